@@ -1,0 +1,48 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .unsafeFlags(["-warnings-as-errors"])]
+
+let package = Package(
+    name: "phibatch",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "phibatch", targets: ["phibatch"]),
+        .library(name: "PhiModel", targets: ["PhiModel"]),
+        .library(name: "BatchPipeline", targets: ["BatchPipeline"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        .target(name: "CPhiKernels", cSettings: [.unsafeFlags(["-O3", "-Wall", "-Werror"])]),
+        .target(
+            name: "PhiModel",
+            dependencies: ["CPhiKernels"],
+            swiftSettings: strict),
+        .target(
+            name: "BatchPipeline",
+            dependencies: [
+                "PhiModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "phibatch",
+            dependencies: [
+                "BatchPipeline", "PhiModel",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], swiftSettings: strict),
+        .testTarget(name: "BatchPipelineTests", dependencies: ["BatchPipeline"], swiftSettings: strict),
+        .testTarget(name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,58 @@
+/// Which piece of work a result answers: one sample of one input line with this exact content.
+public struct WorkKey: Hashable, Sendable {
+    /// The line's id (its own, or its number as text).
+    public var id: String
+    /// 0 ..< samples.
+    public var sample: Int
+    /// A hash of everything in the line that its result depends on.
+    public var contentHash: UInt64
+
+    public init(id: String, sample: Int = 0, contentHash: UInt64) {
+        self.id = id
+        self.sample = sample
+        self.contentHash = contentHash
+    }
+}
+
+/// A completion that was under way when it was last saved.
+public struct InFlightRecord: Sendable, Equatable {
+    public var key: WorkKey
+    /// The completion's tokens so far, in order.
+    public var tokens: [Int32]
+    /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
+    public var logprobs: [String]
+
+    public init(key: WorkKey, tokens: [Int32], logprobs: [String] = []) {
+        self.key = key
+        self.tokens = tokens
+        self.logprobs = logprobs
+    }
+}
+
+/// What an earlier run left for a piece of work.
+public enum StoredState: Sendable, Equatable {
+    case new
+    case inFlight(InFlightRecord)
+    case done(failed: Bool)
+}
+
+/// Where finished results go and stay. The journal is the real one; tests use one in memory.
+///
+/// The runner calls `claim` once for each piece of work in input order (position 0, 1, 2, ...), then
+/// `append` for those that were not done, in any order, and `finish` at the end.
+/// All calls come from one thread at a time.
+public protocol ResultStore: AnyObject {
+    /// Notes that `key` stands at `position` of the input, and says what is known of it.
+    func claim(_ key: WorkKey, position: Int) throws -> StoredState
+    /// Takes one finished result: one line of JSON without a line feed.
+    /// On return it is handed over; it is durable after the next `sync` (which the store also does by
+    /// itself, in groups).
+    func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws
+    /// Replaces the saved set of in-flight completions.
+    func saveInFlight(_ records: [InFlightRecord]) throws
+    func sync() throws
+    /// All positions 0 ..< count are claimed and done: puts the output in place, in input order.
+    func finish(count: Int) throws
+    /// Leaves everything resumable (syncs, releases the lock). Called instead of `finish`.
+    func suspend() throws
+}

@@ -1,0 +1,1 @@
+#include "phi_kernels.h"
