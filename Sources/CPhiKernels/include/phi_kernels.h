@@ -1,4 +1,153 @@
 #ifndef PHI_KERNELS_H
 #define PHI_KERNELS_H
+
+#include <stddef.h>
 #include <stdint.h>
+
+// The compute kernels of phibatch.
+//
+// The contract, for every function here: the result is a function of its inputs alone, to the
+// bit. Integer sums are exact in any order. Float sums have one written order. A row's result
+// never depends on the other rows, nor on which variant (instruction set) computed it.
+
+// Rows of output come in blocks of 16, rows of activations (tokens) in tiles of 16.
+#define PHI_LANES 16
+// Positions in one block of the KV cache.
+#define PHI_KV_BLOCK 64
+
+// How the elements of a packed matrix are stored.
+enum {
+    PHI_INT4 = 0,   // unsigned 4-bit integers with a scale and a bias for each group
+    PHI_INT8 = 1,   // the same with unsigned 8-bit integers
+    PHI_PLAIN = 2,  // floats, not quantized
+};
+
+// The float type of scales, biases and plain elements.
+enum { PHI_F16 = 0, PHI_BF16 = 1, PHI_F32 = 2 };
+
+// A weight matrix [rows, columns] in the kernels' layout.
+//
+// Quantized: for each block of 16 rows, for each group of `group` columns, one record:
+//   int8: group/4 lines of 64 bytes; byte [4*r + i] of line j is q[r][4*j + i]
+//   int4: group/8 lines of 64 bytes; the low nibble of byte [4*r + i] of line j is
+//         q[r][4*j + i], its high nibble q[r][4*(j + group/8) + i]
+//   then 16 scales and 16 biases of `float_type`. value = scale * q + bias.
+// Plain: for each block of 16 rows, for each column, 16 elements of `float_type`.
+// Rows past the last are zero.
+typedef struct {
+    const uint8_t *data;
+    uint32_t rows, columns;
+    uint32_t group;  // 32, 64 or 128; 0 for plain
+    uint32_t kind, float_type;
+} PhiMatrix;
+
+// Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns.
+// Stored by tiles of 16 tokens (the last one is filled up with unspecified rows):
+//   values [tile][group][16][group size], scales and sums [tile][group][16]
+// sums holds scale * (the sum of the group's integers), the factor of a weight group's bias.
+typedef struct {
+    int8_t *values;
+    float *scales;
+    float *sums;
+    uint32_t columns, group;
+} PhiActivations;
+
+static inline size_t phi_matrix_blocks(const PhiMatrix *m) { return (m->rows + 15) / 16; }
+static inline size_t phi_float_size(uint32_t float_type) { return float_type == PHI_F32 ? 4 : 2; }
+// Bytes of one record (quantized) or of one column of a block (plain).
+static inline size_t phi_record_bytes(const PhiMatrix *m) {
+    size_t f = phi_float_size(m->float_type);
+    if (m->kind == PHI_PLAIN) return 16 * f;
+    return (size_t)m->group * (m->kind == PHI_INT4 ? 8 : 16) + 32 * f;
+}
+static inline size_t phi_block_bytes(const PhiMatrix *m) {
+    return phi_record_bytes(m) * (m->kind == PHI_PLAIN ? m->columns : m->columns / m->group);
+}
+
+// The KV cache's geometry for one head of one layer: K and V of 64 positions, 8 bits each.
+//   keys   [4][dims/4][16 positions][4 dims]  unsigned, 128 added
+//   values [16][dims/16][16 dims][4 positions] signed
+//   key_scales [64], value_scales [64]
+// dims is the head dimension rounded up to 16; the padding is zero.
+static inline size_t phi_kv_head_bytes(uint32_t dims) { return (size_t)dims * 128 + 512; }
+
+// One query of attention: a row's head, quantized.
+typedef struct {
+    const int8_t *values;  // [dims], padding zero
+    float scale;           // with the softmax scale folded in
+    int32_t sum;           // of values, to take out the 128 of the keys
+    uint32_t begin, end;   // the positions it sees: begin ..< end
+} PhiQuery;
+
+typedef struct PhiKernels {
+    const char *name;
+
+    // out[t * stride + r] = sum over columns of weight[r] * x[t], for the rows of blocks
+    // begin ..< end and tokens 0 ..< tokens. With group g: isum the exact integer product,
+    //   S = fma(isum, scale * x.scale, S), B = fma(bias, x.sums, B), in order of g; out = S + B
+    // out needs room for 16 * blocks floats a row.
+    void (*linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+                   size_t begin, size_t end);
+
+    // The same for a plain matrix and float activations x [tokens][columns]:
+    //   acc = fma(w, x, acc), in order of the columns.
+    void (*linear_plain)(const PhiMatrix *w, const float *x, size_t tokens, float *out, size_t stride,
+                         size_t begin, size_t end);
+
+    // out[i] = x[i] / sqrt(mean(x^2) + eps) * weight[i]
+    void (*rms_norm)(const float *x, const float *weight, float eps, size_t n, float *out);
+    // Quantizes row `token` of `to` from x [columns].
+    void (*quantize)(const float *x, const PhiActivations *to, size_t token);
+    // x[i] += y[i]
+    void (*add)(float *x, const float *y, size_t n);
+    // out[i] = up[i] * gate[i] / (1 + exp(-gate[i]))
+    void (*silu_multiply)(const float *gate, const float *up, size_t n, float *out);
+    // Rotates the first 2*half elements of x: pairs (i, i + half).
+    void (*rotate)(float *x, const float *cosines, const float *sines, size_t half);
+    // Quantizes a head's query; dims is padded, n are given. `scale` is multiplied in.
+    void (*quantize_query)(const float *x, size_t n, size_t dims, float scale, int8_t *values, float *out_scale,
+                           int32_t *out_sum);
+    // Writes K and V of one position (0 ..< 64) into a head's block of the cache.
+    void (*store_kv)(uint8_t *block, size_t position, const float *k, const float *v, size_t n, size_t dims);
+    // Attention of `count` queries of one head over cache blocks; scores has room for
+    // count * (64 * blocks) floats; out[i] gets n floats.
+    void (*attend)(const PhiQuery *queries, size_t count, const uint8_t *const *blocks, size_t dims, size_t n,
+                   float *scores, float *const *out);
+    // Dequantizes row `row` of a matrix: out[columns].
+    void (*dequantize_row)(const PhiMatrix *w, size_t row, float *out);
+    // The index of the largest element (the first of equals); NaN counts as smallest.
+    size_t (*argmax)(const float *x, size_t n);
+    // e[i] = exp((x[i] - max) * inverse_temperature); returns the sum.
+    float (*exponentials)(const float *x, size_t n, float max, float inverse_temperature, float *e);
+} PhiKernels;
+
+// The variants this machine can run, best first; the last is always the reference.
+size_t phi_kernels_count(void);
+const PhiKernels *phi_kernels_at(size_t index);
+
+// Packs blocks begin ..< end of a matrix from MLX's format: `words` [rows][columns*bits/32]
+// (little-endian bit stream), scales and biases [rows][columns/group] of m->float_type.
+// `m->kind` must be PHI_INT4 for bits <= 4, else PHI_INT8. `out` is the whole matrix.
+void phi_pack(const PhiMatrix *m, const uint8_t *words, uint32_t bits, const uint8_t *scales,
+              const uint8_t *biases, uint8_t *out, size_t begin, size_t end);
+// The same for plain elements [rows][columns] of m->float_type.
+void phi_pack_plain(const PhiMatrix *m, const uint8_t *elements, uint8_t *out, size_t begin, size_t end);
+// Turns n floats of a type into float32 (exact). `from` need not be aligned.
+void phi_to_float(const uint8_t *from, uint32_t float_type, size_t n, float *out);
+
+// Mathematical functions with the same bits everywhere (a C library's differ by version and CPU).
+double phi_exp(double x);
+double phi_log(double x);
+// cos and sin of x, |x| < 2^20.
+void phi_cos_sin(double x, double *cosine, double *sine);
+
+// Tells the CPU that the thread is spinning.
+static inline void phi_relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif

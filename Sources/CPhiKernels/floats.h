@@ -1,0 +1,34 @@
+#ifndef PHI_FLOATS_H
+#define PHI_FLOATS_H
+
+#include <string.h>
+
+#include "phi_kernels.h"
+
+// Reads one float of a type; exact, also for denormals, infinities and NaN.
+static inline float phi_load_float(const uint8_t *p, uint32_t float_type) {
+    uint32_t bits;
+    float value;
+    if (float_type == PHI_F32) {
+        memcpy(&value, p, 4);
+        return value;
+    }
+    uint16_t half;
+    memcpy(&half, p, 2);
+    if (float_type == PHI_BF16) {
+        bits = (uint32_t)half << 16;
+        memcpy(&value, &bits, 4);
+        return value;
+    }
+    // f16: the exponent and mantissa moved into place, then its bias corrected by a product.
+    bits = (uint32_t)(half & 0x7fff) << 13;
+    memcpy(&value, &bits, 4);
+    value *= 0x1p112f;
+    memcpy(&bits, &value, 4);
+    if ((half & 0x7c00) == 0x7c00) bits |= 0x7f800000;
+    bits |= (uint32_t)(half & 0x8000) << 16;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+#endif

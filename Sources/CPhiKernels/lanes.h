@@ -1,0 +1,76 @@
+// Vectors of 16 lanes in clang's portable vector types. One source, compiled for each instruction
+// set: every operation here is exactly rounded, so all of them give the same bits.
+#ifndef PHI_LANES_H
+#define PHI_LANES_H
+
+#include <string.h>
+
+#include "floats.h"
+#include "phi_kernels.h"
+
+#pragma STDC FP_CONTRACT OFF
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float f32x16 __attribute__((vector_size(64)));
+typedef int32_t i32x16 __attribute__((vector_size(64)));
+typedef int8_t i8x16 __attribute__((vector_size(16)));
+typedef uint8_t u8x16 __attribute__((vector_size(16)));
+
+INLINE f32x16 load16(const float *p) {
+    f32x16 v;
+    memcpy(&v, p, 64);
+    return v;
+}
+INLINE void store16(float *p, f32x16 v) { memcpy(p, &v, 64); }
+// The first n lanes from memory, the others zero.
+INLINE f32x16 load_some(const float *p, size_t n) {
+    f32x16 v = {0};
+    memcpy(&v, p, n * 4);
+    return v;
+}
+INLINE f32x16 all(float x) { return (f32x16){} + x; }
+INLINE f32x16 fma16(f32x16 a, f32x16 b, f32x16 c) { return __builtin_elementwise_fma(a, b, c); }
+INLINE f32x16 choose(i32x16 mask, f32x16 a, f32x16 b) {
+    return (f32x16)(((i32x16)a & mask) | ((i32x16)b & ~mask));
+}
+INLINE f32x16 max16(f32x16 a, f32x16 b) { return choose(a > b, a, b); }
+INLINE f32x16 abs16(f32x16 a) { return (f32x16)((i32x16)a & 0x7fffffff); }
+
+// The tree in which 16 lanes are added: halves onto halves.
+INLINE float sum_lanes(f32x16 v) {
+    for (int w = 8; w; w /= 2)
+        for (int i = 0; i < w; i++) v[i] = v[i] + v[i + w];
+    return v[0];
+}
+INLINE float max_lanes(f32x16 v) {
+    for (int w = 8; w; w /= 2)
+        for (int i = 0; i < w; i++) v[i] = v[i] > v[i + w] ? v[i] : v[i + w];
+    return v[0];
+}
+
+// Nearest integers, ties to even, of |x| < 2^22: adding 1.5 * 2^23 leaves them in the low bits.
+INLINE i32x16 round16(f32x16 x) { return (i32x16)(x + 12582912.0f) - 0x4b400000; }
+
+// exp in float32, within 2 ulp; zero below -87.3, and clamped above 88.
+// x = n ln2 + r, Taylor series of degree 7 in r (|r| < 0.35), scaled by 2^n.
+INLINE f32x16 exp16(f32x16 x) {
+    i32x16 tiny = x < -87.3f;
+    x = choose(x > 88.0f, all(88.0f), x);
+    x = choose(tiny, all(0.0f), x);
+    f32x16 n = (x * 0x1.715476p+0f + 12582912.0f) - 12582912.0f;
+    f32x16 r = fma16(n, all(-0x1.62e000p-1f), x);
+    r = fma16(n, all(-0x1.0bfbe8p-15f), r);
+    f32x16 p = all(1.0f / 5040);
+    p = fma16(p, r, all(1.0f / 720));
+    p = fma16(p, r, all(1.0f / 120));
+    p = fma16(p, r, all(1.0f / 24));
+    p = fma16(p, r, all(1.0f / 6));
+    p = fma16(p, r, all(0.5f));
+    p = fma16(p, r, all(1.0f));
+    p = fma16(p, r, all(1.0f));
+    f32x16 power = (f32x16)((round16(n) + 127) << 23);
+    return choose(tiny, all(0.0f), p * power);
+}
+
+#endif

@@ -1,0 +1,69 @@
+// The specification: plain C, one rounding at each written operation. Every other variant must
+// give the same bits.
+#include "../lanes.h"
+#include "../variants.h"
+
+#define HOOK(name) reference_##name
+
+static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+    for (size_t p = 0; p < 64; p++) {
+        int32_t sum = 0;
+        const uint8_t *key = keys + (p / 16) * dims * 16 + (p % 16) * 4;
+        for (size_t d = 0; d < dims; d++) sum += (int32_t)query[d] * (int32_t)key[(d / 4) * 64 + d % 4];
+        out[p] = sum;
+    }
+}
+
+// accumulator[d] = fma(sum over positions of weight * value[d], scale, accumulator[d])
+static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
+                                  float *accumulator) {
+    for (size_t d = 0; d < dims; d++) {
+        int32_t sum = 0;
+        for (size_t p = 0; p < 64; p++) sum += (int32_t)weights[p] * (int32_t)values[(p / 4) * dims * 4 + d * 4 + p % 4];
+        accumulator[d] = __builtin_fmaf((float)sum, scale, accumulator[d]);
+    }
+}
+
+INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
+    f32x16 v;
+    for (int i = 0; i < 16; i++) v[i] = phi_load_float(p + i * phi_float_size(float_type), float_type);
+    return v;
+}
+
+static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+                         size_t begin, size_t end) {
+    const size_t group = w->group, groups = w->columns / group, record = phi_record_bytes(w);
+    const size_t f = phi_float_size(w->float_type), integers = record - 32 * f, half = group / 2;
+    for (size_t block = begin; block < end; block++) {
+        for (size_t t = 0; t < tokens; t++) {
+            for (size_t r = 0; r < 16; r++) {
+                float S = 0, B = 0;
+                for (size_t g = 0; g < groups; g++) {
+                    const uint8_t *base = w->data + block * phi_block_bytes(w) + g * record;
+                    const size_t at = (t / 16 * groups + g) * 16 + t % 16;
+                    const int8_t *values = x->values + at * group;
+                    int32_t sum = 0;
+                    for (size_t c = 0; c < group; c++) {
+                        int32_t q;
+                        if (w->kind == PHI_INT8)
+                            q = base[c / 4 * 64 + r * 4 + c % 4];
+                        else if (c < half)
+                            q = base[c / 4 * 64 + r * 4 + c % 4] & 15;
+                        else
+                            q = base[(c - half) / 4 * 64 + r * 4 + c % 4] >> 4;
+                        sum += q * (int32_t)values[c];
+                    }
+                    const float scale = phi_load_float(base + integers + r * f, w->float_type);
+                    const float bias = phi_load_float(base + integers + (16 + r) * f, w->float_type);
+                    S = __builtin_fmaf((float)sum, scale * x->scales[at], S);
+                    B = __builtin_fmaf(bias, x->sums[at], B);
+                }
+                out[t * stride + block * 16 + r] = S + B;
+            }
+        }
+    }
+}
+
+#include "../lanes_ops.inc"
+
+const PhiKernels phi_reference_kernels = {.name = "reference", .linear = HOOK(linear), PHI_LANES_OPS};

@@ -1,0 +1,194 @@
+// AMX: tiles of 16 tokens by 16 rows by 64 columns, one instruction for 16,384 products. The
+// weights of two row blocks and 8 groups are unpacked to bytes in the first-level cache; each
+// tile of sums is scaled and added with AVX-512 while the next is being multiplied.
+#if defined(__x86_64__)
+#pragma clang attribute push(                                                                              \
+    __attribute__((                                                                                        \
+        target("amx-tile,amx-int8,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))),         \
+    apply_to = function)
+#include "avx512.h"
+
+#include "../variants.h"
+
+#if defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int phi_amx_available(void) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+    if (!(d >> 24 & 1) || !(d >> 25 & 1)) return 0;
+    // Asks Linux for the use of the tile registers (ARCH_REQ_XCOMP_PERM, XTILEDATA).
+    return syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+}
+#else
+int phi_amx_available(void) { return 0; }
+#endif
+
+#define HOOK(name) amx_##name
+// Groups multiplied before the float sums go back to memory.
+#define CHUNK 8
+// Activations of one panel stay in the second-level cache.
+#define PANEL_BYTES (1 << 20)
+#define PANEL_TOKENS 256
+// With fewer tokens AVX-512 is as fast, and memory is the limit.
+#define FEWEST_TOKENS 5
+
+struct tile_config {
+    uint8_t palette, start, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+};
+
+// 0, 1: sums. 2, 3: activations [16 tokens][width]. 4, 5: weights [width/4][16 rows * 4].
+static void configure(size_t width) {
+    struct tile_config c;
+    memset(&c, 0, sizeof c);
+    c.palette = 1;
+    for (int i = 0; i < 6; i++) {
+        c.rows[i] = i >= 4 ? (uint8_t)(width / 4) : 16;
+        c.row_bytes[i] = i == 2 || i == 3 ? (uint16_t)width : 64;
+    }
+    _tile_loadconfig(&c);
+}
+
+// One group of a row block as bytes: group/4 lines of 64.
+INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
+    const __m512i nibble = _mm512_set1_epi8(15);
+    for (size_t j = 0; j < group / 8; j++) {
+        const __m512i line = _mm512_loadu_si512(record + 64 * j);
+        _mm512_store_si512(to + 64 * j, _mm512_and_si512(line, nibble));
+        _mm512_store_si512(to + 64 * j + group * 8, _mm512_and_si512(_mm512_srli_epi16(line, 4), nibble));
+    }
+}
+
+// S[token][16] += the groups' scaled sums, for one tile of tokens and one row block.
+INLINE void accumulate(const uint8_t *lines, size_t lines_stride, const uint8_t *scales, size_t record,
+                       uint32_t float_type, const size_t group, const int8_t *values, const float *x_scales,
+                       size_t count, float *S) {
+    _Alignas(64) int32_t sums[2][256];
+    __m512 acc[16];
+    for (int i = 0; i < 16; i++) acc[i] = _mm512_load_ps(S + 16 * i);
+    for (size_t g = 0; g < count; g++) {
+        int32_t *to = sums[g & 1];
+        const int8_t *a = values + g * group * 16;
+        const uint8_t *b = lines + g * lines_stride;
+        if (g & 1) {
+            _tile_zero(1);
+            _tile_loadd(2, a, group);
+            _tile_loadd(4, b, 64);
+            _tile_dpbsud(1, 2, 4);
+            if (group == 128) {
+                _tile_loadd(3, a + 64, group);
+                _tile_loadd(5, b + 1024, 64);
+                _tile_dpbsud(1, 3, 5);
+            }
+            _tile_stored(1, to, 64);
+        } else {
+            _tile_zero(0);
+            _tile_loadd(2, a, group);
+            _tile_loadd(4, b, 64);
+            _tile_dpbsud(0, 2, 4);
+            if (group == 128) {
+                _tile_loadd(3, a + 64, group);
+                _tile_loadd(5, b + 1024, 64);
+                _tile_dpbsud(0, 3, 5);
+            }
+            _tile_stored(0, to, 64);
+        }
+        const __m512 scale = phi_scales512(scales + g * record, float_type);
+        const float *x = x_scales + g * 16;
+        for (int i = 0; i < 16; i++)
+            acc[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(to + 16 * i)),
+                                     _mm512_mul_ps(scale, _mm512_set1_ps(x[i])), acc[i]);
+    }
+    for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
+}
+
+INLINE void add_biases(const PhiMatrix *w, const uint8_t *biases, size_t groups, size_t record, const float *sums,
+                       size_t count, const float *S, float *out, size_t stride) {
+    __m512 B[16];
+    for (int i = 0; i < 16; i++) B[i] = _mm512_setzero_ps();
+    for (size_t g = 0; g < groups; g++) {
+        const __m512 bias = phi_scales512(biases + g * record, w->float_type);
+        for (int i = 0; i < 16; i++) B[i] = _mm512_fmadd_ps(bias, _mm512_set1_ps(sums[g * 16 + i]), B[i]);
+    }
+    _Alignas(64) float rows[256];
+    for (int i = 0; i < 16; i++)
+        _mm512_store_ps(rows + 16 * i, _mm512_add_ps(_mm512_load_ps(S + 16 * i), B[i]));
+    for (size_t i = 0; i < count; i++) memcpy(out + i * stride, rows + 16 * i, 64);
+}
+
+INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
+                  size_t from, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
+    _Alignas(64) uint8_t unpacked[2][CHUNK][128 * 16];
+    _Alignas(64) float S[2][PANEL_TOKENS / 16][256];
+    const size_t groups = w->columns / group, record = phi_record_bytes(w), f = phi_float_size(w->float_type);
+    const size_t integers = record - 32 * f, tiles = (tokens + 15) / 16, first = from / 16;
+    for (size_t b = begin; b < end; b += 2) {
+        const size_t pair = end - b < 2 ? 1 : 2;
+        memset(S, 0, sizeof S[0]);
+        memset(S[1], 0, sizeof S[1]);
+        for (size_t g = 0; g < groups; g += CHUNK) {
+            const size_t count = groups - g < CHUNK ? groups - g : CHUNK;
+            if (kind == PHI_INT4)
+                for (size_t p = 0; p < pair; p++)
+                    for (size_t i = 0; i < count; i++)
+                        unpack(w->data + (b + p) * phi_block_bytes(w) + (g + i) * record, group, unpacked[p][i]);
+            for (size_t t = 0; t < tiles; t++) {
+                const size_t at = ((first + t) * groups + g) * 16;
+                for (size_t p = 0; p < pair; p++) {
+                    const uint8_t *block = w->data + (b + p) * phi_block_bytes(w) + g * record;
+                    if (kind == PHI_INT4)
+                        accumulate(unpacked[p][0], sizeof unpacked[p][0], block + integers, record, w->float_type,
+                                   group, x->values + at * group, x->scales + at, count, S[p][t]);
+                    else
+                        accumulate(block, record, block + integers, record, w->float_type, group,
+                                   x->values + at * group, x->scales + at, count, S[p][t]);
+                }
+            }
+        }
+        for (size_t t = 0; t < tiles; t++)
+            for (size_t p = 0; p < pair; p++) {
+                const uint8_t *block = w->data + (b + p) * phi_block_bytes(w);
+                const size_t count = tokens - t * 16 < 16 ? tokens - t * 16 : 16;
+                add_biases(w, block + integers + 16 * f, groups, record, x->sums + (first + t) * groups * 16, count,
+                           S[p][t], out + (from + t * 16) * stride + (b + p) * 16, stride);
+            }
+    }
+}
+
+static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+                         size_t begin, size_t end) {
+    if (tokens < FEWEST_TOKENS) {
+        phi_avx512_linear(w, x, tokens, out, stride, begin, end);
+        return;
+    }
+    size_t most = PANEL_BYTES / w->columns & ~(size_t)15;
+    if (most < 32) most = 32;
+    if (most > PANEL_TOKENS) most = PANEL_TOKENS;
+    configure(w->group < 64 ? w->group : 64);
+    for (size_t from = 0; from < tokens; from += most) {
+        const size_t some = tokens - from < most ? tokens - from : most;
+#define CASE(kind_, group_)                                                                                \
+    if (w->kind == kind_ && w->group == group_) panel(w, kind_, group_, x, from, some, out, stride, begin, end);
+        CASE(PHI_INT4, 32) CASE(PHI_INT4, 64) CASE(PHI_INT4, 128)
+        CASE(PHI_INT8, 32) CASE(PHI_INT8, 64) CASE(PHI_INT8, 128)
+#undef CASE
+    }
+    _tile_release();
+}
+
+INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
+    return (f32x16)phi_scales512(p, float_type);
+}
+#define amx_key_dots phi_key_dots512
+#define amx_weighted_values phi_weighted_values512
+#include "../lanes_ops.inc"
+
+const PhiKernels phi_amx_kernels = {.name = "amx", .linear = HOOK(linear), PHI_LANES_OPS};
+#pragma clang attribute pop
+#else
+typedef int phi_no_amx;
+#endif

@@ -1,0 +1,168 @@
+// AVX2 with FMA and F16C: 8 rows at a time, products of bytes summed in 16 bits.
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#include "../lanes.h"
+#include "../variants.h"
+
+#define HOOK(name) avx2_##name
+#define TOKENS 4
+
+INLINE __m256 load_scales8(const uint8_t *p, uint32_t float_type) {
+    switch (float_type) {
+    case PHI_F16: return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+    case PHI_BF16:
+        return _mm256_castsi256_ps(
+            _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16));
+    default: return _mm256_loadu_ps((const float *)p);
+    }
+}
+
+INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
+    __m256 halves[2] = {load_scales8(p, float_type), load_scales8(p + 8 * phi_float_size(float_type), float_type)};
+    f32x16 v;
+    memcpy(&v, halves, 64);
+    return v;
+}
+
+INLINE __m256i quad(const int8_t *p) {
+    int32_t bytes;
+    memcpy(&bytes, p, 4);
+    return _mm256_set1_epi32(bytes);
+}
+
+// Bytes [4 * i] of the line times the token's four, for `lines` lines; sums[t] in 32 bits.
+// 15 * 127 * 2 * 8 < 2^15, so eight products of a nibble fit into 16 bits.
+INLINE void group_sums(uint32_t kind, const uint8_t *lines, size_t group, const int8_t *x, int count,
+                       __m256i *sums) {
+    const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1), sixteen = _mm256_set1_epi16(16);
+    for (int t = 0; t < count; t++) sums[t] = _mm256_setzero_si256();
+    if (kind == PHI_INT4) {
+        const size_t n = group / 8;
+        for (size_t j = 0; j < n; j += 4) {
+            __m256i part[TOKENS];
+            for (int t = 0; t < count; t++) part[t] = _mm256_setzero_si256();
+            for (size_t k = j; k < j + 4; k++) {
+                const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k));
+                const __m256i low = _mm256_and_si256(line, nibble);
+                const __m256i high = _mm256_and_si256(_mm256_srli_epi16(line, 4), nibble);
+                for (int t = 0; t < count; t++) {
+                    const int8_t *q = x + (size_t)t * group + 4 * k;
+                    part[t] = _mm256_add_epi16(part[t], _mm256_maddubs_epi16(low, quad(q)));
+                    part[t] = _mm256_add_epi16(part[t], _mm256_maddubs_epi16(high, quad(q + group / 2)));
+                }
+            }
+            for (int t = 0; t < count; t++)
+                sums[t] = _mm256_add_epi32(sums[t], _mm256_madd_epi16(part[t], one));
+        }
+    } else {
+        for (size_t j = 0; j < group / 4; j += 8) {
+            __m256i low[TOKENS], high[TOKENS];
+            for (int t = 0; t < count; t++) low[t] = high[t] = _mm256_setzero_si256();
+            for (size_t k = j; k < j + 8; k++) {
+                const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k));
+                const __m256i l = _mm256_and_si256(line, nibble);
+                const __m256i h = _mm256_and_si256(_mm256_srli_epi16(line, 4), nibble);
+                for (int t = 0; t < count; t++) {
+                    const __m256i q = quad(x + (size_t)t * group + 4 * k);
+                    low[t] = _mm256_add_epi16(low[t], _mm256_maddubs_epi16(l, q));
+                    high[t] = _mm256_add_epi16(high[t], _mm256_maddubs_epi16(h, q));
+                }
+            }
+            for (int t = 0; t < count; t++) {
+                sums[t] = _mm256_add_epi32(sums[t], _mm256_madd_epi16(low[t], one));
+                sums[t] = _mm256_add_epi32(sums[t], _mm256_madd_epi16(high[t], sixteen));
+            }
+        }
+    }
+}
+
+// One block of 16 rows and `count` tokens from token t of the activations.
+INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x, size_t t,
+                         int count, const uint8_t *block, float *out, size_t stride) {
+    const size_t groups = w->columns / group, record = phi_record_bytes(w), f = phi_float_size(w->float_type);
+    const size_t integers = record - 32 * f;
+    for (size_t half = 0; half < 2; half++) {
+        __m256 S[TOKENS], B[TOKENS];
+        for (int i = 0; i < count; i++) S[i] = B[i] = _mm256_setzero_ps();
+        for (size_t g = 0; g < groups; g++) {
+            const uint8_t *base = block + g * record;
+            const size_t at = (t / 16 * groups + g) * 16 + t % 16;
+            __m256i sums[TOKENS];
+            group_sums(kind, base + half * 32, group, x->values + at * group, count, sums);
+            const __m256 scale = load_scales8(base + integers + half * 8 * f, w->float_type);
+            const __m256 bias = load_scales8(base + integers + (16 + half * 8) * f, w->float_type);
+            for (int i = 0; i < count; i++) {
+                const __m256 factor = _mm256_mul_ps(scale, _mm256_broadcast_ss(x->scales + at + i));
+                S[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[i]), factor, S[i]);
+                B[i] = _mm256_fmadd_ps(bias, _mm256_broadcast_ss(x->sums + at + i), B[i]);
+            }
+        }
+        for (int i = 0; i < count; i++)
+            _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8, _mm256_add_ps(S[i], B[i]));
+    }
+}
+
+INLINE void all_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x, size_t tokens,
+                       float *out, size_t stride, size_t begin, size_t end) {
+    for (size_t b = begin; b < end; b++) {
+        const uint8_t *block = w->data + b * phi_block_bytes(w);
+        size_t t = 0;
+        for (; t + 4 <= tokens; t += 4) block_tokens(w, kind, group, x, t, 4, block, out + b * 16, stride);
+        switch (tokens - t) {
+        case 3: block_tokens(w, kind, group, x, t, 3, block, out + b * 16, stride); break;
+        case 2: block_tokens(w, kind, group, x, t, 2, block, out + b * 16, stride); break;
+        case 1: block_tokens(w, kind, group, x, t, 1, block, out + b * 16, stride); break;
+        }
+    }
+}
+
+static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+                         size_t begin, size_t end) {
+#define CASE(kind_, group_)                                                                                \
+    if (w->kind == kind_ && w->group == group_) all_tokens(w, kind_, group_, x, tokens, out, stride, begin, end);
+    CASE(PHI_INT4, 32) CASE(PHI_INT4, 64) CASE(PHI_INT4, 128)
+    CASE(PHI_INT8, 32) CASE(PHI_INT8, 64) CASE(PHI_INT8, 128)
+#undef CASE
+}
+
+static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+    const __m256i byte = _mm256_set1_epi16(255);
+    for (size_t p = 0; p < 64; p += 8) {
+        const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
+        __m256i sum = _mm256_setzero_si256();
+        for (size_t d = 0; d < dims; d += 4, line += 64) {
+            const __m256i k = _mm256_loadu_si256((const __m256i *)line), q = quad(query + d);
+            const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(q, 8), 8), odd = _mm256_srai_epi16(q, 8);
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_and_si256(k, byte), even));
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_srli_epi16(k, 8), odd));
+        }
+        _mm256_storeu_si256((__m256i *)(out + p), sum);
+    }
+}
+
+static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
+                                  float *accumulator) {
+    const __m256i byte = _mm256_set1_epi16(255);
+    for (size_t d = 0; d < dims; d += 8) {
+        __m256i sum = _mm256_setzero_si256();
+        for (size_t p = 0; p < 64; p += 4) {
+            const __m256i v = _mm256_loadu_si256((const __m256i *)(values + p * dims + d * 4));
+            const __m256i w = quad((const int8_t *)weights + p);
+            const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8), odd = _mm256_srai_epi16(v, 8);
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_and_si256(w, byte), even));
+            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_srli_epi16(w, 8), odd));
+        }
+        const __m256 old = _mm256_loadu_ps(accumulator + d);
+        _mm256_storeu_ps(accumulator + d, _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(scale), old));
+    }
+}
+
+#include "../lanes_ops.inc"
+
+const PhiKernels phi_avx2_kernels = {.name = "avx2", .linear = HOOK(linear), PHI_LANES_OPS};
+#pragma clang attribute pop
+#else
+typedef int phi_no_avx2;
+#endif

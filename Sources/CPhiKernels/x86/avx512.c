@@ -1,0 +1,97 @@
+// AVX-512 with VNNI: 16 rows times up to 16 tokens, weights unpacked in registers, activations
+// broadcast from memory.
+#if defined(__x86_64__)
+#pragma clang attribute push(                                                                              \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c"))), apply_to = function)
+#include "avx512.h"
+
+#include "../variants.h"
+
+#define HOOK(name) avx512_##name
+
+INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
+                 size_t t, const int count, const uint8_t *block, float *out, size_t stride) {
+    const size_t groups = w->columns / group, record = phi_record_bytes(w), f = phi_float_size(w->float_type);
+    const size_t integers = record - 32 * f;
+    const __m512i nibble = _mm512_set1_epi8(15);
+    const size_t start = t / 16 * groups * 16 + t % 16;
+    __m512 S[16];
+    for (int i = 0; i < count; i++) S[i] = _mm512_setzero_ps();
+    const int8_t *values = x->values + start * group;
+    const float *scales = x->scales + start;
+    const uint8_t *base = block;
+    for (size_t g = 0; g < groups; g++, base += record, values += 16 * group, scales += 16) {
+        __m512i sums[16];
+        for (int i = 0; i < count; i++) sums[i] = _mm512_setzero_si512();
+        if (kind == PHI_INT4) {
+            for (size_t j = 0; j < group / 8; j++) {
+                const __m512i line = _mm512_loadu_si512(base + 64 * j);
+                const __m512i low = _mm512_and_si512(line, nibble);
+                const __m512i high = _mm512_and_si512(_mm512_srli_epi16(line, 4), nibble);
+                for (int i = 0; i < count; i++)
+                    sums[i] = _mm512_dpbusd_epi32(sums[i], low, phi_quad512(values + (size_t)i * group + 4 * j));
+                for (int i = 0; i < count; i++)
+                    sums[i] = _mm512_dpbusd_epi32(
+                        sums[i], high, phi_quad512(values + (size_t)i * group + group / 2 + 4 * j));
+            }
+        } else {
+            for (size_t j = 0; j < group / 4; j++) {
+                const __m512i line = _mm512_loadu_si512(base + 64 * j);
+                for (int i = 0; i < count; i++)
+                    sums[i] = _mm512_dpbusd_epi32(sums[i], line, phi_quad512(values + (size_t)i * group + 4 * j));
+            }
+        }
+        const __m512 scale = phi_scales512(base + integers, w->float_type);
+        for (int i = 0; i < count; i++)
+            S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[i]), _mm512_mul_ps(scale, _mm512_set1_ps(scales[i])),
+                                   S[i]);
+    }
+    __m512 B[16];
+    for (int i = 0; i < count; i++) B[i] = _mm512_setzero_ps();
+    const float *factors = x->sums + start;
+    base = block + integers + 16 * f;
+    for (size_t g = 0; g < groups; g++, base += record, factors += 16) {
+        const __m512 bias = phi_scales512(base, w->float_type);
+        for (int i = 0; i < count; i++) B[i] = _mm512_fmadd_ps(bias, _mm512_set1_ps(factors[i]), B[i]);
+    }
+    for (int i = 0; i < count; i++)
+        _mm512_storeu_ps(out + (t + (size_t)i) * stride, _mm512_add_ps(S[i], B[i]));
+}
+
+INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
+                   size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
+    for (size_t b = begin; b < end; b++) {
+        const uint8_t *block = w->data + b * phi_block_bytes(w);
+        float *to = out + b * 16;
+        size_t t = 0;
+        for (; t + 8 <= tokens; t += 8) tile(w, kind, group, x, t, 8, block, to, stride);
+        switch (tokens - t) {
+#define CASE(n) \
+    case n: tile(w, kind, group, x, t, n, block, to, stride); break;
+            CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+#undef CASE
+        }
+    }
+}
+
+void phi_avx512_linear(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+                       size_t begin, size_t end) {
+#define CASE(kind_, group_)                                                                                \
+    if (w->kind == kind_ && w->group == group_) blocks(w, kind_, group_, x, tokens, out, stride, begin, end);
+    CASE(PHI_INT4, 32) CASE(PHI_INT4, 64) CASE(PHI_INT4, 128)
+    CASE(PHI_INT8, 32) CASE(PHI_INT8, 64) CASE(PHI_INT8, 128)
+#undef CASE
+}
+
+INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
+    return (f32x16)phi_scales512(p, float_type);
+}
+#define avx512_key_dots phi_key_dots512
+#define avx512_weighted_values phi_weighted_values512
+#include "../lanes_ops.inc"
+
+const PhiKernels phi_avx512_kernels = {.name = "avx512", .linear = phi_avx512_linear, PHI_LANES_OPS};
+#pragma clang attribute pop
+#else
+typedef int phi_no_avx512;
+#endif
