@@ -1,0 +1,55 @@
+import Foundation
+
+/// `model.safetensors.index.json`: which tensor is in which file.
+struct CheckpointIndex {
+    private let weightMap: [String: String]
+
+    /// - Returns: nil if the folder has no index.
+    /// - Throws: `ModelError` of kind `malformed`, also for a name that leads out of the folder.
+    init?(folder: String) throws {
+        let path = folder + "/" + TensorStore.indexName
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let members = try StrictJSON.object(inFile: path, maximumBytes: SafetensorsFile.maximumHeaderLength)
+        guard case .object(let entries)? = members["weight_map"] else {
+            throw ModelError(
+                .malformed, path: path, "has no object \"weight_map\" (tensor name to file name).")
+        }
+        weightMap = try entries.mapValues { value in
+            guard case .string(let name) = value else {
+                throw ModelError(
+                    .malformed, path: path, "weight_map holds \(value.kindName) where a file name belongs.")
+            }
+            // A model folder must not make us open files elsewhere.
+            guard !name.isEmpty, name != ".", name != "..",
+                !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") || $0 == 0 })
+            else {
+                throw ModelError(
+                    .malformed, path: path,
+                    "weight_map names the file \"\(name)\"; only plain names of files in this folder are allowed."
+                )
+            }
+            return name
+        }
+    }
+
+    var fileNames: [String] { Set(weightMap.values).sorted() }
+
+    /// What shows that this index was made for other files; nil if it fits.
+    func mismatch(openFiles: [String], tensors: [String: TensorView]) -> String? {
+        if let absent = fileNames.first(where: { !openFiles.contains($0) }) {
+            return "it names the file \(absent), which is not there"
+        }
+        for (name, file) in weightMap.sorted(by: { $0.key < $1.key }) {
+            guard let tensor = tensors[name] else {
+                return "it names the tensor \"\(name)\", which \(file) lacks"
+            }
+            guard tensor.file.path.hasSuffix("/" + file) else {
+                return "it puts the tensor \"\(name)\" into \(file), but it is elsewhere"
+            }
+        }
+        if let unlisted = tensors.keys.filter({ weightMap[$0] == nil }).min() {
+            return "it lacks the tensor \"\(unlisted)\""
+        }
+        return fileNames.isEmpty ? "it names no file" : nil
+    }
+}

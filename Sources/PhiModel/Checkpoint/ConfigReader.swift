@@ -1,0 +1,123 @@
+/// Typed and range-checked access to one object of a JSON file; every error names the key.
+struct ConfigReader {
+    let path: String
+    /// Where this object is in the file: "" or "rope_scaling.".
+    let prefix: String
+    let members: [String: StrictJSON]
+
+    init(path: String, prefix: String = "", members: [String: StrictJSON]) {
+        self.path = path
+        self.prefix = prefix
+        self.members = members
+    }
+
+    func fault(_ kind: ModelError.Kind, _ key: String, _ message: String) -> ModelError {
+        ModelError(kind, path: path, "\"\(prefix)\(key)\" \(message).")
+    }
+
+    /// The value, or nil if it is absent or null.
+    func value(_ key: String) -> StrictJSON? {
+        guard let value = members[key], value != .null else { return nil }
+        return value
+    }
+
+    func optionalInteger(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
+        guard let value = value(key) else { return nil }
+        guard case .integer(let number) = value else {
+            throw fault(.malformed, key, "is \(value.kindName); a whole number is needed")
+        }
+        guard range.contains(number) else {
+            throw fault(
+                .malformed, key, "is \(number); \(range.lowerBound) to \(range.upperBound) is possible")
+        }
+        return number
+    }
+
+    func integer(_ key: String, _ range: ClosedRange<Int>, default standard: Int? = nil) throws -> Int {
+        guard let number = try optionalInteger(key, range) ?? standard else {
+            throw fault(.malformed, key, "is missing; a whole number is needed")
+        }
+        return number
+    }
+
+    func optionalNumber(_ key: String, _ range: ClosedRange<Double>) throws -> Double? {
+        guard let value = value(key) else { return nil }
+        guard let number = value.number else {
+            throw fault(.malformed, key, "is \(value.kindName); a number is needed")
+        }
+        guard range.contains(number) else {
+            throw fault(
+                .malformed, key, "is \(number); \(range.lowerBound) to \(range.upperBound) is possible")
+        }
+        return number
+    }
+
+    func optionalBool(_ key: String) throws -> Bool? {
+        guard let value = value(key) else { return nil }
+        guard case .bool(let flag) = value else {
+            throw fault(.malformed, key, "is \(value.kindName); true or false is needed")
+        }
+        return flag
+    }
+
+    func optionalString(_ key: String) throws -> String? {
+        guard let value = value(key) else { return nil }
+        guard case .string(let text) = value else {
+            throw fault(.malformed, key, "is \(value.kindName); a string is needed")
+        }
+        return text
+    }
+
+    func optionalObject(_ key: String) throws -> ConfigReader? {
+        guard let value = value(key) else { return nil }
+        guard case .object(let members) = value else {
+            throw fault(.malformed, key, "is \(value.kindName); an object is needed")
+        }
+        return ConfigReader(path: path, prefix: prefix + key + ".", members: members)
+    }
+
+    func object(_ key: String) throws -> ConfigReader {
+        guard let object = try optionalObject(key) else { throw fault(.malformed, key, "is missing") }
+        return object
+    }
+
+    /// An array of exactly `count` numbers within `range`.
+    func numbers(_ key: String, count: Int, _ range: ClosedRange<Double>) throws -> [Double] {
+        guard let value = value(key) else { throw fault(.malformed, key, "is missing") }
+        guard case .array(let elements) = value, elements.count == count else {
+            let found =
+                if case .array(let elements) = value { "\(elements.count) entries" } else { value.kindName }
+            throw fault(.malformed, key, "has \(found); an array of \(count) numbers is needed")
+        }
+        return try elements.enumerated().map { index, element in
+            guard let number = element.number, range.contains(number) else {
+                throw fault(
+                    .malformed, "\(key)[\(index)]",
+                    "is no number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+    }
+
+    /// One token id or a list of them; nil if absent.
+    func optionalTokens(_ key: String) throws -> [Int32]? {
+        guard let value = value(key) else { return nil }
+        let elements = if case .array(let elements) = value { elements } else { [value] }
+        return try elements.map { element in
+            guard case .integer(let number) = element, let id = Int32(exactly: number), id >= 0 else {
+                throw fault(.malformed, key, "must be a token id or a list of token ids")
+            }
+            return id
+        }
+    }
+}
+
+extension StrictJSON {
+    fileprivate var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .real(let value): value
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,126 @@
+/// A matrix in MLX's affine quantization: value = scale * q + bias, by groups of columns.
+public struct QuantizedMatrix: Sendable {
+    public let rows: Int
+    public let columns: Int
+    /// 2, 3, 4, 5, 6 or 8.
+    public let bits: Int
+    /// 32, 64 or 128 columns.
+    public let groupSize: Int
+    /// U32 `[rows, columns * bits / 32]`: each row one little-endian bit stream, first column lowest.
+    public let weight: TensorView
+    /// F16, BF16 or F32 `[rows, columns / groupSize]`.
+    public let scales: TensorView
+    /// Of the type and shape of `scales`.
+    public let biases: TensorView
+}
+
+/// The weights of a linear layer or an embedding, as the checkpoint has them.
+public enum LinearTensors: Sendable {
+    case quantized(QuantizedMatrix)
+    /// F16, BF16 or F32 `[rows, columns]`.
+    case plain(TensorView, rows: Int, columns: Int)
+
+    public var rows: Int {
+        switch self {
+        case .quantized(let matrix): matrix.rows
+        case .plain(_, let rows, _): rows
+        }
+    }
+
+    public var columns: Int {
+        switch self {
+        case .quantized(let matrix): matrix.columns
+        case .plain(_, _, let columns): columns
+        }
+    }
+}
+
+extension TensorStore {
+    /// The layer at `path` (as in "model.layers.0.mlp.down_proj"), checked against what the model needs.
+    /// It is quantized exactly if it has scales.
+    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    public func linear(
+        _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?
+    ) throws -> LinearTensors {
+        if contains(path + ".bias") {
+            throw ModelError(
+                .unsupported, path: folder,
+                "tensor \"\(path).bias\": linear layers with a bias are not supported.")
+        }
+        let weight = try tensor(path + ".weight")
+        guard contains(path + ".scales") else {
+            guard weight.type.isWeightFloat else {
+                throw weight.fault(
+                    .malformed,
+                    "has type \(weight.type) and there is no \"\(path).scales\"; "
+                        + "a layer that is not quantized must be F16, BF16 or F32.")
+            }
+            try weight.expect(shape: [rows, columns])
+            return .plain(weight, rows: rows, columns: columns)
+        }
+        let parameters = try layerParameters(path, quantization: quantization)
+        let (bits, groupSize) = (parameters.bits, parameters.groupSize)
+        let described = "\(bits) bits in groups of \(groupSize)"
+        guard columns % groupSize == 0, columns * bits % 32 == 0 else {
+            throw weight.fault(
+                .malformed, "needs \(columns) columns, which can't be stored as \(described).")
+        }
+        guard weight.type == .u32 else {
+            throw weight.fault(.malformed, "has type \(weight.type); a layer with scales must be U32.")
+        }
+        try weight.expect(
+            shape: [rows, columns * bits / 32], because: " (\(rows) x \(columns), \(described))")
+        let scales = try tensor(path + ".scales")
+        let biases = try tensor(path + ".biases")
+        guard scales.type.isWeightFloat else {
+            throw scales.fault(.malformed, "has type \(scales.type); F16, BF16 or F32 is needed.")
+        }
+        guard biases.type == scales.type else {
+            throw biases.fault(.malformed, "has type \(biases.type), but the scales have \(scales.type).")
+        }
+        for tensor in [scales, biases] {
+            try tensor.expect(
+                shape: [rows, columns / groupSize], because: " (\(rows) x \(columns), \(described))")
+        }
+        return .quantized(
+            QuantizedMatrix(
+                rows: rows, columns: columns, bits: bits, groupSize: groupSize,
+                weight: weight, scales: scales, biases: biases))
+    }
+
+    /// The vector at `path`.weight, as a norm has it: F16, BF16 or F32 `[count]`.
+    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    public func vector(_ path: String, count: Int) throws -> TensorView {
+        let vector = try tensor(path + ".weight")
+        guard vector.type.isWeightFloat else {
+            throw vector.fault(.malformed, "has type \(vector.type); F16, BF16 or F32 is needed.")
+        }
+        try vector.expect(shape: [count])
+        return vector
+    }
+
+    private func layerParameters(
+        _ path: String, quantization: QuantizationConfiguration?
+    ) throws -> QuantizationParameters {
+        let config = folder + "/config.json"
+        guard let quantization else {
+            throw ModelError(
+                .malformed, path: config,
+                "has no \"quantization\", but the layer \"\(path)\" is quantized (it has scales).")
+        }
+        guard let parameters = quantization.parameters(for: path) else {
+            throw ModelError(
+                .malformed, path: config,
+                "says in \"quantization\" that \"\(path)\" is not quantized, but it has scales.")
+        }
+        return parameters
+    }
+}
+
+extension TensorView {
+    fileprivate func expect(shape expected: [Int], because reason: String = "") throws {
+        guard shape == expected else {
+            throw fault(.malformed, "has shape \(shape); \(expected)\(reason) is expected.")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// A whole file mapped into memory, read-only, for as long as this object lives.
+///
+/// The size is that at the time of opening. A file that another program cuts short while it is mapped
+/// ends the process with SIGBUS on the next access behind its new end: model files must be replaced
+/// (a new file renamed over the old one), never rewritten in place, while a run is using them.
+public final class MappedFile: Sendable {
+    /// The path as it was given.
+    public let path: String
+    /// Last change of the content, in seconds and nanoseconds since 1970.
+    public let modified: (seconds: Int, nanoseconds: Int)
+    private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
+    public let count: Int
+
+    /// - Throws: `ModelError`: `missing` if the file can't be opened or is not a regular file,
+    ///   `resources` if it can't be mapped.
+    public init(path: String) throws {
+        let mapping: Platform.Mapping
+        do throws(Platform.Failure) {
+            mapping = try Platform.map(path)
+        } catch {
+            if error.call == "mmap" {
+                throw ModelError(.resources, path: path, "can't be mapped into memory: \(error.reason).")
+            }
+            if error.isNotFound { throw ModelError(.missing, path: path, "there is no such file.") }
+            if error.isNotRegular { throw ModelError(.missing, path: path, "this is not a regular file.") }
+            throw ModelError(.missing, path: path, "can't be opened: \(error.reason).")
+        }
+        self.path = path
+        base = mapping.base
+        count = mapping.count
+        modified = mapping.modified
+    }
+
+    deinit {
+        if let base { Platform.unmap(base, count: count) }
+    }
+
+    /// The file's bytes. Valid only while this object is alive.
+    public var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base.map { UnsafeRawPointer($0) }, count: count)
+    }
+}

@@ -1,0 +1,72 @@
+/// How a quantized layer is packed.
+public struct QuantizationParameters: Sendable, Equatable {
+    /// Columns that share a scale and a bias: 32, 64 or 128.
+    public var groupSize: Int
+    /// Bits a value: 2, 3, 4, 5, 6 or 8.
+    public var bits: Int
+
+    public static let supportedBits: Set<Int> = [2, 3, 4, 5, 6, 8]
+    public static let supportedGroupSizes: Set<Int> = [32, 64, 128]
+
+    public init(groupSize: Int, bits: Int) {
+        self.groupSize = groupSize
+        self.bits = bits
+    }
+}
+
+/// `quantization` of config.json: parameters for all layers, and for single ones.
+public struct QuantizationConfiguration: Sendable, Equatable {
+    public var standard: QuantizationParameters
+    /// By layer path; nil says that the layer is not quantized.
+    public var overrides: [String: QuantizationParameters?]
+
+    public init(standard: QuantizationParameters, overrides: [String: QuantizationParameters?] = [:]) {
+        self.standard = standard
+        self.overrides = overrides
+    }
+
+    /// nil if the layer is said not to be quantized.
+    public func parameters(for path: String) -> QuantizationParameters? {
+        if let override = overrides[path] { return override }
+        return standard
+    }
+}
+
+extension QuantizationConfiguration {
+    /// - Throws: `ModelError`, naming the key within config.json.
+    init(_ reader: ConfigReader) throws {
+        let standard = try Self.parameters(reader, fallback: nil)
+        var overrides: [String: QuantizationParameters?] = [:]
+        for (key, value) in reader.members.sorted(by: { $0.key < $1.key }) {
+            switch value {
+            case .object: overrides[key] = try Self.parameters(reader.object(key), fallback: standard)
+            case .bool(false): overrides.updateValue(nil, forKey: key)
+            case .bool(true): overrides[key] = standard
+            default:
+                guard ["group_size", "bits", "mode"].contains(key) else {
+                    throw reader.fault(
+                        .unsupported, key,
+                        "is not known; group_size, bits, mode \"affine\" and layer paths are supported")
+                }
+            }
+        }
+        self.init(standard: standard, overrides: overrides)
+    }
+
+    private static func parameters(
+        _ reader: ConfigReader, fallback: QuantizationParameters?
+    ) throws -> QuantizationParameters {
+        let bits = try reader.integer("bits", 1...64, default: fallback?.bits)
+        let groupSize = try reader.integer("group_size", 1...1 << 20, default: fallback?.groupSize)
+        guard QuantizationParameters.supportedBits.contains(bits) else {
+            throw reader.fault(.unsupported, "bits", "is \(bits); 2, 3, 4, 5, 6 and 8 are supported")
+        }
+        guard QuantizationParameters.supportedGroupSizes.contains(groupSize) else {
+            throw reader.fault(.unsupported, "group_size", "is \(groupSize); 32, 64 and 128 are supported")
+        }
+        if let mode = try reader.optionalString("mode"), mode != "affine" {
+            throw reader.fault(.unsupported, "mode", "is \"\(mode)\"; only \"affine\" is supported")
+        }
+        return QuantizationParameters(groupSize: groupSize, bits: bits)
+    }
+}

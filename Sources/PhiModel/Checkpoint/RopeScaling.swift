@@ -1,0 +1,103 @@
+import Foundation
+
+/// How rotary positions beyond the original context are scaled.
+public enum RopeScaling: Sendable, Equatable {
+    case none
+    case longrope(LongRope)
+}
+
+/// LongRoPE as Microsoft defines it: dimension i of a rotation is slowed down by `shortFactors[i]` in
+/// sequences of at most `originalContextLength` tokens, by `longFactors[i]` in longer ones.
+public struct LongRope: Sendable, Equatable {
+    /// Each with `rotaryDimension / 2` entries.
+    public var shortFactors: [Double]
+    public var longFactors: [Double]
+    /// Tokens.
+    public var originalContextLength: Int
+    /// cos and sin are multiplied by this: sqrt(1 + ln(max/original) / ln(original)), or what the file says.
+    public var attentionFactor: Double
+
+    public init(
+        shortFactors: [Double], longFactors: [Double], originalContextLength: Int, attentionFactor: Double
+    ) {
+        self.shortFactors = shortFactors
+        self.longFactors = longFactors
+        self.originalContextLength = originalContextLength
+        self.attentionFactor = attentionFactor
+    }
+}
+
+extension RopeScaling {
+    private static let knownKeys: Set<String> = [
+        "type", "rope_type", "short_factor", "long_factor", "attention_factor", "factor",
+        "original_max_position_embeddings", "rope_theta", "partial_rotary_factor",
+    ]
+
+    /// - Parameter scaling: `rope_scaling` or `rope_parameters` of config.json.
+    init(
+        _ scaling: ConfigReader?, rotaryDimension: Int, contextLength: Int, originalContextLength: Int?
+    ) throws {
+        guard let scaling else {
+            self = .none
+            return
+        }
+        let (type, key) = try Self.type(of: scaling)
+        if let unknown = scaling.members.keys.filter({ !Self.knownKeys.contains($0) }).min() {
+            throw scaling.fault(.unsupported, unknown, "is a rope setting that is not supported")
+        }
+        switch type {
+        case "default":
+            self = .none
+        case "longrope", "su":
+            self = .longrope(
+                try LongRope(
+                    scaling, rotaryDimension: rotaryDimension, contextLength: contextLength,
+                    originalContextLength: originalContextLength))
+        default:
+            throw scaling.fault(
+                .unsupported, key, "is \"\(type)\"; null, \"default\", \"longrope\" and \"su\" are supported")
+        }
+    }
+
+    private static func type(of scaling: ConfigReader) throws -> (type: String, key: String) {
+        let old = try scaling.optionalString("type")
+        let new = try scaling.optionalString("rope_type")
+        if let old, let new, old != new {
+            throw scaling.fault(.malformed, "rope_type", "is \"\(new)\", but \"type\" is \"\(old)\"")
+        }
+        guard let type = new ?? old else { throw scaling.fault(.malformed, "type", "is missing") }
+        return (type, new == nil ? "type" : "rope_type")
+    }
+}
+
+extension LongRope {
+    fileprivate init(
+        _ scaling: ConfigReader, rotaryDimension: Int, contextLength: Int, originalContextLength: Int?
+    ) throws {
+        let key = "original_max_position_embeddings"
+        let nested = try scaling.optionalInteger(key, 2...Int(Int32.max))
+        if let nested, let outer = originalContextLength, nested != outer {
+            throw scaling.fault(.malformed, key, "is \(nested), but the same key outside it is \(outer)")
+        }
+        guard let original = nested ?? originalContextLength else {
+            throw scaling.fault(.malformed, key, "is missing; longrope needs it here or beside this object")
+        }
+        guard original >= 2 else {
+            throw scaling.fault(.malformed, key, "is \(original); longrope needs 2 or more")
+        }
+        let growth = Double(contextLength) / Double(original)
+        if let factor = try scaling.optionalNumber("factor", 1e-6...1e6), abs(factor - growth) > 1e-6 * growth
+        {
+            throw scaling.fault(
+                .unsupported, "factor",
+                "is \(factor); only max_position_embeddings / original_max_position_embeddings (\(growth)) is supported"
+            )
+        }
+        let standard = growth <= 1 ? 1 : (1 + log(growth) / log(Double(original))).squareRoot()
+        self.init(
+            shortFactors: try scaling.numbers("short_factor", count: rotaryDimension / 2, 1e-6...1e6),
+            longFactors: try scaling.numbers("long_factor", count: rotaryDimension / 2, 1e-6...1e6),
+            originalContextLength: original,
+            attentionFactor: try scaling.optionalNumber("attention_factor", 1e-6...1e6) ?? standard)
+    }
+}

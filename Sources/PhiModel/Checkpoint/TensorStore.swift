@@ -1,0 +1,104 @@
+import Foundation
+
+/// All tensors of a checkpoint folder, by name, read in place.
+///
+/// Which files: those that `model.safetensors.index.json` names; or, if there is no index or it does not
+/// fit the files (some uploads carry that of another conversion), all `model*.safetensors`.
+public struct TensorStore: Sendable {
+    /// The folder as it was given.
+    public let folder: String
+    /// The open files, by name within the folder, in order of name.
+    public let files: [(name: String, file: SafetensorsFile)]
+    /// Why an index that is there was not used; nil if it was, or there is none. For the log.
+    public let staleIndex: String?
+    private let tensors: [String: TensorView]
+
+    static let indexName = "model.safetensors.index.json"
+
+    /// - Throws: `ModelError`: `missing` without any weights, `malformed` for a damaged file, a tensor
+    ///   that occurs twice, or an index that names anything but files of this folder.
+    public init(folder: String) throws {
+        self.folder = folder
+        let present = try Self.weightFiles(in: folder)
+        let index = try CheckpointIndex(folder: folder)
+        var stale: String?
+        if let index {
+            let indexed = try Self.open(index.fileNames, in: folder, skippingMissing: true)
+            let tensors = try Self.byName(indexed)
+            if let mismatch = index.mismatch(openFiles: indexed.map(\.name), tensors: tensors) {
+                stale = mismatch
+            } else {
+                (files, self.tensors, staleIndex) = (indexed, tensors, nil)
+                return
+            }
+        }
+        guard !present.isEmpty else {
+            throw ModelError(
+                .missing, path: folder, "holds no weights: there is no file model*.safetensors in it.")
+        }
+        files = try Self.open(present, in: folder, skippingMissing: false)
+        tensors = try Self.byName(files)
+        staleIndex = stale
+    }
+
+    /// - Throws: `ModelError` of kind `missing`.
+    public func tensor(_ name: String) throws -> TensorView {
+        guard let tensor = tensors[name] else {
+            throw ModelError(.missing, path: folder, "the checkpoint has no tensor \"\(name)\".")
+        }
+        return tensor
+    }
+
+    public func contains(_ name: String) -> Bool { tensors[name] != nil }
+
+    /// Names of all tensors, sorted.
+    public var names: [String] { tensors.keys.sorted() }
+
+    /// Bytes of all tensors together.
+    public var byteCount: Int { tensors.values.reduce(0) { $0 + $1.range.count } }
+
+    private static func weightFiles(in folder: String) throws -> [String] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else {
+            throw ModelError(.missing, path: folder, "there is no such model folder.")
+        }
+        guard isFolder.boolValue else {
+            throw ModelError(.missing, path: folder, "is a file; a model is a folder.")
+        }
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder)
+                .filter { $0.hasPrefix("model") && $0.hasSuffix(".safetensors") }.sorted()
+        } catch {
+            throw ModelError(.missing, path: folder, "can't be listed: \(error.localizedDescription)")
+        }
+    }
+
+    private static func open(
+        _ names: [String], in folder: String, skippingMissing: Bool
+    ) throws -> [(name: String, file: SafetensorsFile)] {
+        var files: [(name: String, file: SafetensorsFile)] = []
+        for name in names {
+            let path = folder + "/" + name
+            if skippingMissing, !FileManager.default.fileExists(atPath: path) { continue }
+            files.append((name, try SafetensorsFile(path: path)))
+        }
+        return files
+    }
+
+    private static func byName(_ files: [(name: String, file: SafetensorsFile)]) throws -> [String:
+        TensorView]
+    {
+        var tensors: [String: TensorView] = [:]
+        for (name, file) in files {
+            for tensor in file.tensors {
+                if let other = tensors.updateValue(tensor, forKey: tensor.name) {
+                    throw ModelError(
+                        .malformed, path: file.file.path,
+                        "tensor \"\(tensor.name)\" is also in \(other.file.path); "
+                            + "keep only one of the two files (\(name) or the other) in the folder.")
+                }
+            }
+        }
+        return tensors
+    }
+}

@@ -1,0 +1,62 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The few calls of the operating system that Foundation has no good form of.
+/// This is the only file of PhiModel that imports a C library.
+enum Platform {
+    /// A failed call of the operating system: `reason` is the system's own text for its error number.
+    struct Failure: Error {
+        let call: String
+        let code: Int32
+
+        var reason: String { String(cString: strerror(code)) }
+        var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
+        /// The file is there, but is a folder, a pipe or a device.
+        var isNotRegular: Bool { call == "file type" }
+    }
+
+    /// A read-only mapping of a whole file. `base` is nil for an empty file, which can't be mapped.
+    struct Mapping {
+        let base: UnsafeMutableRawPointer?
+        let count: Int
+        /// Seconds and nanoseconds of the last change of the content.
+        let modified: (seconds: Int, nanoseconds: Int)
+    }
+
+    /// Maps a regular file for reading; anything else (a folder, a pipe, a device) fails as `isNotRegular`.
+    static func map(_ path: String) throws(Failure) -> Mapping {
+        // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(call: "file type", code: EINVAL) }
+        guard let count = Int(exactly: status.st_size) else { throw Failure(call: "fstat", code: EFBIG) }
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        let modified = (seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
+        guard count > 0 else { return Mapping(base: nil, count: 0, modified: modified) }
+        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
+            throw Failure(call: "mmap", code: errno)
+        }
+        return Mapping(base: base, count: count, modified: modified)
+    }
+
+    static func unmap(_ base: UnsafeMutableRawPointer, count: Int) {
+        munmap(base, count)
+    }
+
+    /// Moves a file into place in one step, replacing what is there.
+    static func replace(_ target: String, with source: String) throws(Failure) {
+        guard rename(source, target) == 0 else { throw Failure(call: "rename", code: errno) }
+    }
+}
