@@ -1,7 +1,12 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .unsafeFlags(["-warnings-as-errors"])]
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+// psabi warns of vectors handed between functions; ours are all inlined.
+let kernels: [CSetting] = [
+    .enableWarning("all"), .treatAllWarnings(as: .error), .disableWarning("psabi"),
+]
 
 let package = Package(
     name: "phibatch",
@@ -19,7 +24,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        .target(name: "CPhiKernels", cSettings: [.unsafeFlags(["-O3", "-Wall", "-Werror"])]),
+        .target(name: "CPhiKernels", cSettings: kernels),
         .target(
             name: "PhiModel",
             dependencies: ["CPhiKernels"],

@@ -1,0 +1,210 @@
+import CPhiKernels
+import Foundation
+
+/// How a model is loaded.
+public struct EngineOptions: Sendable {
+    /// Compute threads; nil takes one for each processor.
+    public var threads: Int?
+    /// Bytes of KV cache; nil takes a quarter of the machine's memory.
+    public var kvBudget: Int?
+    /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
+    public var kernels: String?
+
+    public init(threads: Int? = nil, kvBudget: Int? = nil, kernels: String? = nil) {
+        self.threads = threads
+        self.kvBudget = kvBudget
+        self.kernels = kernels
+    }
+}
+
+/// A loaded Phi model: weights, KV cache and compute threads. Text goes in and out through `TextCodec`.
+///
+/// One caller at a time for `admit`, `release` and `step`; the results of a sequence do not depend on
+/// the others in a step, the number of threads, or the kernels.
+public final class PhiEngine: BatchModel, @unchecked Sendable {
+    public let configuration: ModelConfiguration
+    public let limits: ModelLimits
+    public let kernels: Kernels
+    public let threads: Int
+    /// Nil if the folder has no tokenizer.
+    public let codec: TextCodec?
+
+    private let transformer: Transformer
+    private let pool: ComputePool
+    private let sampler: Sampler
+    private var cache: KVCache
+    private var sequences: [SequenceID: Sequence] = [:]
+    private var nextID = 0
+    private let samplingScratch = Buffer<Float>()
+
+    private struct Sequence {
+        var lease: KVCache.Lease
+        /// Positions whose keys and values are in the cache.
+        var length: Int
+        /// Positions there is room for.
+        var room: Int
+        var longRope: Bool
+    }
+
+    /// Loads the checkpoint in `folder` (MLX's quantized format, model_type phi3).
+    /// - Throws: `ModelError` naming the file, tensor or key at fault.
+    public init(folder: String, options: EngineOptions = EngineOptions()) throws {
+        configuration = try ModelConfiguration(folder: folder)
+        kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
+        codec = try TextCodec(folder: folder)
+        let store = try TensorStore(folder: folder)
+        let processors = ProcessInfo.processInfo.activeProcessorCount
+        threads = max(1, options.threads ?? processors)
+        let budget = options.kvBudget ?? Int(clamping: ProcessInfo.processInfo.physicalMemory / 4)
+        cache = KVCache(
+            layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
+            headDimension: configuration.headDimension, budget: budget)
+        guard cache.capacity > 0 else {
+            throw ModelError(
+                .resources,
+                "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
+                    + "need \(cache.blockBytes) bytes")
+        }
+        pool = ComputePool(threads: threads)
+        let weights = try PhiWeights(store, configuration, pool: pool)
+        transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
+        sampler = Sampler(kernels: kernels)
+        limits = ModelLimits(
+            contextLength: configuration.contextLength, vocabularySize: configuration.vocabularySize,
+            endOfSequence: configuration.endOfSequence)
+    }
+
+    public var hasTokenizer: Bool { codec != nil }
+
+    /// Whether a sequence of this many tokens in all uses the long RoPE factors; nil if the model has
+    /// one set only.
+    public func usesLongRope(length: Int) -> Bool? {
+        switch configuration.ropeScaling {
+        case .none: nil
+        case .longrope(let rope): length > rope.originalContextLength
+        }
+    }
+
+    public func admit(prompt: [Int32], maxTokens: Int) throws -> Admission {
+        try check(prompt)
+        let room = prompt.count + max(0, maxTokens)
+        guard room <= configuration.contextLength else {
+            throw ModelError(
+                .badRequest,
+                "\(prompt.count) prompt tokens and \(maxTokens) more exceed the context of "
+                    + "\(configuration.contextLength)")
+        }
+        let long = usesLongRope(length: room) ?? false
+        switch cache.lease(prompt: prompt, count: room, ropeChoice: long ? 1 : 0) {
+        case .later: return .later
+        case .never(let blocks):
+            throw ModelError(
+                .resources,
+                "\(room) tokens need \(blocks * cache.blockBytes) bytes of KV cache, more than its budget of "
+                    + "\(cache.capacity * cache.blockBytes)")
+        case .leased(let lease):
+            let id = SequenceID(nextID)
+            nextID += 1
+            sequences[id] = Sequence(lease: lease, length: lease.cached, room: room, longRope: long)
+            return .admitted(id, cached: lease.cached)
+        }
+    }
+
+    private func check(_ prompt: [Int32]) throws {
+        if prompt.isEmpty { throw ModelError(.badRequest, "the prompt has no tokens") }
+        if let bad = prompt.first(where: { $0 < 0 || $0 >= configuration.vocabularySize }) {
+            throw ModelError(
+                .badRequest,
+                "token id \(bad) is outside the vocabulary of \(configuration.vocabularySize) tokens")
+        }
+    }
+
+    public func release(_ sequence: SequenceID) {
+        guard let old = sequences.removeValue(forKey: sequence) else { return }
+        cache.release(old.lease)
+    }
+
+    public func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
+        var runs: [RowRun] = []
+        runs.reserveCapacity(inputs.count)
+        for input in inputs {
+            guard let sequence = sequences[input.sequence] else {
+                preconditionFailure("a step for a sequence that was not admitted or was released")
+            }
+            precondition(!input.tokens.isEmpty && sequence.length + input.tokens.count <= sequence.room)
+            runs.append(
+                RowRun(
+                    tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
+                    longRope: sequence.longRope, wantsLogits: input.sampling != nil))
+        }
+        let logits = transformer.forward(runs, cache: cache)
+        for input in inputs {
+            guard var sequence = sequences[input.sequence] else { continue }
+            sequence.length += input.tokens.count
+            cache.advance(&sequence.lease, to: sequence.length)
+            sequences[input.sequence] = sequence
+        }
+        return choose(inputs, logits)
+    }
+
+    private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {
+        let sampled = inputs.indices.filter { inputs[$0].sampling != nil }
+        let count = configuration.vocabularySize
+        let stride = transformer.logitsStride
+        samplingScratch.reserve(max(1, sampled.count) * stride)
+        let scratch = samplingScratch.pointer
+        var choices = [TokenChoice?](repeating: nil, count: inputs.count)
+        choices.withUnsafeMutableBufferPointer { buffer in
+            nonisolated(unsafe) let buffer = buffer
+            pool.run(sampled.count) { number in
+                guard let request = inputs[sampled[number]].sampling else { return }
+                buffer[sampled[number]] = sampler.choose(
+                    logits + number * stride, count: count, scratch: scratch + number * stride,
+                    request: request)
+            }
+        }
+        return choices
+    }
+
+    /// Logits [vocabularySize] behind the last of `tokens`, computed from nothing. For tests and
+    /// measurements of quality.
+    /// - Throws: as `admit`.
+    public func logits(_ tokens: [Int32]) throws -> [Float] {
+        guard case .admitted(let id, let cached) = try admit(prompt: tokens, maxTokens: 0) else {
+            throw ModelError(.resources, "the KV cache is in use")
+        }
+        defer { release(id) }
+        guard let sequence = sequences[id] else { return [] }
+        let run = RowRun(
+            tokens: tokens[cached...], start: cached, blocks: sequence.lease.blocks,
+            longRope: sequence.longRope, wantsLogits: true)
+        let logits = transformer.forward([run], cache: cache)
+        return Array(UnsafeBufferPointer(start: logits, count: configuration.vocabularySize))
+    }
+
+    private func requireCodec() throws -> TextCodec {
+        guard let codec else {
+            throw ModelError(
+                .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")
+        }
+        return codec
+    }
+
+    public func tokens(for prompt: Prompt) throws -> [Int32] {
+        if case .tokens(let ids) = prompt {
+            try check(ids)
+            return ids
+        }
+        return try requireCodec().tokens(for: prompt)
+    }
+
+    public func makeTextStream() -> any TextStream { codec?.makeTextStream() ?? SilentTextStream() }
+
+    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { codec?.piece(of: token) ?? ("", []) }
+}
+
+/// The text of a model without a tokenizer: none.
+private struct SilentTextStream: TextStream {
+    mutating func append(_ token: Int32) -> String { "" }
+    mutating func finish() -> String { "" }
+}

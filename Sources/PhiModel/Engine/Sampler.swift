@@ -1,0 +1,136 @@
+import CPhiKernels
+import Foundation
+
+/// Chooses a token from a row of logits, by fixed arithmetic: the same logits, parameters, stream and
+/// position give the same token on every machine.
+///
+/// The filters apply in this order: temperature, `topK`, `topP` (of what topK left), `minP`.
+/// Equal logits count in the order of their ids.
+struct Sampler {
+    let kernels: Kernels
+
+    /// A uniform number in [0, 1) for a position of a stream (SplitMix64's finalizer, Steele et al. 2014).
+    static func uniform(stream: UInt64, position: Int) -> Double {
+        var x = stream &+ UInt64(bitPattern: Int64(position)) &* 0x9e37_79b9_7f4a_7c15
+        for _ in 0..<2 {
+            x = (x ^ (x >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            x = (x ^ (x >> 27)) &* 0x94d0_49bb_1331_11eb
+            x ^= x >> 31
+            x &+= 0x9e37_79b9_7f4a_7c15
+        }
+        return Double(x >> 11) * 0x1p-53
+    }
+
+    /// - Parameters:
+    ///   - logits: [count]
+    ///   - scratch: room for `count` floats
+    func choose(
+        _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
+        request: SamplingRequest
+    ) -> TokenChoice {
+        let best = kernels.table.argmax(logits, count)
+        var choice = TokenChoice(token: Int32(best))
+        let parameters = request.parameters
+        if parameters.temperature > 0 {
+            // Below this even the nearest float's probability underflows: greedy.
+            let inverse = 1 / max(parameters.temperature, 1e-6)
+            _ = kernels.table.exponentials(logits, count, logits[best], inverse, scratch)
+            let u = Self.uniform(stream: request.stream, position: request.position)
+            choice.token = Int32(draw(scratch, count: count, parameters: parameters, uniform: u))
+        }
+        if let wanted = parameters.logprobs {
+            let sum = kernels.table.exponentials(logits, count, logits[best], 1, scratch)
+            let logSum = phi_log(Double(sum))
+            func logprob(_ id: Int) -> Float { Float(Double(logits[id] - logits[best]) - logSum) }
+            choice.logprob = logprob(Int(choice.token))
+            choice.top = largest(logits, count: count, keep: wanted).map {
+                TokenLogprob(id: Int32($0), logprob: logprob($0))
+            }
+        }
+        return choice
+    }
+
+    /// Ids of the `keep` largest values, largest first, equals by id.
+    private func largest(_ values: UnsafePointer<Float>, count: Int, keep: Int) -> [Int] {
+        guard keep > 0 else { return [] }
+        var kept: [Int] = []
+        kept.reserveCapacity(keep + 1)
+        for id in 0..<count {
+            let value = values[id]
+            if kept.count == keep, let last = kept.last, !(value > values[last]) { continue }
+            var at = kept.count
+            while at > 0, value > values[kept[at - 1]] { at -= 1 }
+            kept.insert(id, at: at)
+            if kept.count > keep { kept.removeLast() }
+        }
+        return kept
+    }
+
+    /// Draws from unnormalized weights (the largest is 1).
+    private func draw(
+        _ weights: UnsafePointer<Float>, count: Int, parameters: SamplingParameters, uniform: Double
+    ) -> Int {
+        let filtersRank = (parameters.topK > 0 && parameters.topK < count) || parameters.topP < 1
+        if !filtersRank {
+            return scan(uniform: uniform, ids: 0..<count) {
+                weights[$0] >= parameters.minP ? Double(weights[$0]) : 0
+            }
+        }
+        let ranked = rank(weights, count: count, parameters: parameters)
+        return scan(uniform: uniform, ids: ranked) { Double(weights[$0]) }
+    }
+
+    /// The id at which the running sum passes `uniform` times the whole.
+    private func scan<Ids: Collection<Int>>(uniform: Double, ids: Ids, weight: (Int) -> Double) -> Int {
+        var total = 0.0
+        for id in ids { total += weight(id) }
+        let target = uniform * total
+        var sum = 0.0
+        var last = 0
+        for id in ids {
+            let w = weight(id)
+            if w <= 0 { continue }
+            sum += w
+            last = id
+            if sum > target { return id }
+        }
+        return last
+    }
+
+    /// The ids that pass topK, topP and minP, most likely first.
+    private func rank(_ weights: UnsafePointer<Float>, count: Int, parameters: SamplingParameters) -> [Int] {
+        let limit = parameters.topK > 0 ? min(parameters.topK, count) : count
+        var total = 0.0
+        for id in 0..<count { total += Double(weights[id]) }
+        // Sorting the whole vocabulary is slow: collect from the top down until enough are there.
+        var ids: [Int] = []
+        var threshold: Float = 0x1p-6
+        while true {
+            ids.removeAll(keepingCapacity: true)
+            var mass = 0.0
+            for id in 0..<count where weights[id] >= threshold {
+                ids.append(id)
+                mass += Double(weights[id])
+            }
+            let all = threshold == 0
+            if all || ids.count >= limit || (limit == count && mass >= Double(parameters.topP) * total) { break }
+            threshold = threshold > 0x1p-60 ? threshold * 0x1p-6 : 0
+        }
+        ids.sort { weights[$0] != weights[$1] ? weights[$0] > weights[$1] : $0 < $1 }
+        if ids.count > limit { ids.removeLast(ids.count - limit) }
+        if parameters.topP < 1 {
+            // topP is a share of what topK left, or of everything.
+            let whole = limit < count ? ids.reduce(0.0) { $0 + Double(weights[$1]) } : total
+            var sum = 0.0
+            var keep = 0
+            for id in ids {
+                keep += 1
+                sum += Double(weights[id])
+                if sum >= Double(parameters.topP) * whole { break }
+            }
+            ids.removeLast(ids.count - keep)
+        }
+        ids.removeAll { weights[$0] < parameters.minP }
+        return ids
+    }
+}

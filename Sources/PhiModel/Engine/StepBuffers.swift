@@ -1,0 +1,82 @@
+import CPhiKernels
+
+/// A block of floats or bytes that grows when a larger step comes.
+final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
+    private(set) var pointer: UnsafeMutablePointer<Element>
+    private var capacity = 0
+
+    init() { pointer = Self.allocate(1) }
+    deinit { UnsafeMutableRawPointer(pointer).deallocate() }
+
+    private static func allocate(_ count: Int) -> UnsafeMutablePointer<Element> {
+        // Aligned to cache lines and vectors.
+        UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Element>.stride, alignment: 64)
+            .bindMemory(to: Element.self, capacity: count)
+    }
+
+    /// Room for `count` elements; what was there before is gone if it had to grow.
+    func reserve(_ count: Int) {
+        if count <= capacity { return }
+        UnsafeMutableRawPointer(pointer).deallocate()
+        pointer = Self.allocate(count)
+        capacity = count
+    }
+}
+
+/// Rows on their way into a product: 8-bit groups for a quantized matrix, floats for a plain one.
+final class ProductInput: @unchecked Sendable {
+    private let values = Buffer<Int8>()
+    private let scales = Buffer<Float>()
+    private let sums = Buffer<Float>()
+    private let floats = Buffer<Float>()
+    private var matrix: PackedMatrix?
+    private var activations = PhiActivations()
+
+    /// Prepares for `rows` rows that will be multiplied by `matrix`.
+    func prepare(rows: Int, for matrix: PackedMatrix) {
+        self.matrix = matrix
+        let padded = (rows + 15) / 16 * 16
+        guard matrix.isQuantized else {
+            floats.reserve(rows * matrix.columns)
+            return
+        }
+        values.reserve(padded * matrix.columns)
+        scales.reserve(padded * matrix.columns / matrix.group)
+        sums.reserve(padded * matrix.columns / matrix.group)
+        activations = PhiActivations(
+            values: values.pointer, scales: scales.pointer, sums: sums.pointer,
+            columns: UInt32(matrix.columns), group: UInt32(matrix.group))
+    }
+
+    /// Sets a row from floats [columns]. Different rows may be set by different threads.
+    func set(row: Int, _ x: UnsafePointer<Float>, _ kernels: PhiKernels) {
+        guard let matrix else { return }
+        if matrix.isQuantized {
+            withUnsafePointer(to: activations) { kernels.quantize(x, $0, row) }
+        } else {
+            (floats.pointer + row * matrix.columns).update(from: x, count: matrix.columns)
+        }
+    }
+
+    /// out [rows][stride] = x times the matrix prepared for; stride is its rows rounded up to 16.
+    func multiply(rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool) {
+        guard let matrix else { return }
+        let blocks = matrix.blocks
+        let stride = blocks * 16
+        // A few chunks a thread, so that an interrupted thread does not hold up the others.
+        let chunk = max(2, (blocks / (pool.threads * 4) + 1) & ~1)
+        pool.run((blocks + chunk - 1) / chunk) { number in
+            let begin = number * chunk
+            let end = min(blocks, begin + chunk)
+            withUnsafePointer(to: matrix.matrix) { layout in
+                if matrix.isQuantized {
+                    withUnsafePointer(to: activations) { x in
+                        kernels.linear(layout, x, rows, out, stride, begin, end)
+                    }
+                } else {
+                    kernels.linear_plain(layout, floats.pointer, rows, out, stride, begin, end)
+                }
+            }
+        }
+    }
+}
