@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// Logits against exact arithmetic: Hugging Face transformers in float32 on the same weights.
+///
+/// Tolerance. A group's 8-bit step is its largest magnitude / 127; for normal values that is about
+/// 2.4 sigma / 127, and a uniform error of one step has the standard deviation step / sqrt(12): 0.55 %
+/// of sigma. Each layer quantizes 7 times (the inputs of four products, and queries, keys with values,
+/// attention weights), and the head once more. Independent errors add in squares, so the logits'
+/// standard error is about 0.0055 * sqrt(7 layers + 1) of their spread. We allow twice that for the
+/// root mean square, and five of it for any single logit.
+@Suite struct LogitsTests {
+    struct Golden: Decodable {
+        struct Prompt: Decodable {
+            var ids: [Int32]
+            var logits: [Float]
+            var greedy: [Int32]
+            var gaps: [Float]
+        }
+        var name: String
+        var prompts: [Prompt]
+    }
+
+    static let geometries: [SyntheticCheckpoint] = [
+        .init(name: "base"),
+        .init(name: "bits8-group32-bf16-tied", tied: true, bits: 8, group: 32, floats: .bf16),
+        .init(name: "bits2-group128", hidden: 256, intermediate: 512, bits: 2, group: 128),
+        .init(name: "bits3", bits: 3),
+        .init(name: "bits5-group32-f32", bits: 5, group: 32, floats: .f32),
+        .init(name: "bits6-bf16", bits: 6, floats: .bf16),
+        .init(name: "phi-3-heads", hidden: 384, layers: 3, kvHeads: 4, intermediate: 512),
+        .init(
+            name: "phi-4-mini-heads", hidden: 384, heads: 3, kvHeads: 1, tied: true, partialRotary: 0.75,
+            rope: .longrope, overrides: ["embed_tokens": (8, 64)]),
+        .init(name: "longrope", rope: .longrope, context: 1024, originalContext: 64),
+        .init(name: "su", layers: 1, kvHeads: 4, rope: .su, context: 2048, originalContext: 64, bits: 8),
+        .init(
+            name: "some-plain-bf16",
+            overrides: ["o_proj": (0, 0), "lm_head": (0, 0), "embed_tokens": (0, 0)], floats: .bf16),
+        .init(
+            name: "all-plain-f16",
+            overrides: [
+                "embed_tokens": (0, 0), "qkv_proj": (0, 0), "o_proj": (0, 0), "gate_up_proj": (0, 0),
+                "down_proj": (0, 0), "lm_head": (0, 0),
+            ]),
+        .init(
+            name: "mixed-bits", overrides: ["down_proj": (8, 32), "qkv_proj": (5, 128), "0.o_proj": (2, 32)],
+            floats: .f32),
+        .init(name: "shards-stale-index", layers: 3, shards: 3, staleIndex: true),
+        .init(name: "sliding-window", slidingWindow: 24),
+    ]
+
+    static let prompts: [[Int32]] = [
+        [1, 5, 9, 200],
+        (0..<100).map { Int32(($0 * 37 + 11) % 317 + 3) },
+    ]
+
+    static let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Fixtures/logits.json")
+
+    /// Where to write the checkpoints for make_logits.sh, if it asks for them.
+    static let exportFolder = ProcessInfo.processInfo.environment["PHIBATCH_EXPORT_SYNTHETIC"]
+
+    @Test(.enabled(if: exportFolder != nil, "only when golden numbers are made"))
+    func exportCheckpoints() throws {
+        let folder = URL(filePath: try #require(Self.exportFolder))
+        for geometry in Self.geometries {
+            try geometry.write(to: folder.appendingPathComponent(geometry.name))
+        }
+        let lines = Self.prompts.map { "\($0)\n" }.joined()
+        try Data(lines.utf8).write(to: folder.appendingPathComponent("prompts.jsonl"))
+    }
+
+    @Test(.enabled(if: exportFolder == nil, "golden numbers are being made"), arguments: geometries.indices)
+    func matchesExactArithmetic(index: Int) throws {
+        let geometry = Self.geometries[index]
+        let goldens = try JSONDecoder().decode([Golden].self, from: Data(contentsOf: Self.fixture))
+        let golden = try #require(goldens.first { $0.name == geometry.name })
+        try withTemporaryFolder { folder in
+            try geometry.write(to: folder)
+            let engine = try PhiEngine(
+                folder: folder.path, options: EngineOptions(threads: 2, kvBudget: 64 << 20))
+            for prompt in golden.prompts { try check(engine, prompt, geometry) }
+        }
+    }
+
+    private func check(_ engine: PhiEngine, _ prompt: Golden.Prompt, _ geometry: SyntheticCheckpoint) throws {
+        let logits = try engine.logits(prompt.ids)
+        #expect(logits.count == prompt.logits.count)
+        let errors = zip(logits, prompt.logits).map { Double($0 - $1) }
+        let mean = prompt.logits.reduce(0.0) { $0 + Double($1) } / Double(logits.count)
+        let spread = (prompt.logits.reduce(0.0) { $0 + pow(Double($1) - mean, 2) } / Double(logits.count)).squareRoot()
+        let expected = 0.0055 * Double(7 * geometry.layers + 1).squareRoot() * spread
+        let rms = (errors.reduce(0.0) { $0 + $1 * $1 } / Double(errors.count)).squareRoot()
+        let worst = errors.map(abs).max() ?? .infinity
+        let report: Comment = "\(geometry.name): rms \(rms / spread), worst \(worst / spread), allowed \(expected / spread)"
+        print("Z", report, rms / expected, worst / expected)
+        #expect(rms <= 2 * expected, report)
+        #expect(worst <= 2 * 5 * expected, report)
+        var ids = prompt.ids
+        for (token, gap) in zip(prompt.greedy, prompt.gaps) {
+            let logits = try engine.logits(ids)
+            let best = logits.indices.max { logits[$0] < logits[$1] } ?? 0
+            // Two logits, each off by up to the single tolerance.
+            if Double(gap) > 2 * 2 * 5 * expected { #expect(Int32(best) == token, "\(geometry.name) after \(ids.count)") }
+            ids.append(token)
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+
+/// Writes a random-weight checkpoint of any geometry in MLX's format: the same bytes for the same
+/// geometry everywhere, so that golden numbers made from it hold.
+struct SyntheticCheckpoint {
+    enum FloatType: String { case f16 = "F16", bf16 = "BF16", f32 = "F32" }
+    enum Rope: String { case none, longrope, su }
+
+    var name: String
+    var hidden = 128
+    var layers = 2
+    var heads = 4
+    var kvHeads = 2
+    var intermediate = 256
+    var vocabulary = 320
+    var tied = false
+    var partialRotary = 1.0
+    var rope = Rope.none
+    var context = 512
+    var originalContext = 512
+    var slidingWindow: Int?
+    var bits = 4
+    var group = 64
+    /// Layers of another precision, by the end of their path; bits 0 leaves a layer unquantized.
+    var overrides: [String: (bits: Int, group: Int)] = [:]
+    var floats = FloatType.f16
+    var shards = 1
+    var staleIndex = false
+
+    private var headDimension: Int { hidden / heads }
+
+    /// SplitMix64.
+    private struct Random {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return z ^ (z >> 31)
+        }
+        mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+    }
+
+    private func encode(_ values: [Double]) -> Data {
+        var data = Data()
+        for value in values {
+            let bits = Float(value).bitPattern
+            switch floats {
+            case .f32: withUnsafeBytes(of: bits.littleEndian) { data.append(contentsOf: $0) }
+            case .bf16:
+                let rounded = UInt16((bits &+ 0x7fff &+ ((bits >> 16) & 1)) >> 16)
+                withUnsafeBytes(of: rounded.littleEndian) { data.append(contentsOf: $0) }
+            case .f16:
+                withUnsafeBytes(of: Self.half(Float(value)).littleEndian) { data.append(contentsOf: $0) }
+            }
+        }
+        return data
+    }
+
+    /// Float16 (cut, not rounded) without the type that not every platform has.
+    private static func half(_ value: Float) -> UInt16 {
+        let bits = value.bitPattern
+        let sign = UInt16(bits >> 16 & 0x8000)
+        let exponent = Int(bits >> 23 & 255) - 112
+        let mantissa = bits & 0x7fffff
+        if exponent >= 31 { return sign | 0x7bff }
+        if exponent > 0 { return sign | UInt16(exponent) << 10 | UInt16(mantissa >> 13) }
+        if exponent < -10 { return sign }
+        return sign | UInt16((mantissa | 0x800000) >> UInt32(14 - exponent))
+    }
+
+    private struct Tensor {
+        var name: String
+        var type: String
+        var shape: [Int]
+        var data: Data
+    }
+
+    private func layer(_ path: String) -> (bits: Int, group: Int) {
+        overrides.first { path.hasSuffix($0.key) }?.value ?? (bits, group)
+    }
+
+    private func linear(_ path: String, _ rows: Int, _ columns: Int, _ random: inout Random) -> [Tensor] {
+        let (bits, group) = layer(path)
+        if bits == 0 {
+            let values = (0..<rows * columns).map { _ in (random.uniform() * 2 - 1) * 1.7 / Double(columns).squareRoot() }
+            return [Tensor(name: path + ".weight", type: floats.rawValue, shape: [rows, columns], data: encode(values))]
+        }
+        let top = Double(1 << bits) - 1
+        var words = [UInt32](repeating: 0, count: rows * columns * bits / 32)
+        for row in 0..<rows {
+            for column in 0..<columns {
+                let q = random.next() >> 32 & UInt64(1 << bits - 1)
+                let at = row * columns * bits + column * bits
+                let spread = q << UInt64(at % 32)
+                words[at / 32] |= UInt32(truncatingIfNeeded: spread)
+                if spread >> 32 != 0 { words[at / 32 + 1] |= UInt32(spread >> 32) }
+            }
+        }
+        let count = rows * columns / group
+        // The same spread of weights at every precision: q has the variance top (top + 2) / 12.
+        let spread = (top * (top + 2) / 12 * Double(columns)).squareRoot()
+        let scales = (0..<count).map { _ in (0.6 + 0.8 * random.uniform()) / spread }
+        let biases = scales.map { -$0 * top / 2 * (0.9 + 0.2 * random.uniform()) }
+        let shape = [rows, columns / group]
+        return [
+            Tensor(
+                name: path + ".weight", type: "U32", shape: [rows, columns * bits / 32],
+                data: words.withUnsafeBytes { Data($0) }),
+            Tensor(name: path + ".scales", type: floats.rawValue, shape: shape, data: encode(scales)),
+            Tensor(name: path + ".biases", type: floats.rawValue, shape: shape, data: encode(biases)),
+        ]
+    }
+
+    private func tensors() -> [Tensor] {
+        var random = Random(state: name.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) })
+        func norm(_ path: String) -> [Tensor] {
+            let values = (0..<hidden).map { _ in 0.7 + 0.6 * random.uniform() }
+            return [Tensor(name: path + ".weight", type: floats.rawValue, shape: [hidden], data: encode(values))]
+        }
+        var all = linear("model.embed_tokens", vocabulary, hidden, &random)
+        for number in 0..<layers {
+            let path = "model.layers.\(number)."
+            all += norm(path + "input_layernorm")
+            all += linear(
+                path + "self_attn.qkv_proj", (heads + 2 * kvHeads) * headDimension, hidden, &random)
+            all += linear(path + "self_attn.o_proj", hidden, heads * headDimension, &random)
+            all += norm(path + "post_attention_layernorm")
+            all += linear(path + "mlp.gate_up_proj", 2 * intermediate, hidden, &random)
+            all += linear(path + "mlp.down_proj", hidden, intermediate, &random)
+        }
+        all += norm("model.norm")
+        if !tied { all += linear("lm_head", vocabulary, hidden, &random) }
+        return all
+    }
+
+    private func configuration(_ tensors: [Tensor]) -> [String: Any] {
+        let half = Int(Double(headDimension) * partialRotary) / 2
+        var quantization: [String: Any] = ["bits": bits, "group_size": group]
+        for tensor in tensors where tensor.name.hasSuffix(".weight") && tensor.shape.count == 2 {
+            let path = String(tensor.name.dropLast(7))
+            guard let other = overrides.first(where: { path.hasSuffix($0.key) })?.value else { continue }
+            quantization[path] = other.bits == 0 ? false : ["bits": other.bits, "group_size": other.group]
+        }
+        var config: [String: Any] = [
+            "architectures": ["Phi3ForCausalLM"], "model_type": "phi3", "hidden_act": "silu",
+            "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
+            "num_key_value_heads": kvHeads, "intermediate_size": intermediate, "vocab_size": vocabulary,
+            "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "rope_scaling": NSNull(),
+            "partial_rotary_factor": partialRotary, "max_position_embeddings": context,
+            "original_max_position_embeddings": originalContext, "tie_word_embeddings": tied,
+            "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
+            "sliding_window": slidingWindow.map { $0 as Any } ?? NSNull(), "quantization": quantization,
+        ]
+        if rope != .none {
+            config["rope_scaling"] = [
+                "type": rope.rawValue,
+                "short_factor": (0..<half).map { 1 + Double($0) / 16 },
+                "long_factor": (0..<half).map { 1 + Double($0 * $0) / 8 },
+            ]
+        }
+        return config
+    }
+
+    /// Writes the checkpoint into `folder`, which is made.
+    func write(to folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let all = tensors()
+        let config = try JSONSerialization.data(
+            withJSONObject: configuration(all), options: [.sortedKeys, .prettyPrinted])
+        try config.write(to: folder.appendingPathComponent("config.json"))
+        for shard in 0..<shards {
+            let some = all.enumerated().filter { $0.offset % shards == shard }.map(\.element)
+            let file =
+                shards == 1 ? "model.safetensors" : String(format: "model-%05d-of-%05d.safetensors", shard + 1, shards)
+            try Self.safetensors(some).write(to: folder.appendingPathComponent(file))
+        }
+        if staleIndex {
+            let index = ["weight_map": ["model.norm.weight": "model-00001-of-00009.safetensors"]]
+            try JSONSerialization.data(withJSONObject: index)
+                .write(to: folder.appendingPathComponent("model.safetensors.index.json"))
+        }
+    }
+
+    private static func safetensors(_ tensors: [Tensor]) throws -> Data {
+        var header: [String: Any] = ["__metadata__": ["format": "mlx"]]
+        var offset = 0
+        for tensor in tensors {
+            header[tensor.name] = [
+                "dtype": tensor.type, "shape": tensor.shape,
+                "data_offsets": [offset, offset + tensor.data.count],
+            ]
+            offset += tensor.data.count
+        }
+        let json = try JSONSerialization.data(withJSONObject: header, options: [.sortedKeys])
+        var data = withUnsafeBytes(of: UInt64(json.count).littleEndian) { Data($0) }
+        data.append(json)
+        for tensor in tensors { data.append(tensor.data) }
+        return data
+    }
+}
+
+/// A folder for one test, removed at its end.
+func withTemporaryFolder<T>(_ body: (URL) throws -> T) throws -> T {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("phibatch-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
+}
