@@ -1,0 +1,104 @@
+/// config.json and generation_config.json of a converted checkpoint.
+struct ConvertedConfiguration {
+    let model: GGUFHyperparameters
+    let plan: ConversionPlan
+    let special: GGUFSpecialTokens
+
+    /// config.json
+    func config(_ metadata: GGUFMetadata) throws -> OrderedJSON {
+        var members: [(String, OrderedJSON)] = [
+            ("architectures", .array([.string("Phi3ForCausalLM")])), ("model_type", .string("phi3")),
+            ("hidden_act", .string("silu")), ("hidden_size", .integer(model.hiddenSize)),
+            ("num_hidden_layers", .integer(model.layerCount)),
+            ("num_attention_heads", .integer(model.headCount)),
+            ("num_key_value_heads", .integer(model.keyValueHeadCount)),
+        ]
+        if model.headDimension * model.headCount != model.hiddenSize {
+            members.append(("head_dim", .integer(model.headDimension)))
+        }
+        members += [
+            ("intermediate_size", .integer(model.intermediateSize)),
+            ("vocab_size", .integer(plan.vocabularySize)), ("rms_norm_eps", .float(model.normEpsilon)),
+            ("rope_theta", .float(model.ropeTheta)),
+            ("partial_rotary_factor", .float(Float(model.rotaryDimension) / Float(model.headDimension))),
+            ("rope_scaling", try ropeScaling(metadata)),
+            ("max_position_embeddings", .integer(model.contextLength)),
+            (
+                "original_max_position_embeddings",
+                .integer(model.originalContextLength ?? model.contextLength)
+            ),
+            ("sliding_window", model.slidingWindow.map { .integer($0) } ?? .null),
+            ("attention_bias", .bool(false)), ("tie_word_embeddings", .bool(plan.tiedEmbeddings)),
+        ]
+        members += tokenIDs
+        if let quantization {
+            members += [("quantization", quantization), ("quantization_config", quantization)]
+        }
+        return .object(members)
+    }
+
+    /// generation_config.json
+    var generationConfig: OrderedJSON { .object(tokenIDs) }
+
+    private var tokenIDs: [(String, OrderedJSON)] {
+        var members: [(String, OrderedJSON)] = []
+        if let id = special.beginOfSequence { members.append(("bos_token_id", .integer(id))) }
+        let ends = special.endOfSequence
+        if ends.count == 1 {
+            members.append(("eos_token_id", .integer(ends[0])))
+        } else if !ends.isEmpty {
+            members.append(("eos_token_id", .row(ends.map { .integer($0) })))
+        }
+        if let id = special.padding { members.append(("pad_token_id", .integer(id))) }
+        return members
+    }
+
+    private func ropeScaling(_ metadata: GGUFMetadata) throws -> OrderedJSON {
+        let key = "\(model.architecture.rawValue).rope.scaling.attn_factor"
+        guard let short = plan.shortFactors, let long = plan.longFactors else {
+            if let factor = model.attentionFactor, factor != 1 {
+                throw metadata.fault(
+                    .unsupported, key, "is \(factor), but there are no tensors rope_factors_*")
+            }
+            return .null
+        }
+        guard model.originalContextLength != nil else {
+            throw metadata.fault(
+                .malformed, "\(model.architecture.rawValue).rope.scaling.original_context_length",
+                "is missing")
+        }
+        guard (short + long).allSatisfy({ $0.isFinite && $0 > 0 }) else {
+            throw ModelError(
+                .malformed, path: metadata.path,
+                "tensors \"rope_factors_*\" hold a factor that is not positive.")
+        }
+        var members: [(String, OrderedJSON)] = [
+            ("type", .string("longrope")), ("short_factor", .row(short.map { .float($0) })),
+            ("long_factor", .row(long.map { .float($0) })),
+        ]
+        // Without it, readers take Microsoft's formula, to which the file's value is a rounding.
+        if let factor = model.attentionFactor { members.append(("attention_factor", .float(factor))) }
+        return .object(members)
+    }
+
+    /// The most common width is the standard, the others are overrides.
+    private var quantization: OrderedJSON? {
+        var layersByBits: [Int: [String]] = [:]
+        for layer in plan.layers {
+            if case .affine(let bits, _) = layer.format { layersByBits[bits, default: []].append(layer.path) }
+        }
+        guard
+            let standard = layersByBits.max(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) })?.key
+        else { return nil }
+        func parameters(_ bits: Int) -> [(String, OrderedJSON)] {
+            [("group_size", .integer(PlannedLayer.groupSize)), ("bits", .integer(bits))]
+        }
+        var members = parameters(standard)
+        for layer in plan.layers {
+            if case .affine(let bits, _) = layer.format, bits != standard {
+                members.append((layer.path, .object(parameters(bits))))
+            }
+        }
+        return .object(members)
+    }
+}

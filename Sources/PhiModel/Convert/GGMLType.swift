@@ -1,0 +1,69 @@
+/// Element types of GGUF tensors, by their number in the file
+/// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
+enum GGMLType: UInt32 {
+    case f32 = 0
+    case f16 = 1
+    case q4_0 = 2
+    case q4_1 = 3
+    case q5_0 = 6
+    case q5_1 = 7
+    case q8_0 = 8
+    case bf16 = 30
+
+    /// Values that are stored together.
+    var blockLength: Int {
+        switch self {
+        case .f32, .f16, .bf16: 1
+        case .q4_0, .q4_1, .q5_0, .q5_1, .q8_0: 32
+        }
+    }
+
+    var blockSize: Int {
+        switch self {
+        case .f32: 4
+        case .f16, .bf16: 2
+        case .q4_0: 2 + 16
+        case .q4_1: 4 + 16
+        case .q5_0: 2 + 4 + 16
+        case .q5_1: 4 + 4 + 16
+        case .q8_0: 2 + 32
+        }
+    }
+
+    /// Bits of a value's code; nil for the float types.
+    var bits: Int? {
+        switch self {
+        case .f32, .f16, .bf16: nil
+        case .q4_0, .q4_1: 4
+        case .q5_0, .q5_1: 5
+        case .q8_0: 8
+        }
+    }
+
+    /// What is subtracted from a code before it is scaled, where the file has no minimum of its own:
+    /// value = d * (code - offset). Q8_0's signed bytes become codes by adding 128.
+    var offset: Float? {
+        switch self {
+        case .q4_0: 8
+        case .q5_0: 16
+        case .q8_0: 128
+        case .q4_1, .q5_1, .f32, .f16, .bf16: nil
+        }
+    }
+
+    var name: String { Self.name(of: rawValue) }
+
+    /// The type's name, also of those that are not supported, for messages.
+    static func name(of number: UInt32) -> String {
+        let names: [UInt32: String] = [
+            0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1",
+            10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K", 16: "IQ2_XXS",
+            17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS",
+            24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 30: "BF16", 34: "TQ1_0",
+            35: "TQ2_0", 39: "MXFP4",
+        ]
+        return names[number] ?? "number \(number)"
+    }
+
+    static let supportedNames = "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0"
+}

@@ -1,0 +1,165 @@
+import Foundation
+
+/// What a conversion did.
+public struct ConversionSummary: Sendable, Equatable {
+    /// The GGUF file's architecture: "llama" or "phi3".
+    public var architecture: String
+    /// The GGUF file's name for the model, if it has one.
+    public var modelName: String?
+    public var layerCount: Int
+    /// Tensors read and tensors written.
+    public var sourceTensors: Int
+    public var writtenTensors: Int
+    /// Matrices by bits a value; floating point ones are under 0.
+    public var matricesByBits: [Int: Int]
+    /// Bytes of model.safetensors.
+    public var byteCount: Int
+    /// Names of all files written, sorted.
+    public var files: [String]
+    /// False if the folder has no tokenizer.
+    public var hasTokenizer: Bool
+}
+
+/// How far a conversion is.
+public struct ConversionProgress: Sendable, Equatable {
+    /// The layer being written, as in "model.layers.3.mlp.down_proj".
+    public var layer: String
+    public var layersDone: Int
+    public var layerCount: Int
+}
+
+/// Turns a GGUF file into a checkpoint folder in MLX's quantized format, without loss: every weight keeps
+/// its exact value.
+///
+/// Takes models of architecture `phi3`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
+/// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0.
+public enum GGUFConverter {
+    /// Where the tokenizer comes from.
+    public enum Tokenizer: Sendable, Equatable {
+        /// Out of the GGUF file.
+        case embedded
+        /// The tokenizer files of this folder, copied: for tokenizers that a GGUF file holds only in part.
+        case folder(URL)
+        /// None; the model then takes token ids only.
+        case none
+    }
+
+    /// - Parameters:
+    ///   - folder: Made if it is not there.
+    ///   - overwrite: Replaces a checkpoint that is in `folder`. Without it, one is an error.
+    ///   - progress: Called before each layer and at the end, on the calling thread.
+    /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the GGUF file (naming tensor or
+    ///   key), `badRequest` for a folder that is in use, `resources` if writing fails. Whenever it throws,
+    ///   the folder holds no checkpoint that looks complete but is not.
+    public static func convert(
+        gguf: URL, to folder: URL, tokenizer: Tokenizer = .embedded, overwrite: Bool = false,
+        progress: (ConversionProgress) -> Void = { _ in }
+    ) throws -> ConversionSummary {
+        let path = gguf.path(percentEncoded: false)
+        let source = try GGUFFile(path: path)
+        let metadata = GGUFMetadata(path: path, values: source.metadata)
+        let model = try GGUFHyperparameters(metadata)
+        let plan = try ConversionPlan(source, model)
+        let special = try GGUFSpecialTokens(metadata, vocabularySize: plan.vocabularySize)
+        let converted = ConvertedConfiguration(model: model, plan: plan, special: special)
+
+        var files: [(name: String, content: Data)] = []
+        func add(_ name: String, _ content: OrderedJSON) { files.append((name, Data(content.text().utf8))) }
+        add("config.json", try converted.config(metadata))
+        switch tokenizer {
+        case .embedded:
+            let tokenizer = try GGUFTokenizer(
+                metadata, special: special, vocabularySize: plan.vocabularySize,
+                contextLength: model.contextLength)
+            add("generation_config.json", converted.generationConfig)
+            add("tokenizer.json", tokenizer.tokenizer)
+            add("tokenizer_config.json", tokenizer.configuration)
+            add("special_tokens_map.json", tokenizer.specialTokensMap)
+        case .folder(let url):
+            files += try ConversionFolder.tokenizerFiles(in: url)
+            if !files.contains(where: { $0.name == "generation_config.json" }) {
+                add("generation_config.json", converted.generationConfig)
+            }
+        case .none: add("generation_config.json", converted.generationConfig)
+        }
+        try checkReadable(files[0].content, path: path)
+
+        let target = try ConversionFolder(folder, overwrite: overwrite)
+        defer { target.removePartialFiles() }
+        for file in files { try target.write(file.content, name: file.name) }
+        let weights = target.partialPath(ConversionFolder.weightsName)
+        let size = try write(plan, to: weights, progress: progress)
+        try target.complete(files.map(\.name))
+        progress(
+            ConversionProgress(layer: "", layersDone: plan.layers.count, layerCount: plan.layers.count))
+
+        var matrices: [Int: Int] = [:]
+        for layer in plan.layers where !layer.isVector {
+            if case .affine(let bits, _) = layer.format {
+                matrices[bits, default: 0] += 1
+            } else {
+                matrices[0, default: 0] += 1
+            }
+        }
+        return ConversionSummary(
+            architecture: model.architecture.rawValue, modelName: try metadata.optionalString("general.name"),
+            layerCount: model.layerCount, sourceTensors: source.tensors.count,
+            writtenTensors: plan.layers.reduce(0) { $0 + $1.outputs.count }, matricesByBits: matrices,
+            byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
+            hasTokenizer: tokenizer != .none)
+    }
+
+    /// The configuration must pass the checks that loading will make, before anything is written.
+    private static func checkReadable(_ config: Data, path: String) throws {
+        let value: StrictJSON
+        do throws(StrictJSON.Fault) { value = try StrictJSON(parsing: [UInt8](config)) } catch {
+            preconditionFailure("the configuration made is not JSON: \(error.message)")
+        }
+        guard case .object(let members) = value else { preconditionFailure("the configuration is no object") }
+        _ = try ModelConfiguration(ConfigReader(path: path, members: members))
+    }
+
+    private static func write(
+        _ plan: ConversionPlan, to path: String, progress: (ConversionProgress) -> Void
+    ) throws -> Int {
+        let writer = try SafetensorsWriter(
+            path: path, tensors: plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } }
+        )
+        for (index, layer) in plan.layers.enumerated() {
+            progress(ConversionProgress(layer: layer.path, layersDone: index, layerCount: plan.layers.count))
+            for output in layer.outputs {
+                let encoder = RowEncoder(format: layer.format, output: output)
+                for part in layer.parts {
+                    for row in 0..<part.count {
+                        let bytes = part.tensor.row(part.source(of: row))
+                        try writer.append { encoder.append(bytes, type: part.tensor.type, to: &$0) }
+                    }
+                }
+            }
+        }
+        return try writer.finish()
+    }
+}
+
+extension PlannedLayer {
+    fileprivate var outputs: [RowEncoder.Output] {
+        if case .affine = format { [.weight, .scales, .biases] } else { [.weight] }
+    }
+
+    fileprivate func announcement(_ output: RowEncoder.Output) -> SafetensorsWriter.Announcement {
+        let name: String
+        let type: TensorType
+        let width: Int
+        switch (format, output) {
+        case (.affine(let bits, _), .weight): (name, type, width) = ("weight", .u32, columns * bits / 32)
+        case (.affine(_, let scales), .scales):
+            (name, type, width) = ("scales", scales, columns / Self.groupSize)
+        case (.affine(_, let scales), .biases):
+            (name, type, width) = ("biases", scales, columns / Self.groupSize)
+        case (.plain(let plain), _): (name, type, width) = ("weight", plain, columns)
+        }
+        return SafetensorsWriter.Announcement(
+            name: path + "." + name, type: type, shape: isVector ? [width] : [rows, width],
+            byteCount: rows * RowEncoder.rowSize(format, output, columns: columns))
+    }
+}

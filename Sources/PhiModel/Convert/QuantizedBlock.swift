@@ -1,0 +1,60 @@
+/// GGUF's blocks of 32 values in terms of MLX's groups: value = scale * code + bias, codes from 0 on.
+///
+/// Formulas: https://github.com/ggml-org/ggml/blob/master/src/ggml-quants.c (dequantize_row_*).
+enum QuantizedBlock {
+    /// The scale and bias of the block at `offset`. Both are exact: a bias is the file's own minimum, or
+    /// the scale times a small power of two.
+    @inline(__always)
+    static func affine(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, type: GGMLType
+    ) -> (scale: Float, bias: Float) {
+        let scale = half(bytes, at: offset)
+        if let zero = type.offset { return (scale, -zero * scale) }
+        return (scale, half(bytes, at: offset + 2))
+    }
+
+    /// Writes the 32 codes of the block at `offset`, in order of columns.
+    @inline(__always)
+    static func codes(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, type: GGMLType,
+        into codes: UnsafeMutablePointer<UInt8>
+    ) {
+        switch type {
+        case .q4_0: nibbles(bytes, at: offset + 2, into: codes)
+        case .q4_1: nibbles(bytes, at: offset + 4, into: codes)
+        case .q5_0: fiveBits(bytes, at: offset + 2, into: codes)
+        case .q5_1: fiveBits(bytes, at: offset + 4, into: codes)
+        case .q8_0:
+            // Signed -128 ... 127 plus 128 is a flip of the highest bit.
+            for index in 0..<32 { codes[index] = bytes[offset + 2 + index] ^ 0x80 }
+        case .f32, .f16, .bf16: preconditionFailure("a float tensor has no codes")
+        }
+    }
+
+    @inline(__always)
+    private static func half(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Float {
+        HalfFloat.widen(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+    }
+
+    /// Low halves of the 16 bytes are the first 16 values, high halves the others.
+    @inline(__always)
+    private static func nibbles(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, into codes: UnsafeMutablePointer<UInt8>
+    ) {
+        for index in 0..<16 {
+            let byte = bytes[offset + index]
+            codes[index] = byte & 0xF
+            codes[index + 16] = byte >> 4
+        }
+    }
+
+    /// A word with the fifth bits, value 0 in its lowest, in front of the nibbles.
+    @inline(__always)
+    private static func fiveBits(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, into codes: UnsafeMutablePointer<UInt8>
+    ) {
+        let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        nibbles(bytes, at: offset + 4, into: codes)
+        for index in 0..<32 { codes[index] |= UInt8(high >> UInt32(index) & 1) << 4 }
+    }
+}

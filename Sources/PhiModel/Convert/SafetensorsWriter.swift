@@ -1,0 +1,82 @@
+import Foundation
+
+/// Writes a safetensors file front to back: the header first, then the tensors in the order announced.
+final class SafetensorsWriter {
+    /// What the header says of a tensor.
+    struct Announcement {
+        let name: String
+        let type: TensorType
+        let shape: [Int]
+        let byteCount: Int
+    }
+
+    private static let bufferSize = 4 << 20
+
+    private let handle: FileHandle
+    private let path: String
+    private var buffer: [UInt8] = []
+    private var written = 0
+    private let expected: Int
+
+    init(path: String, tensors: [Announcement]) throws {
+        self.path = path
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
+        else { throw ModelError(.resources, path: path, "can't be created.") }
+        self.handle = handle
+        var header = Array(Self.header(tensors).utf8)
+        // Padded, so that the tensors of a file that is mapped are aligned.
+        while header.count % 8 != 0 { header.append(UInt8(ascii: " ")) }
+        expected = 8 + header.count + tensors.reduce(0) { $0 + $1.byteCount }
+        withUnsafeBytes(of: UInt64(header.count).littleEndian) { buffer.append(contentsOf: $0) }
+        buffer.append(contentsOf: header)
+    }
+
+    deinit { try? handle.close() }
+
+    private static func header(_ tensors: [Announcement]) -> String {
+        var members: [(String, OrderedJSON)] = [("__metadata__", .object([("format", .string("mlx"))]))]
+        var offset = 0
+        for tensor in tensors {
+            let end = offset + tensor.byteCount
+            members.append(
+                (
+                    tensor.name,
+                    .object([
+                        ("dtype", .string(tensor.type.description)),
+                        ("shape", .row(tensor.shape.map { .integer($0) })),
+                        ("data_offsets", .row([.integer(offset), .integer(end)])),
+                    ])
+                ))
+            offset = end
+        }
+        return OrderedJSON.object(members).text()
+    }
+
+    /// Lets `fill` append to the buffer, and writes it out when it is large.
+    func append(_ fill: (inout [UInt8]) -> Void) throws {
+        fill(&buffer)
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    private func flush() throws {
+        do { try handle.write(contentsOf: buffer) } catch {
+            throw ModelError(.resources, path: path, "can't be written: \(error.localizedDescription)")
+        }
+        written += buffer.count
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes the rest and waits until all of it is on disk. Returns the file's size.
+    func finish() throws -> Int {
+        try flush()
+        precondition(written == expected, "the tensors written are not those announced")
+        do {
+            try handle.synchronize()
+            try handle.close()
+        } catch {
+            throw ModelError(.resources, path: path, "can't be written: \(error.localizedDescription)")
+        }
+        return written
+    }
+}
