@@ -1,0 +1,24 @@
+/// An immutable table read in the innermost loops: one pointer, no bounds check in release.
+///
+/// Indices must come from our own tables, never from a file or a text unchecked.
+final class FrozenArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    // Never written after init, so it may be shared between threads.
+    let base: UnsafePointer<Element>
+    let count: Int
+
+    init(_ elements: [Element]) {
+        let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(1, elements.count))
+        _ = memory.initialize(from: elements)
+        // `allocate` gives a base address for any capacity above 0.
+        base = UnsafePointer(memory.baseAddress.unsafelyUnwrapped)
+        count = elements.count
+    }
+
+    deinit { base.deallocate() }
+
+    @inline(__always)
+    subscript(i: Int) -> Element {
+        assert(i >= 0 && i < count)
+        return base[i]
+    }
+}

@@ -1,0 +1,161 @@
+/// Bounds of the pieces of a text.
+struct PieceList {
+    struct Piece: BitwiseCopyable {
+        var start: Int
+        var end: Int
+    }
+
+    private static let keptCapacity = 1 << 16
+
+    var pieces: [Piece] = []
+    fileprivate var next: [Piece] = []
+
+    mutating func set(_ piece: Piece) {
+        if max(pieces.capacity, next.capacity) > Self.keptCapacity {
+            pieces = []
+            next = []
+        }
+        pieces.removeAll(keepingCapacity: true)
+        if piece.end > piece.start { pieces.append(piece) }
+    }
+
+    /// Replaces each piece by what `body` makes of it.
+    fileprivate mutating func replaceEach(_ body: (Piece, inout [Piece]) -> Void) {
+        next.removeAll(keepingCapacity: true)
+        for piece in pieces { body(piece, &next) }
+        swap(&pieces, &next)
+    }
+}
+
+/// What becomes of the matches of a splitting pattern.
+enum SplitBehavior: String, Sendable {
+    case removed = "Removed"
+    case isolated = "Isolated"
+    case mergedWithPrevious = "MergedWithPrevious"
+    case mergedWithNext = "MergedWithNext"
+    case contiguous = "Contiguous"
+}
+
+/// One step of a tokenizer's `pre_tokenizer`: splits the pieces further, or changes their text.
+enum PreTokenizer: Sendable {
+    /// Splits at the matches of a pattern; `invert` swaps matches and what is between them.
+    case split(Pattern, SplitBehavior, invert: Bool)
+    /// Puts a space before each piece that has none.
+    case prefixSpace
+    /// Spaces become `replacement`, which is put in front as `scheme` says; then pieces begin at each.
+    case metaspace(replacement: [UInt8], scheme: PrependScheme, split: Bool)
+
+    enum PrependScheme: String, Sendable {
+        case first, never, always
+    }
+
+    /// - Parameter isTextStart: whether the text begins where the whole input begins.
+    func apply(to scratch: EncodeScratch, isTextStart: Bool) {
+        switch self {
+        case .split(let pattern, let behavior, let invert):
+            let text = UnsafePointer(scratch.text.current.base)
+            scratch.pieces.replaceEach { piece, pieces in
+                Self.split(text, piece, pattern, behavior, invert, &scratch.search, &pieces)
+            }
+        case .prefixSpace:
+            Self.rewrite(scratch) { old, piece, new in
+                if old[piece.start] != 0x20 { new.append(0x20) }
+                new.append(UnsafeBufferPointer(rebasing: old[piece.start..<piece.end]))
+            }
+        case .metaspace(let replacement, let scheme, let split):
+            Self.rewrite(scratch) { old, piece, new in
+                let text = old[piece.start..<piece.end]
+                let isMarked = old[piece.start] == 0x20 || text.starts(with: replacement)
+                if !isMarked, scheme == .always || scheme == .first && isTextStart && piece.start == 0 {
+                    new.append(replacement)
+                }
+                for byte in text {
+                    if byte == 0x20 { new.append(replacement) } else { new.append(byte) }
+                }
+            }
+            if split {
+                let text = scratch.text.current.all
+                scratch.pieces.replaceEach { piece, pieces in
+                    Self.cutBefore(replacement, text, piece, &pieces)
+                }
+            }
+        }
+    }
+
+    /// Writes each piece anew, one behind the other.
+    private static func rewrite(
+        _ scratch: EncodeScratch,
+        _ body: (UnsafeBufferPointer<UInt8>, PieceList.Piece, ByteBuffer) -> Void
+    ) {
+        scratch.text.rewrite { old, new in
+            scratch.pieces.replaceEach { piece, pieces in
+                let start = new.count
+                body(old, piece, new)
+                pieces.append(PieceList.Piece(start: start, end: new.count))
+            }
+        }
+    }
+
+    /// Every mark begins a piece.
+    private static func cutBefore(
+        _ mark: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ piece: PieceList.Piece,
+        _ pieces: inout [PieceList.Piece]
+    ) {
+        var start = piece.start
+        var i = piece.start
+        while i < piece.end {
+            let isMark =
+                text[i] == mark[0] && i + mark.count <= piece.end
+                && text[i..<i + mark.count].elementsEqual(mark)
+            if isMark, i > start {
+                pieces.append(PieceList.Piece(start: start, end: i))
+                start = i
+            }
+            i += isMark ? mark.count : 1
+        }
+        pieces.append(PieceList.Piece(start: start, end: piece.end))
+    }
+
+    private static func split(
+        _ text: UnsafePointer<UInt8>, _ piece: PieceList.Piece, _ pattern: Pattern,
+        _ behavior: SplitBehavior, _ invert: Bool, _ search: inout PatternSearch,
+        _ pieces: inout [PieceList.Piece]
+    ) {
+        var joiner = SplitJoiner(behavior: behavior)
+        var done = piece.start
+        search.forEachMatch(of: pattern, in: text, piece.start..<piece.end) { start, end in
+            if start > done { joiner.add(done, start, isMatch: invert, &pieces) }
+            joiner.add(start, end, isMatch: !invert, &pieces)
+            done = end
+        }
+        if done < piece.end { joiner.add(done, piece.end, isMatch: invert, &pieces) }
+    }
+}
+
+/// Joins matches and the text between them into pieces.
+private struct SplitJoiner {
+    let behavior: SplitBehavior
+    private var previousIsMatch: Bool?
+
+    init(behavior: SplitBehavior) { self.behavior = behavior }
+
+    @inline(__always)
+    mutating func add(_ start: Int, _ end: Int, isMatch: Bool, _ pieces: inout [PieceList.Piece]) {
+        let joins: Bool
+        switch behavior {
+        case .isolated: joins = false
+        case .removed:
+            if isMatch { return }
+            joins = false
+        case .mergedWithPrevious: joins = isMatch && previousIsMatch == false
+        case .mergedWithNext: joins = !isMatch && previousIsMatch == true
+        case .contiguous: joins = isMatch == previousIsMatch
+        }
+        if joins {
+            pieces[pieces.count - 1].end = end
+        } else {
+            pieces.append(PieceList.Piece(start: start, end: end))
+        }
+        previousIsMatch = isMatch
+    }
+}

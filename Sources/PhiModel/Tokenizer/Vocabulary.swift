@@ -1,0 +1,82 @@
+/// Token texts and their ids, both ways, in flat arrays.
+struct Vocabulary: Sendable {
+    private var bytes: [UInt8] = []
+    /// Entry e is `bytes[starts[e] ..< starts[e + 1]]`.
+    private var starts: [UInt32] = [0]
+    private var ids: [Int32] = []
+    /// Open addressing: entry + 1, or 0.
+    private var slots = [UInt32](repeating: 0, count: 1024)
+    /// Entry + 1, or 0, at each id.
+    private var entryOfID: [UInt32] = []
+
+    enum InsertError: Error { case doubleText, doubleID }
+
+    var count: Int { ids.count }
+    /// One more than the highest id.
+    var idLimit: Int { entryOfID.count }
+
+    /// - Parameter id: 0 or above; memory in proportion to the highest id is used.
+    mutating func insert(_ text: UnsafeBufferPointer<UInt8>, id: Int) throws {
+        if 2 * ids.count >= slots.count { grow() }
+        let slot = slot(of: text)
+        guard slots[slot] == 0 else { throw InsertError.doubleText }
+        if id >= entryOfID.count {
+            entryOfID += [UInt32](repeating: 0, count: id + 1 - entryOfID.count)
+        }
+        guard entryOfID[id] == 0 else { throw InsertError.doubleID }
+        bytes.append(contentsOf: text)
+        starts.append(UInt32(bytes.count))
+        ids.append(Int32(id))
+        slots[slot] = UInt32(ids.count)
+        entryOfID[id] = UInt32(ids.count)
+    }
+
+    func id(of text: UnsafeBufferPointer<UInt8>) -> Int32? {
+        let entry = slots[slot(of: text)]
+        return entry == 0 ? nil : ids[Int(entry) - 1]
+    }
+
+    func id(of text: some Sequence<UInt8>) -> Int32? {
+        Array(text).withUnsafeBufferPointer { id(of: $0) }
+    }
+
+    /// The text of a token as the file has it.
+    func text(of id: Int32) -> ArraySlice<UInt8>? {
+        guard id >= 0, Int(id) < entryOfID.count, entryOfID[Int(id)] > 0 else { return nil }
+        return text(ofEntry: Int(entryOfID[Int(id)]) - 1)
+    }
+
+    private func text(ofEntry entry: Int) -> ArraySlice<UInt8> {
+        bytes[Int(starts[entry])..<Int(starts[entry + 1])]
+    }
+
+    /// Where `text` is, or where it would go.
+    private func slot(of text: UnsafeBufferPointer<UInt8>) -> Int {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: ByteHash.hash(text)) & mask
+        while slots[slot] != 0 {
+            let entry = Int(slots[slot]) - 1
+            let start = Int(starts[entry])
+            let isSame =
+                Int(starts[entry + 1]) - start == text.count
+                && bytes.withUnsafeBufferPointer { $0[start..<start + text.count].elementsEqual(text) }
+            if isSame { return slot }
+            slot = (slot + 1) & mask
+        }
+        return slot
+    }
+
+    private mutating func grow() {
+        slots = [UInt32](repeating: 0, count: 4 * slots.count)
+        let mask = slots.count - 1
+        bytes.withUnsafeBufferPointer { bytes in
+            for entry in ids.indices {
+                let text = UnsafeBufferPointer(
+                    rebasing: bytes[Int(starts[entry])..<Int(starts[entry + 1])])
+                var slot = Int(truncatingIfNeeded: ByteHash.hash(text)) & mask
+                while slots[slot] != 0 { slot = (slot + 1) & mask }
+                slots[slot] = UInt32(entry + 1)
+            }
+        }
+    }
+}

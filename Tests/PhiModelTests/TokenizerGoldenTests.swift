@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// All vectors that Hugging Face's tokenizers made for the real tokenizers.
+@Suite(.enabled(if: SharedFixtures.isPresent, "set PHIBATCH_SHARED to run these"))
+struct TokenizerGoldenTests {
+    @Test(arguments: SharedFixtures.models)
+    func encodesAndDecodesExactly(_ model: String) throws {
+        let tokenizer = try SharedFixtures.tokenizer(model)
+        let lines = try SharedFixtures.golden(model)
+        #expect(lines.count > 600)
+        var wrong: [String] = []
+        for line in lines {
+            if tokenizer.encode(line.text, addSpecialTokens: false) != line.ids_no_special {
+                wrong.append("encode \(line.category): \(line.text.debugDescription)")
+            }
+            if tokenizer.encode(line.text, addSpecialTokens: true) != line.ids_with_special {
+                wrong.append("encode with special \(line.category): \(line.text.debugDescription)")
+            }
+            let decoded = tokenizer.decode(line.ids_with_special, skipSpecialTokens: false)
+            if !sameBytes(decoded, line.decoded) {
+                wrong.append("decode \(line.category): \(line.text.debugDescription)")
+            }
+            let skipped = tokenizer.decode(line.ids_with_special, skipSpecialTokens: true)
+            if !sameBytes(skipped, line.decoded_skip_special) {
+                wrong.append("decode, skip \(line.category): \(line.text.debugDescription)")
+            }
+        }
+        #expect(wrong.isEmpty, "\(wrong.count) wrong, first: \(wrong.prefix(5))")
+    }
+
+    @Test(arguments: SharedFixtures.models)
+    func streamsWhatItDecodes(_ model: String) throws {
+        let tokenizer = try SharedFixtures.tokenizer(model)
+        for (number, line) in try SharedFixtures.golden(model).enumerated() {
+            let ids = line.ids_with_special
+            // Every line whole; every seventh cut off at each place.
+            let ends = number % 7 == 0 && ids.count < 200 ? Array(0...ids.count) : [ids.count]
+            for end in ends {
+                var stream = tokenizer.makeTextStream()
+                var text = ""
+                for id in ids[..<end] { text += stream.append(id) }
+                text += stream.finish()
+                let whole = tokenizer.decode(Array(ids[..<end]), skipSpecialTokens: true)
+                #expect(sameBytes(text, whole), "\(line.category), first \(end) ids")
+            }
+        }
+    }
+
+    @Test(arguments: zip(SharedFixtures.models, [32011, 200029, 100352, 49152]))
+    func knowsItsVocabulary(_ model: String, _ size: Int) throws {
+        let tokenizer = try SharedFixtures.tokenizer(model)
+        #expect(tokenizer.vocabularySize == size)
+        for id in Int32(0)..<Int32(size) {
+            guard let content = tokenizer.content(of: id) else { continue }
+            #expect(tokenizer.id(of: String(decoding: content, as: UTF8.self)) == id)
+        }
+    }
+
+    @Test func namesBytesOfTokens() throws {
+        let phi3 = try SharedFixtures.tokenizer("phi-3.5-mini")
+        #expect(phi3.bytes(of: 3 + 0x0A) == [0x0A])
+        #expect(phi3.bytes(of: 3 + 0xE4) == [0xE4])
+        #expect(phi3.text(of: 3 + 0xE4) == "\u{FFFD}")
+        let the = try #require(phi3.id(of: "▁the"))
+        #expect(phi3.text(of: the) == " the")
+        #expect(phi3.isSpecial(32007) && !phi3.isSpecial(the) && !phi3.isSpecial(2))
+        #expect(phi3.text(of: 32007) == "<|end|>")
+        #expect(phi3.bytes(of: 99999).isEmpty && phi3.bytes(of: -1).isEmpty)
+        let phi4 = try SharedFixtures.tokenizer("phi-4-mini")
+        let word = try #require(phi4.id(of: "Ġthe"))
+        #expect(phi4.text(of: word) == " the")
+    }
+
+    /// Not a test of a number, which would depend on the machine: a floor far below what is measured.
+    @Test(arguments: SharedFixtures.models)
+    func isFast(_ model: String) throws {
+        let clock = ContinuousClock()
+        let loadStart = clock.now
+        let tokenizer = try SharedFixtures.tokenizer(model)
+        let load = clock.now - loadStart
+        // Mixed text: everything but the hard cases, over and over.
+        let plain = ["special", "random", "random-unicode", "odd", "control", "regex"]
+        let sample = try SharedFixtures.golden(model).filter { !plain.contains($0.category) }
+            .map(\.text).joined(separator: "\n")
+        let text = String(repeating: sample, count: 2_000_000 / sample.utf8.count)
+        _ = tokenizer.encode(sample, addSpecialTokens: false)
+        let start = clock.now
+        let ids = tokenizer.encode(text, addSpecialTokens: false)
+        let seconds = (clock.now - start) / .seconds(1)
+        let decodeStart = clock.now
+        let back = tokenizer.decode(ids, skipSpecialTokens: false)
+        let decodeSeconds = (clock.now - decodeStart) / .seconds(1)
+        let megabytes = Double(text.utf8.count) / 1e6
+        print(
+            "\(model): load \(load / .milliseconds(1)) ms, encode \(megabytes / seconds) MB/s, "
+                + "decode \(megabytes / decodeSeconds) MB/s, \(ids.count) ids")
+        #expect(back.utf8.count > text.utf8.count / 2)
+        #expect(megabytes / seconds > 0.5)
+        #expect(load < .seconds(5))
+    }
+}

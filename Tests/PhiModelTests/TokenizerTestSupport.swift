@@ -1,0 +1,129 @@
+import Foundation
+
+@testable import PhiModel
+
+/// The folder with real tokenizers and golden vectors, if the environment names one.
+enum SharedFixtures {
+    static let folder: URL? = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"].map {
+        URL(fileURLWithPath: $0).appendingPathComponent("fixtures")
+    }
+    static let isPresent = folder != nil
+    static let models = ["phi-3.5-mini", "phi-4-mini", "phi-4", "smollm2"]
+
+    struct Missing: Error {}
+
+    static func tokenizer(_ model: String) throws -> Tokenizer {
+        guard let folder else { throw Missing() }
+        return try Tokenizer(folder: folder.appendingPathComponent(model))
+    }
+
+    static func golden(_ model: String) throws -> [GoldenLine] {
+        guard let folder else { throw Missing() }
+        let file = folder.appendingPathComponent("golden/public/\(model).tokenizer.jsonl")
+        let decoder = JSONDecoder()
+        return try Data(contentsOf: file).split(separator: 0x0A).map {
+            try decoder.decode(GoldenLine.self, from: Data($0))
+        }
+    }
+}
+
+struct GoldenLine: Decodable {
+    var category: String
+    var text: String
+    var ids_no_special: [Int32]
+    var ids_with_special: [Int32]
+    var decoded: String
+    var decoded_skip_special: String
+}
+
+/// Compares by bytes: `==` takes canonically equivalent strings as equal.
+func sameBytes(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
+
+/// Writes `json` as a tokenizer.json of its own and loads it.
+func makeTokenizer(_ json: String) throws -> Tokenizer {
+    try withTokenizerFile(Data(json.utf8)) { try Tokenizer(contentsOf: $0) }
+}
+
+func withTokenizerFile<Result>(_ data: Data, _ body: (URL) throws -> Result) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("tokenizer.json")
+    try data.write(to: file)
+    return try body(file)
+}
+
+/// A string as a JSON literal.
+func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"", "\\": result += "\\\(scalar)"
+        case "\u{0}"..."\u{1F}":
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result + "\""
+}
+
+/// A byte-level tokenizer's JSON: all 256 bytes as ids 0 to 255, then `merges` and what they make.
+func byteLevelJSON(
+    merges: [(String, String)] = [], preTokenizer: String? = nil, extra: String = "",
+    addedTokens: String = "[]", normalizer: String = "null", pairs: Bool = false,
+    missingBytes: Set<UInt8> = []
+) -> String {
+    var vocabulary: [(String, Int)] = []
+    for byte in UInt8.min...UInt8.max where !missingBytes.contains(byte) {
+        let name = String(decoding: ByteAlphabet.encode(byte), as: UTF8.self)
+        vocabulary.append((name, Int(byte)))
+    }
+    var known: Set<String> = []
+    for (a, b) in merges where known.insert(a + b).inserted {
+        vocabulary.append((a + b, 255 + known.count))
+    }
+    let vocab = vocabulary.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",")
+    let list = merges.map { pairs ? "[\(quoted($0)),\(quoted($1))]" : quoted("\($0) \($1)") }
+        .joined(separator: ",")
+    let split =
+        preTokenizer
+        ?? #"{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}"#
+    return """
+        {"version":"1.0","truncation":null,"padding":null,"added_tokens":\(addedTokens),
+        "normalizer":\(normalizer),"pre_tokenizer":\(split),"post_processor":null,
+        "decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true},
+        "model":{"type":"BPE","vocab":{\(vocab)},"merges":[\(list)]\(extra)}}
+        """
+}
+
+/// A SentencePiece-style tokenizer's JSON: `<unk>`, 256 byte tokens, `▁`, `characters`, then `merges`.
+func sentencePieceJSON(
+    characters: String, merges: [(String, String)] = [], addedTokens: String = "[]",
+    byteFallback: Bool = true, fuseUnknown: Bool = true, decoder: String? = nil,
+    postProcessor: String = "null"
+) -> String {
+    var tokens = ["<unk>"]
+    if byteFallback { tokens += (UInt8.min...UInt8.max).map { ByteFallback.name($0) } }
+    tokens.append("▁")
+    tokens += characters.unicodeScalars.map { String($0) }
+    var known: Set<String> = []
+    for (a, b) in merges where known.insert(a + b).inserted { tokens.append(a + b) }
+    let vocab = tokens.enumerated().map { "\(quoted($0.element)):\($0.offset)" }.joined(separator: ",")
+    let list = merges.map { quoted("\($0) \($1)") }.joined(separator: ",")
+    let decoderJSON =
+        decoder
+        ?? #"""
+        {"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},
+        {"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]}
+        """#
+    return """
+        {"version":"1.0","truncation":null,"padding":null,"added_tokens":\(addedTokens),
+        "normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},
+        {"type":"Replace","pattern":{"String":" "},"content":"▁"}]},
+        "pre_tokenizer":null,"post_processor":\(postProcessor),"decoder":\(decoderJSON),
+        "model":{"type":"BPE","dropout":null,"unk_token":"<unk>","continuing_subword_prefix":null,
+        "end_of_word_suffix":null,"fuse_unk":\(fuseUnknown),"byte_fallback":\(byteFallback),
+        "vocab":{\(vocab)},"merges":[\(list)]}}
+        """
+}
