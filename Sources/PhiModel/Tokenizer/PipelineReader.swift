@@ -1,5 +1,5 @@
 /// Reads `normalizer`, `pre_tokenizer`, `post_processor` and `decoder` of tokenizer.json.
-extension ConfigReader {
+extension TokenizerConfigReader {
     private static let literalLimit = 64
     private static let stripLimit = 1024
 

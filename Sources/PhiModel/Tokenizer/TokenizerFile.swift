@@ -48,8 +48,8 @@ struct TokenizerFile {
             }
         }
         let end = scanner.position
-        func part(_ name: String) -> ConfigReader {
-            ConfigReader(value: parts[name] ?? .null, key: name, path: path)
+        func part(_ name: String) -> TokenizerConfigReader {
+            TokenizerConfigReader(value: parts[name] ?? .null, key: name, path: path)
         }
         let known = [
             "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
@@ -107,7 +107,7 @@ struct TokenizerFile {
             default: parts.append(.init(key: key, value: try scanner.value()))
             }
         }
-        let model = ConfigReader(value: .object(parts), key: "model", path: path)
+        let model = TokenizerConfigReader(value: .object(parts), key: "model", path: path)
         let type = try model.member("type")
         guard type.isNull && mergesStart != nil || type.value == .string("BPE") else {
             throw type.unsupported("only \"BPE\" is supported")
@@ -218,7 +218,7 @@ struct TokenizerFile {
 
     // MARK: Added tokens
 
-    private mutating func readAddedTokens(_ list: ConfigReader) throws {
+    private mutating func readAddedTokens(_ list: TokenizerConfigReader) throws {
         guard !list.isNull else { return }
         let entries = try list.elements()
         let idLimit = vocabulary.idLimit + 65536 + entries.count

@@ -1,5 +1,5 @@
 /// Reads the small parts of tokenizer.json with the full key in every message.
-struct ConfigReader {
+struct TokenizerConfigReader {
     let value: JSONScanner.Value
     /// Where the value stands, like `pre_tokenizer.pretokenizers[1]`.
     let key: String
@@ -23,9 +23,9 @@ struct ConfigReader {
     }
 
     /// The member of that name; null if it is not there.
-    func member(_ name: String) throws -> ConfigReader {
+    func member(_ name: String) throws -> TokenizerConfigReader {
         let value = try members().first { $0.key == name }?.value ?? .null
-        return ConfigReader(value: value, key: key.isEmpty ? name : "\(key).\(name)", path: path)
+        return TokenizerConfigReader(value: value, key: key.isEmpty ? name : "\(key).\(name)", path: path)
     }
 
     /// - Throws: `unsupported` for a key that is not among `names`.
@@ -61,10 +61,10 @@ struct ConfigReader {
         return integer
     }
 
-    func elements() throws -> [ConfigReader] {
+    func elements() throws -> [TokenizerConfigReader] {
         guard case .array(let values) = value else { throw malformed("expected an array") }
         return values.enumerated().map {
-            ConfigReader(value: $0.element, key: "\(key)[\($0.offset)]", path: path)
+            TokenizerConfigReader(value: $0.element, key: "\(key)[\($0.offset)]", path: path)
         }
     }
 
