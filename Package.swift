@@ -41,7 +41,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], swiftSettings: strict),
+        .testTarget(
+            name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], exclude: ["Fixtures"],
+            swiftSettings: strict),
         .testTarget(name: "BatchPipelineTests", dependencies: ["BatchPipeline"], swiftSettings: strict),
         .testTarget(name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
     ]
