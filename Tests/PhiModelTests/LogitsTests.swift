@@ -96,7 +96,6 @@ import Testing
         let rms = (errors.reduce(0.0) { $0 + $1 * $1 } / Double(errors.count)).squareRoot()
         let worst = errors.map(abs).max() ?? .infinity
         let report: Comment = "\(geometry.name): rms \(rms / spread), worst \(worst / spread), allowed \(expected / spread)"
-        print("Z", report, rms / expected, worst / expected)
         #expect(rms <= 2 * expected, report)
         #expect(worst <= 2 * 5 * expected, report)
         var ids = prompt.ids

@@ -1,9 +1,48 @@
 import Foundation
 
-/// A model's tokenizer and chat template: how text becomes token ids and back.
+/// A model's tokenizer and chat template: how text becomes token ids and back. Needs no weights.
 public struct TextCodec: Sendable {
-    public init?(folder: String) throws { return nil }
-    public func tokens(for prompt: Prompt) throws -> [Int32] { [] }
-    public func makeTextStream() -> any TextStream { fatalError() }
-    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { ("", []) }
+    public let tokenizer: Tokenizer
+    /// Nil if the folder has none; then only `Prompt.text` can be served.
+    public let template: ChatTemplate?
+
+    /// Nil if `folder` has no tokenizer.json.
+    /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
+    public init?(folder: String) throws {
+        let url = URL(filePath: folder)
+        guard FileManager.default.fileExists(atPath: url.appendingPathComponent("tokenizer.json").path) else {
+            return nil
+        }
+        tokenizer = try Tokenizer(folder: url)
+        template = try ChatTemplate.load(folder: url)
+    }
+
+    /// - Throws: `ModelError` of kind `badRequest`.
+    public func tokens(for prompt: Prompt) throws -> [Int32] {
+        switch prompt {
+        case .tokens(let ids): return ids
+        case .text(let text): return tokenizer.encode(text, addSpecialTokens: true)
+        case .messages(let messages):
+            // The template writes the special tokens itself.
+            return tokenizer.encode(try text(of: messages), addSpecialTokens: false)
+        }
+    }
+
+    /// The text that the template makes of messages, with a generation prompt behind them.
+    /// - Throws: `ModelError` of kind `badRequest`.
+    public func text(of messages: [ChatMessage]) throws -> String {
+        guard let template else {
+            throw ModelError(
+                .badRequest,
+                "this model has no chat template, so messages can't be put to it; give plain text "
+                    + "(chat: false) or token ids")
+        }
+        return try template.render(messages, addGenerationPrompt: true)
+    }
+
+    public func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
+
+    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
+        (tokenizer.text(of: token), tokenizer.bytes(of: token))
+    }
 }

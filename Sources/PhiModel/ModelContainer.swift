@@ -1,0 +1,141 @@
+import Foundation
+
+/// One loaded model for a program that wants to chat with it.
+///
+/// ```swift
+/// let container = try await ModelContainer.load(folder: "models/smollm2-demo")
+/// let messages = [ChatMessage(role: "user", content: "What is gravity?")]
+/// for try await part in container.generate(messages, parameters: .init(maxTokens: 64)) {
+///     switch part {
+///     case .text(let text): print(text, terminator: "")
+///     case .end(let summary): print("\n\(summary.tokensPerSecond) tokens/s")
+///     }
+/// }
+/// ```
+public final class ModelContainer: Sendable {
+    /// How one answer is generated.
+    public struct Parameters: Sendable {
+        public var maxTokens: Int
+        public var sampling: SamplingParameters
+        public var seed: UInt64
+
+        public init(maxTokens: Int = 256, temperature: Float = 0, topP: Float = 1, seed: UInt64 = 0) {
+            self.maxTokens = maxTokens
+            sampling = SamplingParameters(temperature: temperature, topP: topP)
+            self.seed = seed
+        }
+    }
+
+    /// What an answer cost.
+    public struct Summary: Sendable {
+        public var promptTokens: Int
+        public var completionTokens: Int
+        /// Seconds until the first token.
+        public var prefillSeconds: Double
+        /// Seconds from the first token to the last.
+        public var decodeSeconds: Double
+        /// True if the model ended by itself, false if `maxTokens` did.
+        public var ended: Bool
+        /// Completion tokens a second, without the prefill.
+        public var tokensPerSecond: Double {
+            decodeSeconds > 0 ? Double(max(0, completionTokens - 1)) / decodeSeconds : 0
+        }
+    }
+
+    public enum Part: Sendable {
+        case text(String)
+        /// The last part.
+        case end(Summary)
+    }
+
+    public let engine: PhiEngine
+    /// One answer at a time uses the engine.
+    private let turn = NSLock()
+
+    public init(engine: PhiEngine) { self.engine = engine }
+
+    /// Loads a checkpoint folder on a thread of its own.
+    /// - Throws: `ModelError`.
+    public static func load(folder: String, options: EngineOptions = EngineOptions()) async throws
+        -> ModelContainer
+    {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { ModelContainer(engine: try PhiEngine(folder: folder, options: options)) })
+            }
+        }
+    }
+
+    /// Streams the answer to a list of messages. Ending the iteration ends the generation.
+    public func generate(_ messages: [ChatMessage], parameters: Parameters = Parameters())
+        -> AsyncThrowingStream<Part, any Error>
+    {
+        AsyncThrowingStream { continuation in
+            let stopped = Stopped()
+            continuation.onTermination = { _ in stopped.set() }
+            // Compute blocks: not for Swift's cooperative pool.
+            Thread.detachNewThread { [self] in
+                turn.lock()
+                defer { turn.unlock() }
+                do {
+                    let summary = try answer(messages, parameters, stopped) { continuation.yield(.text($0)) }
+                    continuation.yield(.end(summary))
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+        }
+    }
+
+    private func answer(
+        _ messages: [ChatMessage], _ parameters: Parameters, _ stopped: Stopped, _ emit: (String) -> Void
+    ) throws -> Summary {
+        let prompt = try engine.tokens(for: .messages(messages))
+        guard case .admitted(let sequence, let cached) = try engine.admit(
+            prompt: prompt, maxTokens: parameters.maxTokens)
+        else {
+            throw ModelError(.resources, "the KV cache is in use by other requests")
+        }
+        defer { engine.release(sequence) }
+        var stream = engine.makeTextStream()
+        let begin = ContinuousClock.now
+        var first = begin
+        var summary = Summary(
+            promptTokens: prompt.count, completionTokens: 0, prefillSeconds: 0, decodeSeconds: 0, ended: false)
+        var next = prompt[cached...]
+        while summary.completionTokens < parameters.maxTokens, !stopped.isSet {
+            let request = SamplingRequest(
+                parameters: parameters.sampling, stream: parameters.seed, position: summary.completionTokens)
+            let choices = try engine.step([StepInput(sequence: sequence, tokens: next, sampling: request)])
+            guard let choice = choices[0] else { break }
+            if summary.completionTokens == 0 { first = .now }
+            if engine.limits.endOfSequence.contains(choice.token) {
+                summary.ended = true
+                break
+            }
+            summary.completionTokens += 1
+            let text = stream.append(choice.token)
+            if !text.isEmpty { emit(text) }
+            next = [choice.token]
+        }
+        let rest = stream.finish()
+        if !rest.isEmpty { emit(rest) }
+        summary.prefillSeconds = (first - begin).seconds
+        summary.decodeSeconds = (ContinuousClock.now - first).seconds
+        return summary
+    }
+}
+
+/// A flag that is set once.
+private final class Stopped: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = false
+    var isSet: Bool { lock.withLock { value } }
+    func set() { lock.withLock { value = true } }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}

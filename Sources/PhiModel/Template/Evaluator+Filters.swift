@@ -1,0 +1,372 @@
+import Foundation
+
+extension Evaluator {
+    func apply(_ filter: FilterCall, to value: Value) throws -> Value {
+        let given = try values(filter.arguments)
+        line = filter.line
+        return try apply(filter.name, to: value, given)
+    }
+
+    private func apply(_ name: FilterName, to value: Value, _ given: GivenArguments) throws -> Value {
+        if name != .default && name != .d { try refuseIfStrict(value) }
+        let arguments = given.bound(to: name.signature)
+        switch name {
+        case .default, .d: return try standard(value, arguments)
+        case .upper, .lower, .capitalize, .title, .trim, .wordcount, .indent, .replace, .escape, .e, .safe,
+            .string:
+            return try apply(text: name, to: value, arguments)
+        case .abs, .int, .float, .round: return try apply(number: name, to: value, arguments)
+        case .length, .count: return .int(try length(value))
+        case .join: return try join(value, arguments)
+        case .first:
+            if case .generator(let generator) = value { return generator.next() ?? empty("first") }
+            return try iterate(value).first ?? empty("first")
+        case .last: return try last(value)
+        case .list: return try made(list: try iterate(value))
+        case .items:
+            if case .undefined = value { return try made(generator: []) }
+            guard case .dict(let dict) = value else {
+                throw fault("the filter 'items' needs a dict, not \(value.typeName)")
+            }
+            try spend(4 * dict.members.count)
+            return try made(generator: dict.pairs)
+        case .reverse: return try reverse(value)
+        case .attr:
+            guard let attribute = arguments[0]?.text else { throw fault("the filter 'attr' needs a name") }
+            if case .dict = value, MethodName(rawValue: attribute)?.belongs(to: value) != true {
+                return .undefined(Undefined("a dict has no attribute '\(attribute)'"))
+            }
+            return try self.attribute(value, attribute)
+        case .tojson: return .string(try json(value, try jsonStyle(arguments)))
+        case .map: return try map(value, given)
+        case .select, .reject, .selectattr, .rejectattr: return try select(name, value, given)
+        case .sort, .dictsort, .unique, .min, .max, .sum: return try apply(order: name, to: value, arguments)
+        case .batch, .slice: return try divide(name, value, arguments)
+        }
+    }
+
+    private func standard(_ value: Value, _ arguments: [Value?]) throws -> Value {
+        let fallback = arguments[0] ?? .string("")
+        if case .undefined = value { return fallback }
+        if let byTruth = arguments[1], try isTrue(byTruth), !(try isTrue(value)) { return fallback }
+        return value
+    }
+
+    private func empty(_ name: String) -> Value {
+        .undefined(Undefined("the filter '\(name)' found no element"))
+    }
+
+    private func length(_ value: Value) throws -> Int {
+        switch value {
+        case .undefined: return 0
+        case .string(let text), .markup(let text):
+            try spend(text: text)
+            return text.unicodeScalars.count
+        case .list(let list): return list.items.count
+        case .dict(let dict): return dict.members.count
+        case .loop(let loop): return loop.items.count
+        default: throw fault("\(value.typeName) has no length")
+        }
+    }
+
+    private func join(_ value: Value, _ arguments: [Value?]) throws -> Value {
+        var items = try iterate(value)
+        if let path = try attributePath(arguments[1]) { items = try items.map { try follow(path, $0) } }
+        let separator = try arguments[0].map(string) ?? ""
+        return .string(try join(items, separator, string))
+    }
+
+    private func last(_ value: Value) throws -> Value {
+        switch value {
+        case .string, .markup, .list, .dict, .undefined: return try iterate(value).last ?? empty("last")
+        default: throw fault("the filter 'last' needs a list, not \(value.typeName)")
+        }
+    }
+
+    private func reverse(_ value: Value) throws -> Value {
+        switch value {
+        case .string(let text):
+            try spend(text: text)
+            return .string(PythonText.string(text.unicodeScalars.reversed()))
+        case .markup(let text):
+            try spend(text: text)
+            return .markup(PythonText.string(text.unicodeScalars.reversed()))
+        default: return try made(generator: try iterate(value).reversed())
+        }
+    }
+
+    private func jsonStyle(_ arguments: [Value?]) throws -> JSONStyle {
+        var style = JSONStyle()
+        style.ascii = try arguments[0].map(isTrue) ?? false
+        switch arguments[1] ?? .none {
+        case .none: break
+        case .string(let text), .markup(let text): style.indent = text
+        case let value:
+            guard let width = value.integer else {
+                throw fault("tojson's indent must be a number, not \(value.typeName)")
+            }
+            guard width <= 1000 else { throw fault("tojson's indent is larger than 1000") }
+            style.indent = String(repeating: " ", count: max(0, width))
+        }
+        if style.indent != nil { style.itemSeparator = "," }
+        if let separators = arguments[2], !isNone(separators) {
+            let texts = try iterate(separators).compactMap(\.text)
+            guard texts.count == 2 else { throw fault("tojson's separators must be two strings") }
+            style.itemSeparator = texts[0]
+            style.keySeparator = texts[1]
+        }
+        style.sortKeys = try arguments[3].map(isTrue) ?? false
+        return style
+    }
+
+    func isNone(_ value: Value) -> Bool {
+        if case .none = value { return true }
+        return false
+    }
+
+    // MARK: Text
+
+    private func apply(text name: FilterName, to value: Value, _ arguments: [Value?]) throws -> Value {
+        let text = try string(value)
+        try spend(1 + text.utf8.count / 4)
+        var isMarked = false
+        if case .markup = value { isMarked = true }
+        func kept(_ text: String) throws -> Value {
+            try checkText(text.utf8.count)
+            return isMarked ? .markup(text) : .string(text)
+        }
+        switch name {
+        case .upper: return try kept(PythonText.upper(text))
+        case .lower: return try kept(PythonText.lower(text))
+        case .capitalize: return try kept(PythonText.capitalize(text))
+        case .title: return try kept(PythonText.titleFilter(text))
+        case .string: return try kept(text)
+        case .safe: return .markup(text)
+        case .escape, .e: return .markup(isMarked ? text : try escaped(text))
+        case .trim:
+            let characters = arguments[0].flatMap { isNone($0) ? nil : $0 }
+            if let characters, characters.text == nil {
+                throw fault("the filter 'trim' needs a string, not \(characters.typeName)")
+            }
+            return try kept(PythonText.strip(text, characters?.text, .both))
+        case .wordcount: return .int(wordCount(text))
+        case .replace:
+            let limit =
+                try arguments[2].flatMap { isNone($0) ? nil : $0 }.map { try integer($0, "replace") } ?? -1
+            return .string(
+                try replace(
+                    text, try string(arguments[0] ?? .none), try string(arguments[1] ?? .none),
+                    limit: limit < 0 ? .max : limit))
+        default: return try kept(try indent(value, arguments))
+        }
+    }
+
+    private func integer(_ value: Value, _ filter: String) throws -> Int {
+        try refuseUndefined(value)
+        guard let number = value.integer else {
+            throw fault("the filter '\(filter)' needs an integer, not \(value.typeName)")
+        }
+        return number
+    }
+
+    private func wordCount(_ text: String) -> Int {
+        var count = 0
+        var inWord = false
+        for scalar in text.unicodeScalars {
+            let properties = scalar.properties
+            let isWord: Bool
+            switch properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+                .decimalNumber, .letterNumber, .otherNumber:
+                isWord = true
+            default: isWord = scalar == "_" || properties.numericType != nil
+            }
+            if isWord && !inWord { count += 1 }
+            inWord = isWord
+        }
+        return count
+    }
+
+    private func indent(_ value: Value, _ arguments: [Value?]) throws -> String {
+        guard let text = value.text else {
+            try refuseUndefined(value)
+            throw fault("the filter 'indent' needs a string, not \(value.typeName)")
+        }
+        let width = arguments[0] ?? .int(4)
+        let indentation: String
+        if let text = width.text {
+            indentation = text
+        } else {
+            let count = max(0, try integer(width, "indent"))
+            try checkText(count)
+            indentation = String(repeating: " ", count: count)
+        }
+        let first = try arguments[1].map(isTrue) ?? false
+        let blank = try arguments[2].map(isTrue) ?? false
+        // The added line feed makes a last line without text count as a line.
+        let lines = PythonText.splitLines(text + "\n", keepEnds: false)
+        let (grown, overflow) = lines.count.multipliedReportingOverflow(by: indentation.utf8.count + 1)
+        try checkText(overflow ? .max : grown)
+        try checkText(grown + text.utf8.count)
+        try spend(1 + (grown + text.utf8.count) / 4)
+        var result = ""
+        for (i, line) in lines.enumerated() {
+            if i > 0 { result += "\n" }
+            if i == 0 ? first : blank || !line.isEmpty { result += indentation }
+            result += line
+        }
+        return result
+    }
+
+    // MARK: Numbers
+
+    private func apply(number name: FilterName, to value: Value, _ arguments: [Value?]) throws -> Value {
+        switch name {
+        case .abs:
+            try refuseUndefined(value)
+            if let integer = value.integer {
+                return try integer < 0 ? signed(value, negative: true) : .int(integer)
+            }
+            guard let number = value.number else { throw fault("\(value.typeName) has no absolute value") }
+            return .double(number.magnitude)
+        case .int: return try int(value, fallback: arguments[0] ?? .int(0), base: arguments[1])
+        case .float:
+            try refuseUndefined(value)
+            let number = try value.text.map { try PythonNumbers.double(checkedNumber($0)) } ?? value.number
+            return number.map(Value.double) ?? arguments[0] ?? .double(0)
+        default: return try round(value, arguments)
+        }
+    }
+
+    /// A text that may be a number; the bound keeps reading it cheap.
+    private func checkedNumber(_ text: String) throws -> String {
+        try spend(1 + text.utf8.count)
+        return text
+    }
+
+    private func int(_ value: Value, fallback: Value, base: Value?) throws -> Value {
+        try refuseUndefined(value)
+        if let integer = value.integer { return .int(integer) }
+        if case .double(let number) = value {
+            if number.isNaN { return fallback }
+            guard let integer = Int(exactly: number.rounded(.towardZero)) else { throw tooLarge() }
+            return .int(integer)
+        }
+        guard let text = value.text else { return fallback }
+        let base = try base.map { try integer($0, "int") } ?? 10
+        guard base == 0 || (2...36).contains(base) else { return fallback }
+        switch PythonNumbers.integer(try checkedNumber(text), base: base) {
+        case .value(let integer): return .int(integer)
+        case .tooLarge: throw tooLarge()
+        case .notANumber: break
+        }
+        guard let number = PythonNumbers.double(text), number.isFinite else { return fallback }
+        guard let integer = Int(exactly: number.rounded(.towardZero)) else { throw tooLarge() }
+        return .int(integer)
+    }
+
+    private func round(_ value: Value, _ arguments: [Value?]) throws -> Value {
+        try refuseUndefined(value)
+        guard let number = value.number else { throw fault("\(value.typeName) can't be rounded") }
+        let digits = try arguments[0].map { try integer($0, "round") } ?? 0
+        let method = arguments[1]?.text ?? "common"
+        if arguments[1] == nil || method == "common" {
+            if let integer = value.integer {
+                guard digits < 0 else { return .int(integer) }
+                throw fault("rounding an integer to tens is not supported")
+            }
+            return .double(PythonNumbers.round(number, digits: digits))
+        }
+        guard method == "ceil" || method == "floor" else {
+            throw fault("the filter 'round' knows the methods common, ceil and floor, not '\(method)'")
+        }
+        guard digits.magnitude <= 300 else { throw fault("the filter 'round' can't keep \(digits) digits") }
+        let scale = pow(10.0, Double(digits))
+        let scaled = number * scale
+        guard scaled.isFinite else { throw tooLarge() }
+        return .double(scaled.rounded(method == "ceil" ? .up : .down) / scale)
+    }
+
+    // MARK: Attributes and other filters by name
+
+    enum PathPart {
+        case index(Int)
+        case name(String)
+    }
+
+    /// "a.b.0" as parts; nil if no attribute is asked for.
+    func attributePath(_ value: Value?) throws -> [PathPart]? {
+        guard let value, !isNone(value) else { return nil }
+        if let index = value.integer { return [.index(index)] }
+        guard let text = value.text else {
+            throw fault("an attribute is named by a string, not \(value.typeName)")
+        }
+        try spend(text: text)
+        return text.isEmpty
+            ? [.name("")]
+            : PythonText.split(text, ".", limit: .max).map { part in
+                part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+                    ? Int(part).map(PathPart.index) ?? .name(part) : .name(part)
+            }
+    }
+
+    func follow(_ path: [PathPart], _ value: Value, fallback: Value? = nil) throws -> Value {
+        var value = value
+        for part in path {
+            try spend(2)
+            switch part {
+            case .index(let index): value = try item(value, .int(index))
+            case .name(let name): value = try item(value, .string(name))
+            }
+            if case .undefined = value, let fallback, !isNone(fallback) { value = fallback }
+        }
+        return value
+    }
+
+    private func map(_ value: Value, _ given: GivenArguments) throws -> Value {
+        if given.positional.isEmpty {
+            let attribute = given.named.first { $0.name == "attribute" }?.value
+            guard let path = try attributePath(attribute) else {
+                throw fault("the filter 'map' needs the name of an attribute")
+            }
+            let fallback = given.named.first { $0.name == "default" }?.value
+            let items = try iterate(value).map { try follow(path, $0, fallback: fallback) }
+            return try made(generator: items)
+        }
+        guard let name = given.positional[0].text, let filter = FilterName(rawValue: name) else {
+            throw fault("the filter that 'map' is given does not exist")
+        }
+        let rest = GivenArguments(positional: Array(given.positional.dropFirst()), named: given.named)
+        try check(filter.signature, rest, "the filter '\(name)'")
+        let items = try iterate(value).map { item in try deeper { try apply(filter, to: item, rest) } }
+        return try made(generator: items)
+    }
+
+    private func select(_ name: FilterName, _ value: Value, _ given: GivenArguments) throws -> Value {
+        let wanted = name == .select || name == .selectattr
+        var arguments = given.positional[...]
+        var path: [PathPart] = []
+        if name == .selectattr || name == .rejectattr {
+            guard let found = try attributePath(arguments.popFirst()) else {
+                throw fault("the filter '\(name.rawValue)' needs the name of an attribute")
+            }
+            path = found
+        }
+        var test: TestName?
+        if let named = arguments.popFirst() {
+            guard let text = named.text, let found = TestName(rawValue: text) else {
+                throw fault("the test that '\(name.rawValue)' is given does not exist")
+            }
+            test = found
+        }
+        let rest = GivenArguments(positional: Array(arguments), named: given.named)
+        if let test { try check(test.signature, rest, "the test '\(test.rawValue)'") }
+        let items = try iterate(value).filter { item in
+            try spend(2)
+            let value = try follow(path, item)
+            let holds = try test.map { try self.test($0, value, rest) } ?? isTrue(value)
+            return holds == wanted
+        }
+        return try made(generator: items)
+    }
+}

@@ -1,0 +1,68 @@
+/// The backslash escapes of string literals, which are those of Python.
+enum StringEscapes {
+    private static let simple: [Unicode.Scalar: Unicode.Scalar] = [
+        "\\": "\\", "'": "'", "\"": "\"", "a": "\u{7}", "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r",
+        "t": "\t", "v": "\u{B}",
+    ]
+
+    static func decode(_ body: ArraySlice<Unicode.Scalar>, line: Int) throws -> String {
+        var result = String.UnicodeScalarView()
+        var rest = body
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\", let escape = rest.popFirst() else {
+                result.append(scalar)
+                continue
+            }
+            if let plain = simple[escape] {
+                result.append(plain)
+                continue
+            }
+            switch escape {
+            case "\n": break
+            case "x": result.append(try code(&rest, digits: 2, line))
+            case "u": result.append(try code(&rest, digits: 4, line))
+            case "U": result.append(try code(&rest, digits: 8, line))
+            case "N":
+                throw TemplateFault(
+                    kind: .unsupported, line: line,
+                    message: "characters by name ('\\N{...}') are not supported")
+            case "0"..."7":
+                var value = escape.value - 0x30
+                for _ in 0..<2 {
+                    guard let next = rest.first, let digit = next.digit(base: 8) else { break }
+                    value = value * 8 + UInt32(digit)
+                    rest.removeFirst()
+                }
+                result.append(try scalarOf(value, line))
+            default:
+                // Python keeps what it does not know.
+                result.append("\\")
+                result.append(escape)
+            }
+        }
+        return String(result)
+    }
+
+    private static func code(
+        _ rest: inout ArraySlice<Unicode.Scalar>, digits: Int, _ line: Int
+    ) throws -> Unicode.Scalar {
+        var value: UInt32 = 0
+        for _ in 0..<digits {
+            guard let digit = rest.popFirst()?.digit(base: 16), value <= UInt32.max >> 4 else {
+                throw TemplateFault(
+                    kind: .malformed, line: line, message: "an escape in a string needs \(digits) hex digits")
+            }
+            value = value << 4 | UInt32(digit)
+        }
+        return try scalarOf(value, line)
+    }
+
+    private static func scalarOf(_ value: UInt32, _ line: Int) throws -> Unicode.Scalar {
+        guard let scalar = Unicode.Scalar(value) else {
+            throw TemplateFault(
+                kind: .unsupported, line: line,
+                message: "\\u\(String(value, radix: 16)) in a string is no character by itself")
+        }
+        return scalar
+    }
+}
