@@ -24,10 +24,11 @@ extension JournalStore {
         try system.syncFolder(paths.folder)
     }
 
-    /// Only after the output is safely in place.
+    /// Only after the output is safely in place. Takes along what a run that died left half written.
     func removeJournal() throws {
-        try system.removeIfPresent(paths.inFlight)
-        try system.removeIfPresent(paths.journal)
+        for path in [paths.draft, paths.journalDraft, paths.inFlightDraft, paths.inFlight, paths.journal] {
+            try system.removeIfPresent(path)
+        }
         journal = nil
     }
 

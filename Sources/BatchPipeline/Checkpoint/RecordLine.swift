@@ -24,8 +24,7 @@ struct RecordLine {
 
     /// Longer lines are not written, and are damage when read.
     static let maximumLength = 1 << 30
-    /// How each journal line begins; can't occur inside a line, where its quotes would be escaped or
-    /// its brace be behind a comma or colon.
+    /// How each journal line begins. Inside a string its quotes would be escaped.
     static let journalStart: StaticString = "{\"sum\":\""
 
     /// Checks the sum at the head of any journal line.

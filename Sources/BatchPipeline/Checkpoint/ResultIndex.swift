@@ -61,11 +61,11 @@ struct ResultIndex {
     }
 
     func find(_ nameHash: UInt64) -> Int? {
-        var slot = Int(truncatingIfNeeded: nameHash) & slots.count - 1
+        var slot = Int(truncatingIfNeeded: nameHash) & (slots.count - 1)
         while slots[slot] != 0 {
             let index = Int(slots[slot]) - 1
             if entries[index].nameHash == nameHash { return index }
-            slot = (slot + 1) & slots.count - 1
+            slot = (slot + 1) & (slots.count - 1)
         }
         return nil
     }
@@ -90,8 +90,8 @@ struct ResultIndex {
     mutating func restartRepetitions() { repetitions = [:] }
 
     private mutating func place(_ index: Int) {
-        var slot = Int(truncatingIfNeeded: entries[index].nameHash) & slots.count - 1
-        while slots[slot] != 0 { slot = (slot + 1) & slots.count - 1 }
+        var slot = Int(truncatingIfNeeded: entries[index].nameHash) & (slots.count - 1)
+        while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = UInt32(index + 1)
     }
 
