@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct CheckpointFingerprintTests {
     private let lines = TestLine.make(4)
-    private let other = RunFingerprint([("model.config.json", "7 bytes"), ("job.seed", "18"), ("job.stop", "x")])
+    private let other = RunFingerprint([
+        ("model.config.json", "7 bytes"), ("job.seed", "18"), ("job.stop", "x"),
+    ])
 
     @Test func anotherSettingIsRefusedByName() throws {
         let folder = try TestFolder()
@@ -17,7 +19,9 @@ import Testing
         let error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
         #expect(error?.kind == .mismatch)
         let text = error?.description ?? ""
-        for part in ["job.seed: 17 -> 18", "job.samples: 1 -> (not set)", "job.stop: (not set) -> x", "--restart"] {
+        for part in [
+            "job.seed: 17 -> 18", "job.samples: 1 -> (not set)", "job.stop: (not set) -> x", "--restart",
+        ] {
             #expect(text.contains(part), "\(text)")
         }
         #expect(!text.contains("model.config"))
@@ -112,14 +116,34 @@ import Testing
             #expect(lines.count == 1)
             #expect(lines.first?.hasPrefix(name + ":") == true, "\(lines)")
         }
-        for bytes in [[], [1, 2], [255, 255, 255, 255, 255, 255, 255, 255, 0], [9, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]] {
+        for bytes in [
+            [], [1, 2], [255, 255, 255, 255, 255, 255, 255, 255, 0], [9, 0, 0, 0, 0, 0, 0, 0, 0],
+        ] as [[UInt8]] {
             #expect(throws: ModelError.self) { try model { $0["model.safetensors"] = bytes } }
         }
         #expect(throws: ModelError.self) { try model { $0["model.safetensors"] = nil } }
-        #expect(throws: ModelError.self) { try ModelFingerprint.parts(folder: URL(fileURLWithPath: "/no/such/folder")) }
+        #expect(throws: ModelError.self) {
+            try ModelFingerprint.parts(folder: URL(fileURLWithPath: "/no/such/folder"))
+        }
     }
 
-    @Test(arguments: [0, 1, 262_144, 262_145, 1_000_003, 2_000_000_000_000]) func samplesCoverBothEnds(size: Int) {
+    @Test func aLargeModelIsNotReadWhole() throws {
+        let folder = try TestFolder()
+        let header = Array(#"{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}"#.utf8)
+        try folder.write([UInt8(header.count), 0, 0, 0, 0, 0, 0, 0] + header, to: "model.safetensors")
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path("model.safetensors")))
+        try handle.truncate(atOffset: 1 << 40)
+        try handle.close()
+        let start = JournalStore.monotonicSeconds()
+        _ = try ModelFingerprint.parts(folder: folder.url)
+        let seconds = JournalStore.monotonicSeconds() - start
+        print("fingerprint of a large model: \(seconds) s")
+        #expect(seconds < 2)
+    }
+
+    @Test(arguments: [0, 1, 262_144, 262_145, 1_000_003, 2_000_000_000_000]) func samplesCoverBothEnds(
+        size: Int
+    ) {
         let ranges = ModelFingerprint.sampleRanges(100..<100 + size)
         #expect(ranges.first?.lowerBound == 100)
         #expect(ranges.last?.upperBound == 100 + size)

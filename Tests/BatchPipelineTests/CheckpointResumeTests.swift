@@ -121,7 +121,10 @@ import Testing
     }
 
     @Test func idsOfAnyKind() throws {
-        let ids = ["", "\"", "\\", "\\\"", "a\nb", "é", "e\u{301}", "日本", "\u{0}", "\u{2028}", "}", ",\"index\":", "{\"sum\":\""]
+        let ids = [
+            "", "\"", "\\", "\\\"", "a\nb", "é", "e\u{301}", "日本", "\u{0}", "\u{2028}", "}", ",\"index\":",
+            "{\"sum\":\"",
+        ]
         let lines = ids.map { TestLine(id: $0, content: "x") }
         let folder = try TestFolder()
         let store = try openStore(folder)
@@ -129,7 +132,8 @@ import Testing
         try store.suspend()
         #expect(try TestRun(lines: lines).run(openStore(folder)) == 0)
         let read = try folder.text("out.jsonl").split(separator: "\n").map { line in
-            (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["id"] as? String ?? "?"
+            (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["id"] as? String
+                ?? "?"
         }
         #expect(read.map { Array($0.utf8) } == ids.map { Array($0.utf8) })
         #expect(try TestRun(lines: lines).run(openStore(folder)) == 0)
@@ -139,7 +143,8 @@ import Testing
         let folder = try TestFolder()
         func run() throws -> JournalStore {
             let store = try JournalStore(
-                output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 2, system: FaultyFileSystem())
+                output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 2,
+                system: FaultyFileSystem())
             for position in 0..<4 {
                 let key = WorkKey(id: "l\(position / 2)", sample: position % 2, contentHash: 5)
                 if try store.claim(key, position: position) == .new {
@@ -159,7 +164,9 @@ import Testing
     @Test func inFlightCompletionsSurviveUntilTakenUp() throws {
         let lines = TestLine.make(4)
         let folder = try TestFolder()
-        let records = lines.map { InFlightRecord(key: $0.key, tokens: [5, -1, 7], logprobs: ["{\"a\":1}", "\"", ""]) }
+        let records = lines.map {
+            InFlightRecord(key: $0.key, tokens: [5, -1, 7], logprobs: ["{\"a\":1}", "\"", ""])
+        }
         var store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
         try store.saveInFlight(records)
@@ -173,7 +180,9 @@ import Testing
         try store.suspend()
         store = try openStore(folder)
         _ = try store.claim(lines[0].key, position: 0)
-        #expect(try store.claim(lines[1].key, position: 1) == .inFlight(InFlightRecord(key: lines[1].key, tokens: [9])))
+        #expect(
+            try store.claim(lines[1].key, position: 1)
+                == .inFlight(InFlightRecord(key: lines[1].key, tokens: [9])))
         #expect(try store.claim(lines[2].key, position: 2) == .inFlight(records[2]))
         var changed = lines[3]
         changed.content = "other"

@@ -20,7 +20,9 @@ import Testing
         let start = JournalStore.monotonicSeconds()
         let value = try body()
         let seconds = JournalStore.monotonicSeconds() - start
-        print("scale: \(what) \((seconds * 1000).rounded() / 1000) s for \(Self.count) lines, peak RSS \(peak())")
+        print(
+            "scale: \(what) \((seconds * 1000).rounded() / 1000) s for \(Self.count) lines, peak RSS \(peak())"
+        )
         #expect(seconds < max(5, Double(Self.count) / 20_000), "\(what)")
         return value
     }

@@ -29,6 +29,10 @@ import Testing
         #expect(stopped.left == 4)
         #expect(abs((stopped.tokensPerSecond ?? 0) - 5) < 0.2)
         #expect(abs((stopped.secondsLeft ?? 0) - 80) < 4)
+        var journal = try folder.bytes("out.jsonl.journal")
+        journal[40] ^= 1
+        try folder.write(journal, to: "out.jsonl.journal")
+        #expect(try JobStatus.read(output: output).done == 6, "a damaged first line hides nothing")
         try TestRun(lines: lines).run(openStore(folder))
         let complete = try JobStatus.read(output: output)
         #expect(complete.state == .complete)
@@ -51,11 +55,14 @@ import Testing
         let lines = TestLine.make(5)
         let folder = try TestFolder()
         let (store, _) = try stream(folder, heldLimit: 1)
-        for (position, line) in lines.enumerated() { #expect(try store.claim(line.key, position: position) == .new) }
+        for (position, line) in lines.enumerated() {
+            #expect(try store.claim(line.key, position: position) == .new)
+        }
         var counts: [Int] = []
         for position in [1, 0, 4, 2, 3] {
             #expect(store.positionLimit > 0)
-            try store.append(lines[position].result, key: lines[position].key, position: position, failed: false)
+            try store.append(
+                lines[position].result, key: lines[position].key, position: position, failed: false)
             counts.append(try folder.bytes("stream").count { $0 == 0x0a })
         }
         #expect(counts == [0, 2, 2, 3, 5])

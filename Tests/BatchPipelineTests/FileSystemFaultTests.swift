@@ -30,7 +30,8 @@ import Testing
         }
         if start == .journal {
             // A torn line too.
-            try folder.write(try folder.bytes("out.jsonl.journal") + Array("{\"sum\":\"00".utf8), to: "out.jsonl.journal")
+            try folder.write(
+                try folder.bytes("out.jsonl.journal") + Array("{\"sum\":\"00".utf8), to: "out.jsonl.journal")
         }
         return folder
     }
@@ -178,7 +179,9 @@ import Testing
         let plain = folder.path("plain")
         #expect(FileManager.default.createFile(atPath: plain, contents: nil))
         try TestRun(lines: Self.lines).run(openStore(folder))
-        let mode = try FileManager.default.attributesOfItem(atPath: folder.path("out.jsonl"))[.posixPermissions] as? Int
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: folder.path("out.jsonl"))[.posixPermissions]
+            as? Int
         let usual = try FileManager.default.attributesOfItem(atPath: plain)[.posixPermissions] as? Int
         #expect(mode == usual)
     }

@@ -60,7 +60,8 @@ import Testing
                 case 0: bytes[position] = 0x0a
                 case 1: bytes.insert(contentsOf: [0x0a, 0x0a, 0x7b, 0x22], at: position)
                 case 2: bytes.removeSubrange(position..<min(bytes.count, position + 40))
-                default: bytes.insert(contentsOf: bytes[position..<min(bytes.count, position + 300)], at: position)
+                default:
+                    bytes.insert(contentsOf: bytes[position..<min(bytes.count, position + 300)], at: position)
                 }
             }
             try folder.write(bytes, to: "out.jsonl.journal")

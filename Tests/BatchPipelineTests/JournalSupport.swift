@@ -16,7 +16,9 @@ final class TestFolder {
     deinit { try? FileManager.default.removeItem(at: url) }
 
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-    func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path(name)))) }
+    func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
     func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
     func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
@@ -29,7 +31,10 @@ final class TestFolder {
 
 /// The real file system, except that the calls may be counted and one of them goes wrong.
 final class FaultyFileSystem: FileSystem {
-    enum Fault: Equatable { case error(Int32), short }
+    enum Fault: Equatable {
+        case error(Int32)
+        case short
+    }
     enum Call: String { case open, read, write, sync, truncate, rename, unlink, info, link, lock }
 
     private struct State {
@@ -80,7 +85,8 @@ final class FaultyFileSystem: FileSystem {
     ) throws(SystemError) -> Int {
         let short = try pass(.read)
         let count = short ? (buffer.count + 1) / 2 : buffer.count
-        return try real.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+        return try real.read(
+            descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
     }
     func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
@@ -91,7 +97,8 @@ final class FaultyFileSystem: FileSystem {
         } catch {
             // A full disk takes what still fits.
             if error.code == ENOSPC {
-                _ = try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
+                _ = try real.write(
+                    descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
             }
             throw error
         }
@@ -155,13 +162,16 @@ struct TestLine: Equatable {
     }
 }
 
-let testFingerprint = RunFingerprint([("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1")])
+let testFingerprint = RunFingerprint([
+    ("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1"),
+])
 
 func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint, restart: Bool = false,
     system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
-    try JournalStore(output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, system: system)
+    try JournalStore(
+        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, system: system)
 }
 
 /// What a runner does with a store, except generating.

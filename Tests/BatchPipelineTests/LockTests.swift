@@ -112,8 +112,10 @@ private final class OtherProcess {
                     for _ in 0..<5 {
                         guard
                             let lock = try? OutputLock(
-                                lockPath, output: "o", waiting: .init(onWait: { _ in }), in: POSIXFileSystem()),
-                            let text = try? String(contentsOfFile: counter, encoding: .utf8), let value = Int(text)
+                                lockPath, output: "o", waiting: .init(onWait: { _ in }), in: POSIXFileSystem()
+                            ),
+                            let text = try? String(contentsOfFile: counter, encoding: .utf8),
+                            let value = Int(text)
                         else {
                             Issue.record("no lock")
                             return

@@ -12,15 +12,19 @@ final class File {
 
     deinit { system.close(descriptor) }
 
-    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(StoreError) -> File {
+    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(StoreError)
+        -> File
+    {
         do {
             let descriptor = try system.retrying { () throws(SystemError) in try system.open(path, access) }
             return File(path: path, system: system, descriptor: descriptor)
         } catch {
             switch access {
             case .read: throw StoreError(.io, path: path, "cannot be opened for reading", error)
-            case .readWrite: throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
-            case .create, .createEmpty: throw StoreError(.cannotCreate, path: path, "cannot be created", error)
+            case .readWrite:
+                throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
+            case .create, .createEmpty:
+                throw StoreError(.cannotCreate, path: path, "cannot be created", error)
             }
         }
     }

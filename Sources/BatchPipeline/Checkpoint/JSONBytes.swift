@@ -32,7 +32,9 @@ enum JSONBytes {
 
     /// Appends sixteen lower-case hexadecimal digits.
     static func appendHex(_ value: UInt64, to bytes: inout [UInt8]) {
-        for digit in stride(from: 60, through: 0, by: -4) { bytes.append(hexDigit(value >> UInt64(digit) & 15)) }
+        for digit in stride(from: 60, through: 0, by: -4) {
+            bytes.append(hexDigit(value >> UInt64(digit) & 15))
+        }
     }
 
     static func appendDecimal(_ value: Int, to bytes: inout [UInt8]) {
@@ -60,7 +62,9 @@ extension StaticString {
         {
             let first = position + hit - anchor
             if first + sought.count > bytes.count { return nil }
-            if Platform.areEqual(UnsafeRawBufferPointer(rebasing: bytes[first..<first + sought.count]), sought) {
+            if Platform.areEqual(
+                UnsafeRawBufferPointer(rebasing: bytes[first..<first + sought.count]), sought)
+            {
                 return first
             }
             position += hit + 1
@@ -79,7 +83,8 @@ struct ByteCursor {
         let count = text.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
         let expected = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
-        guard Platform.areEqual(UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]), expected)
+        guard
+            Platform.areEqual(UnsafeRawBufferPointer(rebasing: bytes[position..<position + count]), expected)
         else { return false }
         position += count
         return true
@@ -92,7 +97,8 @@ struct ByteCursor {
             let byte = bytes[index]
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "a")...UInt8(ascii: "f"):
+                value = value << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
             default: return nil
             }
         }
@@ -103,7 +109,9 @@ struct ByteCursor {
     mutating func decimal() -> Int? {
         let start = position
         var value = 0
-        while position < bytes.count, position - start < 18, case let digit = bytes[position] &- 48, digit < 10 {
+        while position < bytes.count, position - start < 18, case let digit = bytes[position] &- 48,
+            digit < 10
+        {
             value = value * 10 + Int(digit)
             position += 1
         }

@@ -54,20 +54,17 @@ public struct JobStatus: Sendable, Equatable {
             completionTokens: 0, progress: nil, damagedLines: 0)
         var index = ResultIndex()
         var hasJournal = false
-        var outputRun: String?
         if let journal = try File.openIfPresent(paths.journal, .read, in: system) {
             hasJournal = true
             let reader = JournalReader(file: journal)
+            var run: String?
             if case .valid(let header) = try reader.header() {
-                if header.usesOutput {
-                    outputRun = header.fingerprint.digest
-                    try status.readOutput(paths, run: outputRun, into: &index, in: system)
-                }
-                let outcome = try reader.records(
-                    into: &index, run: header.fingerprint.digest, countsTokens: true, onOtherRun: { _ in })
-                status.completionTokens += outcome.completionTokens
-                status.damagedLines += outcome.damaged
+                run = header.fingerprint.digest
+                if header.usesOutput { try status.readOutput(paths, run: run, into: &index, in: system) }
             }
+            let outcome = try reader.records(into: &index, run: run, countsTokens: true, onOtherRun: { _ in })
+            status.completionTokens += outcome.completionTokens
+            status.damagedLines += outcome.damaged
             if let content = try InFlightFile.read(paths.inFlight, run: nil, in: system) {
                 status.progress = content.progress
                 status.inFlight = content.records.count

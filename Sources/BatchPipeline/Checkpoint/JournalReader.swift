@@ -26,18 +26,18 @@ struct JournalReader {
     }
 
     /// - Parameters:
-    ///   - run: the digest that records must have.
+    ///   - run: the digest that records must have; nil takes all.
     ///   - countsTokens: whether to add up the completion tokens, which costs a search in each line.
     ///   - onOtherRun: called with the digest of a record of another run, which is then passed over.
     func records(
-        into index: inout ResultIndex, run: String, countsTokens: Bool = false,
+        into index: inout ResultIndex, run: String?, countsTokens: Bool = false,
         onOtherRun: (String) throws -> Void
     ) throws -> Outcome {
         var outcome = Outcome()
         outcome.fileSize = try file.info().size
         var isFirst = true
         var previousWasDamaged = false
-        let runBytes = Array(run.utf8)
+        let runBytes = run.map { Array($0.utf8) }
         outcome.end = try LineScanner(file: file).forEachLine { line in
             defer { isFirst = false }
             if isFirst { return true }
@@ -56,11 +56,13 @@ struct JournalReader {
             }
             previousWasDamaged = false
             for (offset, bytes) in parts {
-                guard parts.count == 1 || RecordLine.hasValidSum(bytes), let record = RecordLine(journal: bytes) else {
+                guard parts.count == 1 || RecordLine.hasValidSum(bytes),
+                    let record = RecordLine(journal: bytes)
+                else {
                     outcome.damaged += 1
                     continue
                 }
-                guard runBytes.elementsEqual(bytes[record.run]) else {
+                guard runBytes?.elementsEqual(bytes[record.run]) ?? true else {
                     try onOtherRun(String(decoding: bytes[record.run], as: UTF8.self))
                     outcome.damaged += 1
                     continue
@@ -86,7 +88,11 @@ struct JournalReader {
         var searchStart = 1
         while let next = RecordLine.journalStart.firstOffset(in: line.bytes, from: searchStart) {
             // One byte between them stood where the line feed was.
-            parts.append((line.offset + start, UnsafeRawBufferPointer(rebasing: line.bytes[start..<max(start, next - 1)])))
+            parts.append(
+                (
+                    line.offset + start,
+                    UnsafeRawBufferPointer(rebasing: line.bytes[start..<max(start, next - 1)])
+                ))
             start = next
             searchStart = next + 1
         }

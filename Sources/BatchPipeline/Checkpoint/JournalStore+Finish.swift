@@ -2,7 +2,8 @@
 extension JournalStore {
     /// Whether the output that is there is already, line for line, what would be written.
     var isUnchanged: Bool {
-        guard journal == nil, earlierOutput != nil, outputIsAsWritten, positions.count == earlierOutputLines else {
+        guard journal == nil, earlierOutput != nil, outputIsAsWritten, positions.count == earlierOutputLines
+        else {
             return false
         }
         return positions.indices.allSatisfy {

@@ -19,7 +19,8 @@ extension JournalStore {
                 "was written by another version of phibatch (format \(version), this one is "
                     + "\(JournalHeader.version)). Finish it with that version, or \(beginAgain)")
         case .damaged:
-            notes.append("\(paths.journal): its first line is damaged; the results name their run themselves.")
+            notes.append(
+                "\(paths.journal): its first line is damaged; the results name their run themselves.")
         case nil: break
         }
         if restart, try system.exists(paths.output) {
@@ -28,7 +29,11 @@ extension JournalStore {
             _ = try openedJournal()
         }
         if usesOutput {
-            if case .damaged = header { try loadOutput(refusesOthers: false) } else { try loadOutput(refusesOthers: true) }
+            if case .damaged = header {
+                try loadOutput(refusesOthers: false)
+            } else {
+                try loadOutput(refusesOthers: true)
+            }
         }
         if let found, header != nil { try loadRecords(found) }
         try loadInFlight()
@@ -82,7 +87,8 @@ extension JournalStore {
         }
         if outcome.foreign > 0 {
             notes.append(
-                "\(paths.output): \(outcome.foreign) lines are not as this run would write them; they are done anew.")
+                "\(paths.output): \(outcome.foreign) lines are not as this run would write them; they are done anew."
+            )
         }
         earlierOutput = file
         earlierOutputLines = outcome.lines
@@ -90,7 +96,8 @@ extension JournalStore {
     }
 
     private func loadRecords(_ found: File) throws {
-        let outcome = try JournalReader(file: found).records(into: &index, run: fingerprint.digest) { digest in
+        let outcome = try JournalReader(file: found).records(into: &index, run: fingerprint.digest) {
+            digest in
             try refuse(digest: digest, at: paths.journal)
         }
         if outcome.isTorn {

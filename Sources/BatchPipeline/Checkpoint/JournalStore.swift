@@ -73,9 +73,11 @@ public final class JournalStore: ResultStore {
         self.system = system
         self.now = now
         policy = SyncPolicy(now: now())
+        guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
         paths = try OutputPaths(output: output, in: system)
         if let there = try system.infoIfPresent(paths.output), there.kind != .regular {
-            throw StoreError(.cannotCreate, path: output, "is not a regular file, so no output can be put there.")
+            throw StoreError(
+                .cannotCreate, path: output, "is not a regular file, so no output can be put there.")
         }
         lock = try OutputLock(paths.lock, output: output, waiting: waiting, in: system)
         do {
@@ -179,7 +181,9 @@ public final class JournalStore: ResultStore {
                 try? journal.truncate(to: journalEnd)
                 throw error
             }
-            index.update(entry) { $0.store(at: journalEnd, length: line.count - 1, failed: failed, inOutput: false) }
+            index.update(entry) {
+                $0.store(at: journalEnd, length: line.count - 1, failed: failed, inOutput: false)
+            }
             journalEnd += line.count
             carried[known.nameHash] = nil
             policy.written()
@@ -189,15 +193,19 @@ public final class JournalStore: ResultStore {
 
     private func holdsAlready(_ known: ResultIndex.Entry, _ line: [UInt8]) throws -> Bool {
         guard let file = known.isInOutput ? earlierOutput : journal else { return false }
-        let reader = BlockReader(file)
-        return try reader.withBytes(at: known.offset, count: Int(known.length)) { old in
+        var stored = [UInt8](repeating: 0, count: Int(known.length))
+        let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
+        guard count == stored.count else { throw changedUnderneath(file.path) }
+        return try stored.withUnsafeBytes { old in
             try line.withUnsafeBytes { new in
                 var ignored = 0
                 guard known.isInOutput else { return Platform.areEqual(old, new) }
-                guard let before = RecordLine(output: old, index: &ignored), let after = RecordLine(journal: new)
+                guard let before = RecordLine(output: old, index: &ignored),
+                    let after = RecordLine(journal: new)
                 else { throw changedUnderneath(file.path) }
                 return Platform.areEqual(
-                    UnsafeRawBufferPointer(rebasing: old[before.rest]), UnsafeRawBufferPointer(rebasing: new[after.rest]))
+                    UnsafeRawBufferPointer(rebasing: old[before.rest]),
+                    UnsafeRawBufferPointer(rebasing: new[after.rest]))
             }
         }
     }
@@ -210,7 +218,8 @@ public final class JournalStore: ResultStore {
             _ = try openedJournal()
             try syncJournal()
             try InFlightFile.write(
-                records + carried.values, progress: progress, run: fingerprint.digest, paths: paths, in: system)
+                records + carried.values, progress: progress, run: fingerprint.digest, paths: paths,
+                in: system)
         }
     }
 

@@ -34,7 +34,8 @@ struct LineScanner {
                 guard let hit = Platform.find(0x0a, in: unread) else { break }
                 let lineEnd = searchStart + hit
                 var line = Line(
-                    offset: base + lineStart, bytes: UnsafeRawBufferPointer(rebasing: buffer[lineStart..<lineEnd]))
+                    offset: base + lineStart,
+                    bytes: UnsafeRawBufferPointer(rebasing: buffer[lineStart..<lineEnd]))
                 if let beginning = overlong {
                     line.offset = beginning
                     line.isWhole = false
@@ -68,8 +69,8 @@ struct LineScanner {
 
 /// Reads records here and there in a file, mostly near each other, through a small cache of blocks.
 final class BlockReader {
-    private static let blockSize = 32 << 10
-    private static let slots = 128
+    private static let blockSize = 8 << 10
+    private static let slots = 512
     private let file: File
     private let blocks = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize * slots, alignment: 4096)
     private var held = [Int](repeating: -1, count: slots)

@@ -106,7 +106,8 @@ public enum ModelFingerprint {
         while offset < range.upperBound {
             let wanted = min(buffer.count, range.upperBound - offset)
             let count = try buffer.withUnsafeMutableBytes { bytes in
-                let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<wanted]), at: offset)
+                let count = try file.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<wanted]), at: offset)
                 hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
                 return count
             }

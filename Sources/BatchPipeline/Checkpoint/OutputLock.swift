@@ -96,7 +96,9 @@ public final class OutputLock {
 
     private static func holder(in file: File) -> Holder? {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else { return nil }
+        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
+            return nil
+        }
         return try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
     }
 

@@ -19,7 +19,8 @@ struct OutputPaths: Equatable {
         var path = output
         var links = 0
         do {
-            while let target = try system.retrying({ () throws(SystemError) in try system.linkTarget(path) }) {
+            while let target = try system.retrying({ () throws(SystemError) in try system.linkTarget(path) })
+            {
                 links += 1
                 guard links <= 40 else {
                     throw StoreError(.cannotCreate, path: output, "is a symbolic link that leads nowhere.")

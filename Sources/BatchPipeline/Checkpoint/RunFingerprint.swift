@@ -48,7 +48,8 @@ public struct RunFingerprint: Sendable, Equatable {
     /// One line for each part that differs from an earlier run's.
     func changes(from old: RunFingerprint) -> [String] {
         var lines: [String] = []
-        let before = Dictionary(old.parts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let before = Dictionary(
+            old.parts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         let now = Set(parts.map(\.name))
         for (name, value) in parts {
             let earlier = before[name]

@@ -66,14 +66,16 @@ public final class StreamStore: ResultStore {
             while done < line.count {
                 done += try line.withUnsafeBytes { bytes in
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                    return try system.retrying { () throws(SystemError) in try system.write(descriptor, rest) }
+                    return try system.retrying { () throws(SystemError) in try system.write(descriptor, rest)
+                    }
                 }
             }
         } catch let error as SystemError {
             let gone = error.code == ErrorCode.brokenPipe
             let failure =
                 gone
-                ? StoreError(.closedStream, path: "stdout", "was closed by its reader after \(next - 1) results.")
+                ? StoreError(
+                    .closedStream, path: "stdout", "was closed by its reader after \(next - 1) results.")
                 : StoreError(.io, path: "stdout", "cannot be written", error)
             self.failure = failure
             throw failure
