@@ -1,0 +1,139 @@
+/// An open file: whole transfers, and errors that name the path. Closed with the last reference.
+final class File {
+    let path: String
+    let system: any FileSystem
+    private let descriptor: Int32
+
+    private init(path: String, system: any FileSystem, descriptor: Int32) {
+        self.path = path
+        self.system = system
+        self.descriptor = descriptor
+    }
+
+    deinit { system.close(descriptor) }
+
+    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(StoreError)
+        -> File
+    {
+        do {
+            let descriptor = try system.retrying { () throws(SystemError) in try system.open(path, access) }
+            return File(path: path, system: system, descriptor: descriptor)
+        } catch {
+            switch access {
+            case .read: throw StoreError(.io, path: path, "cannot be opened for reading", error)
+            case .readWrite:
+                throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
+            case .create, .createEmpty:
+                throw StoreError(.cannotCreate, path: path, "cannot be created", error)
+            }
+        }
+    }
+
+    /// nil if there is no such file.
+    static func openIfPresent(
+        _ path: String, _ access: FileAccess, in system: any FileSystem
+    ) throws(StoreError) -> File? {
+        do {
+            return try open(path, access, in: system)
+        } catch {
+            if error.code == ErrorCode.notFound { return nil }
+            throw error
+        }
+    }
+
+    func info() throws(StoreError) -> FileInfo {
+        try attempt("cannot be examined") { () throws(SystemError) in try system.info(descriptor) }
+    }
+
+    /// - Returns: the number of bytes read: fewer than asked for only at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let position = offset + done
+            let count = try attempt("cannot be read") { () throws(SystemError) in
+                try system.read(descriptor, into: rest, at: position)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let position = offset + done
+            let count = try attempt("cannot be written") { () throws(SystemError) in
+                try system.write(descriptor, rest, at: position)
+            }
+            guard count > 0 else { throw StoreError(.io, path: path, "cannot be written: no progress.") }
+            done += count
+        }
+    }
+
+    func sync() throws(StoreError) {
+        try attempt("cannot be synced to disk") { () throws(SystemError) in try system.sync(descriptor) }
+    }
+
+    func truncate(to size: Int) throws(StoreError) {
+        try attempt("cannot be shortened") { () throws(SystemError) in
+            try system.truncate(descriptor, to: size)
+        }
+    }
+
+    /// - Returns: false if another holds the lock.
+    func lock(exclusive: Bool) throws(StoreError) -> Bool {
+        try attempt("cannot be locked") { () throws(SystemError) in
+            try system.lock(descriptor, exclusive: exclusive)
+        }
+    }
+
+    /// Whether `path` still names this file.
+    func isInPlace() throws(StoreError) -> Bool {
+        guard let there = try system.infoIfPresent(path) else { return false }
+        return there.isSameFile(as: try info())
+    }
+
+    private func attempt<T>(
+        _ what: String, _ call: () throws(SystemError) -> T
+    ) throws(StoreError) -> T {
+        do {
+            return try system.retrying(call)
+        } catch {
+            throw StoreError(.io, path: path, what, error)
+        }
+    }
+}
+
+/// Collects bytes and writes them behind each other to a file.
+struct BufferedWriter {
+    private let file: File
+    private var buffer: [UInt8] = []
+    private var offset = 0
+    private static let capacity = 1 << 20
+
+    init(_ file: File) {
+        self.file = file
+        buffer.reserveCapacity(Self.capacity + (64 << 10))
+    }
+
+    mutating func withBuffer<R>(_ body: (inout [UInt8]) throws -> R) throws -> R {
+        let result = try body(&buffer)
+        if buffer.count >= Self.capacity { try flush() }
+        return result
+    }
+
+    mutating func flush() throws(StoreError) {
+        do {
+            try buffer.withUnsafeBytes { try file.write($0, at: offset) }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, path: file.path, "\(error)")
+        }
+        offset += buffer.count
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,119 @@
+/// A failed system call: its errno.
+public struct SystemError: Error, Equatable, Sendable {
+    public let code: Int32
+    public init(code: Int32) { self.code = code }
+}
+
+/// How a file is opened. Created files get mode 0666 less the user's umask.
+public enum FileAccess: Sendable, Equatable {
+    /// An existing file or folder, for reading.
+    case read
+    /// An existing file, for reading and writing.
+    case readWrite
+    /// For reading and writing; made if it isn't there. Never through a symbolic link.
+    case create
+    /// As `create`, and emptied.
+    case createEmpty
+}
+
+/// What `stat` tells of a path or descriptor, as far as it matters here.
+public struct FileInfo: Sendable, Equatable {
+    public enum Kind: Sendable { case regular, folder, other }
+    public var kind: Kind
+    public var size: Int
+    public var device: UInt64
+    public var inode: UInt64
+
+    public init(kind: Kind, size: Int, device: UInt64, inode: UInt64) {
+        self.kind = kind
+        self.size = size
+        self.device = device
+        self.inode = inode
+    }
+
+    func isSameFile(as other: FileInfo) -> Bool { device == other.device && inode == other.inode }
+}
+
+/// The system calls that the checkpoint is made of: the seam where tests put faults.
+///
+/// Each method is one bare call. Retrying after EINTR and going on after a short transfer happen
+/// above, in `File` and `FileSystem.retrying`, so that they are tested too.
+public protocol FileSystem: Sendable {
+    func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32
+    func close(_ descriptor: Int32)
+    /// - Returns: the number of bytes read, 0 at the end of the file.
+    func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int
+    /// - Returns: the number of bytes written; may be less than asked for.
+    func write(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int
+    /// Writes to a stream that has no offset. A descriptor that would block is waited for.
+    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int
+    /// Brings the file's bytes (and the size needed to read them) to the disk itself.
+    func sync(_ descriptor: Int32) throws(SystemError)
+    func truncate(_ descriptor: Int32, to size: Int) throws(SystemError)
+    func rename(_ from: String, to: String) throws(SystemError)
+    func unlink(_ path: String) throws(SystemError)
+    func info(_ path: String) throws(SystemError) -> FileInfo
+    func info(_ descriptor: Int32) throws(SystemError) -> FileInfo
+    /// What a symbolic link points to; nil if the path isn't one or isn't there.
+    func linkTarget(_ path: String) throws(SystemError) -> String?
+    /// Tries for a lock that the kernel drops with the process.
+    /// - Returns: false if another holds it.
+    func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool
+}
+
+extension FileSystem {
+    /// Repeats a call for as long as a signal interrupts it.
+    func retrying<T>(_ call: () throws(SystemError) -> T) throws(SystemError) -> T {
+        while true {
+            do {
+                return try call()
+            } catch {
+                if error.code != ErrorCode.interrupted { throw error }
+            }
+        }
+    }
+
+    func exists(_ path: String) throws(StoreError) -> Bool { try infoIfPresent(path) != nil }
+
+    func infoIfPresent(_ path: String) throws(StoreError) -> FileInfo? {
+        do {
+            return try retrying { () throws(SystemError) in try info(path) }
+        } catch {
+            if error.code == ErrorCode.notFound { return nil }
+            throw StoreError(.io, path: path, "cannot be examined", error)
+        }
+    }
+
+    func moveIntoPlace(_ from: String, to: String) throws(StoreError) {
+        do {
+            try retrying { () throws(SystemError) in try rename(from, to: to) }
+        } catch {
+            throw StoreError(.io, path: to, "cannot be put in place (rename)", error)
+        }
+    }
+
+    func removeIfPresent(_ path: String) throws(StoreError) {
+        do {
+            try retrying { () throws(SystemError) in try unlink(path) }
+        } catch {
+            if error.code == ErrorCode.notFound { return }
+            throw StoreError(.io, path: path, "cannot be removed", error)
+        }
+    }
+
+    /// Makes renames and removals in a folder durable. Some file systems can't; that isn't an error.
+    func syncFolder(_ path: String) throws(StoreError) {
+        do {
+            let descriptor = try retrying { () throws(SystemError) in try open(path, .read) }
+            defer { close(descriptor) }
+            try retrying { () throws(SystemError) in try sync(descriptor) }
+        } catch {
+            if ErrorCode.unsupported.contains(error.code) { return }
+            throw StoreError(.io, path: path, "the folder cannot be synced", error)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+
+/// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
+public struct JobProgress: Sendable, Equatable, Codable {
+    /// Seconds since 1970.
+    public var startedAt: Double
+    public var savedAt: Double
+    /// Lines of the input that were read so far, and in all, if that is known.
+    public var linesRead: Int
+    public var linesTotal: Int?
+    /// Results and completion tokens of this run alone: what its speed is reckoned from.
+    public var doneThisRun: Int
+    public var completionTokensThisRun: Int
+
+    public init(
+        startedAt: Double = 0, savedAt: Double = 0, linesRead: Int = 0, linesTotal: Int? = nil,
+        doneThisRun: Int = 0, completionTokensThisRun: Int = 0
+    ) {
+        self.startedAt = startedAt
+        self.savedAt = savedAt
+        self.linesRead = linesRead
+        self.linesTotal = linesTotal
+        self.doneThisRun = doneThisRun
+        self.completionTokensThisRun = completionTokensThisRun
+    }
+}
+
+/// The completions under way, in a file of their own that is replaced in one rename: superseded ones
+/// would only swell the journal. Each line has its sum; a damaged one costs that completion's head
+/// start and nothing else.
+enum InFlightFile {
+    private struct Header: Codable {
+        var version: Int
+        var run: String
+        var progress: JobProgress
+
+        enum CodingKeys: String, CodingKey {
+            case version = "phibatch_inflight"
+            case run, progress
+        }
+    }
+
+    private struct Line: Codable {
+        var id: String
+        var sample: Int
+        var lineHash: String
+        var tokens: [Int32]
+        var logprobs: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case id, sample, tokens, logprobs
+            case lineHash = "line_hash"
+        }
+    }
+
+    struct Content {
+        var progress: JobProgress?
+        var records: [InFlightRecord] = []
+        var damaged = 0
+    }
+
+    static func write(
+        _ records: [InFlightRecord], progress: JobProgress, run: String,
+        paths: OutputPaths, in system: any FileSystem
+    ) throws {
+        let file = try File.open(paths.inFlightDraft, .createEmpty, in: system)
+        var writer = BufferedWriter(file)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        func add(_ value: some Encodable) throws {
+            let json = try encoder.encode(value)
+            try writer.withBuffer { bytes in
+                let start = bytes.count
+                RecordLine.appendUnsealedStart(to: &bytes)
+                bytes.append(UInt8(ascii: ","))
+                bytes.append(contentsOf: json.dropFirst())
+                RecordLine.seal(&bytes, from: start)
+                bytes.append(0x0a)
+            }
+        }
+        do {
+            try add(Header(version: 1, run: run, progress: progress))
+            for record in records {
+                var hash: [UInt8] = []
+                JSONBytes.appendHex(record.key.contentHash, to: &hash)
+                try add(
+                    Line(
+                        id: record.key.id, sample: record.key.sample,
+                        lineHash: String(decoding: hash, as: UTF8.self), tokens: record.tokens,
+                        logprobs: record.logprobs))
+            }
+            try writer.flush()
+            try file.sync()
+            try system.moveIntoPlace(paths.inFlightDraft, to: paths.inFlight)
+        } catch {
+            try? system.removeIfPresent(paths.inFlightDraft)
+            throw error
+        }
+    }
+
+    /// - Returns: nil if there is no such file or it belongs to another run.
+    static func read(_ path: String, run: String?, in system: any FileSystem) throws -> Content? {
+        guard let file = try File.openIfPresent(path, .read, in: system) else { return nil }
+        var content = Content()
+        var isFirst = true
+        var isOurs = true
+        let end = try LineScanner(file: file).forEachLine { line in
+            defer { isFirst = false }
+            guard line.isWhole, RecordLine.hasValidSum(line.bytes) else {
+                content.damaged += 1
+                return true
+            }
+            let data = Data(line.bytes)
+            if isFirst {
+                guard let header = try? JSONDecoder().decode(Header.self, from: data),
+                    header.version == 1, run == nil || header.run == run
+                else {
+                    isOurs = false
+                    return false
+                }
+                content.progress = header.progress
+                return true
+            }
+            guard let saved = try? JSONDecoder().decode(Line.self, from: data),
+                let hash = UInt64(saved.lineHash, radix: 16),
+                saved.logprobs.isEmpty || saved.logprobs.count == saved.tokens.count
+            else {
+                content.damaged += 1
+                return true
+            }
+            let key = WorkKey(id: saved.id, sample: saved.sample, contentHash: hash)
+            content.records.append(
+                InFlightRecord(key: key, tokens: saved.tokens, logprobs: saved.logprobs))
+            return true
+        }
+        guard isOurs else { return nil }
+        // Without its header it can't be known whose it is.
+        if content.progress == nil, run != nil {
+            content.records = []
+            content.damaged = max(content.damaged, 1)
+        } else if end < (try file.info().size) {
+            content.damaged += 1
+        }
+        return content
+    }
+}

@@ -1,0 +1,94 @@
+/// What can be told of a job from the files beside its output, without disturbing a run.
+public struct JobStatus: Sendable, Equatable {
+    public enum State: String, Sendable, Codable {
+        /// Neither output nor journal is there.
+        case notStarted
+        case running
+        /// A journal is there and no run: the same command takes it up again.
+        case stopped
+        case complete
+    }
+
+    public var state: State
+    /// The run that holds the lock, if it has written itself down.
+    public var holder: OutputLock.Holder?
+    /// Results that are there, the failed ones included.
+    public var done: Int
+    public var failed: Int
+    /// Completions under way when they were last saved, and their tokens so far.
+    public var inFlight: Int
+    public var inFlightTokens: Int
+    /// The sum of the results' completion tokens.
+    public var completionTokens: Int
+    /// What the run itself said last; nil if it said nothing yet.
+    public var progress: JobProgress?
+    public var damagedLines: Int
+
+    /// Completion tokens a second of the run that saved `progress`.
+    public var tokensPerSecond: Double? {
+        guard let progress, progress.savedAt > progress.startedAt, progress.completionTokensThisRun > 0 else {
+            return nil
+        }
+        return Double(progress.completionTokensThisRun) / (progress.savedAt - progress.startedAt)
+    }
+
+    /// Input lines without a result, if the run knew the number of lines. Takes one result a line.
+    public var left: Int? { progress?.linesTotal.map { max(0, $0 - done) } }
+
+    /// Seconds that the lines left will take at the speed so far.
+    public var secondsLeft: Double? {
+        guard let left, let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else {
+            return nil
+        }
+        return Double(left) * (progress.savedAt - progress.startedAt) / Double(progress.doneThisRun)
+    }
+
+    /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
+    public static func read(
+        output: String, system: any FileSystem = POSIXFileSystem()
+    ) throws -> JobStatus {
+        let paths = try OutputPaths(output: output, in: system)
+        let lock = try OutputLock.probe(paths.lock, in: system)
+        var status = JobStatus(
+            state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
+            completionTokens: 0, progress: nil, damagedLines: 0)
+        var index = ResultIndex()
+        var hasJournal = false
+        if let journal = try File.openIfPresent(paths.journal, .read, in: system) {
+            hasJournal = true
+            let reader = JournalReader(file: journal)
+            var run: String?
+            if case .valid(let header) = try reader.header() {
+                run = header.fingerprint.digest
+                if header.usesOutput { try status.readOutput(paths, run: run, into: &index, in: system) }
+            }
+            let outcome = try reader.records(into: &index, run: run, countsTokens: true, onOtherRun: { _ in })
+            status.completionTokens += outcome.completionTokens
+            status.damagedLines += outcome.damaged
+            if let content = try InFlightFile.read(paths.inFlight, run: nil, in: system) {
+                status.progress = content.progress
+                status.inFlight = content.records.count
+                status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
+            }
+        } else {
+            try status.readOutput(paths, run: nil, into: &index, in: system)
+        }
+        status.done = index.entries.count
+        status.failed = index.entries.reduce(0) { $0 + ($1.isFailed ? 1 : 0) }
+        let hasOutput = try system.exists(paths.output)
+        status.state =
+            lock.isHeld ? .running : hasJournal ? .stopped : hasOutput ? .complete : .notStarted
+        return status
+    }
+
+    private mutating func readOutput(
+        _ paths: OutputPaths, run: String?, into index: inout ResultIndex, in system: any FileSystem
+    ) throws {
+        guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
+            let file = try File.openIfPresent(paths.output, .read, in: system)
+        else { return }
+        let outcome = try OutputReader(file: file).results(
+            into: &index, run: run, samples: 1, countsTokens: true, onOtherRun: { _ in })
+        completionTokens += outcome.completionTokens
+    }
+}

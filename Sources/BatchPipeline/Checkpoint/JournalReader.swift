@@ -1,0 +1,190 @@
+/// Reads a journal's records into an index, past whatever is damaged.
+struct JournalReader {
+    let file: File
+
+    struct Outcome {
+        /// Behind the last line feed; what comes after is a torn line.
+        var end = 0
+        var fileSize = 0
+        /// Damaged lines; one that a stray line feed split counts once.
+        var damaged = 0
+        var failed = 0
+        var completionTokens = 0
+        var isTorn: Bool { end < fileSize }
+    }
+
+    /// The header line, or nil if there is no whole line.
+    func header() throws -> JournalHeader.Reading? {
+        var reading: JournalHeader.Reading?
+        var isWhole = false
+        try LineScanner(file: file).forEachLine { line in
+            isWhole = true
+            reading = line.isWhole ? JournalHeader.read(line.bytes) : .damaged
+            return false
+        }
+        return isWhole ? reading ?? .damaged : nil
+    }
+
+    /// - Parameters:
+    ///   - run: the digest that records must have; nil takes all.
+    ///   - countsTokens: whether to add up the completion tokens, which costs a search in each line.
+    ///   - onOtherRun: called with the digest of a record of another run, which is then passed over.
+    func records(
+        into index: inout ResultIndex, run: String?, countsTokens: Bool = false,
+        onOtherRun: (String) throws -> Void
+    ) throws -> Outcome {
+        var outcome = Outcome()
+        outcome.fileSize = try file.info().size
+        var isFirst = true
+        var previousWasDamaged = false
+        let runBytes = run.map { Array($0.utf8) }
+        outcome.end = try LineScanner(file: file).forEachLine { line in
+            defer { isFirst = false }
+            if isFirst { return true }
+            var ok = line.isWhole && RecordLine.hasValidSum(line.bytes)
+            var parts = [(line.offset, line.bytes)]
+            if !ok, line.isWhole {
+                // A damaged line feed joins two lines; both may be whole.
+                parts = Self.split(line)
+                ok = parts.count > 1
+            }
+            if !ok {
+                let continues = previousWasDamaged && !Self.startsRecord(line.bytes)
+                if !continues { outcome.damaged += 1 }
+                previousWasDamaged = true
+                return true
+            }
+            previousWasDamaged = false
+            for (offset, bytes) in parts {
+                guard parts.count == 1 || RecordLine.hasValidSum(bytes),
+                    let record = RecordLine(journal: bytes)
+                else {
+                    outcome.damaged += 1
+                    continue
+                }
+                guard runBytes?.elementsEqual(bytes[record.run]) ?? true else {
+                    try onOtherRun(String(decoding: bytes[record.run], as: UTF8.self))
+                    outcome.damaged += 1
+                    continue
+                }
+                index.store(record, line: bytes, at: offset)
+                if countsTokens { outcome.completionTokens += Self.completionTokens(bytes) }
+            }
+            return true
+        }
+        return outcome
+    }
+
+    private static func startsRecord(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var cursor = ByteCursor(bytes: bytes)
+        return cursor.skip(RecordLine.journalStart)
+    }
+
+    /// The line cut before each further place where a record could begin; at most a few, as a line has
+    /// none unless it is damaged.
+    private static func split(_ line: LineScanner.Line) -> [(Int, UnsafeRawBufferPointer)] {
+        var parts: [(Int, UnsafeRawBufferPointer)] = []
+        var start = 0
+        var searchStart = 1
+        while let next = RecordLine.journalStart.firstOffset(in: line.bytes, from: searchStart) {
+            // One byte between them stood where the line feed was.
+            parts.append(
+                (
+                    line.offset + start,
+                    UnsafeRawBufferPointer(rebasing: line.bytes[start..<max(start, next - 1)])
+                ))
+            start = next
+            searchStart = next + 1
+        }
+        parts.append((line.offset + start, UnsafeRawBufferPointer(rebasing: line.bytes[start...])))
+        return parts
+    }
+
+    /// `usage.completion_tokens`; inside a string the name's quotes would be escaped.
+    static func completionTokens(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let name: StaticString = "\"completion_tokens\":"
+        guard let hit = name.firstOffset(in: bytes, anchor: 11) else { return 0 }
+        var cursor = ByteCursor(bytes: bytes, position: hit + name.utf8CodeUnitCount)
+        return cursor.decimal() ?? 0
+    }
+}
+
+/// Reads an output that an earlier run put in place into an index.
+struct OutputReader {
+    let file: File
+
+    struct Outcome {
+        var lines = 0
+        /// Lines that aren't as phibatch writes them.
+        var foreign = 0
+        /// Whether each line's index is its place (divided by the samples of a line).
+        var isInOrder = true
+        var completionTokens = 0
+    }
+
+    /// - Parameter onOtherRun: called with the digest of a line of another run, which is passed over.
+    func results(
+        into index: inout ResultIndex, run: String?, samples: Int, countsTokens: Bool = false,
+        onOtherRun: (String) throws -> Void
+    ) throws -> Outcome {
+        var outcome = Outcome()
+        let runBytes = run.map { Array($0.utf8) }
+        let end = try LineScanner(file: file).forEachLine { line in
+            var number = 0
+            outcome.lines += 1
+            guard line.isWhole, let record = RecordLine(output: line.bytes, index: &number) else {
+                outcome.foreign += 1
+                return true
+            }
+            if let runBytes, !runBytes.elementsEqual(line.bytes[record.run]) {
+                try onOtherRun(String(decoding: line.bytes[record.run], as: UTF8.self))
+                outcome.foreign += 1
+                return true
+            }
+            if number != (outcome.lines - 1) / samples { outcome.isInOrder = false }
+            index.storeNext(record, line: line.bytes, at: line.offset)
+            if countsTokens { outcome.completionTokens += JournalReader.completionTokens(line.bytes) }
+            return true
+        }
+        if end < (try file.info().size) {
+            outcome.lines += 1
+            outcome.foreign += 1
+        }
+        index.restartRepetitions()
+        return outcome
+    }
+}
+
+extension ResultIndex {
+    /// A record of the journal: replaces what was known before.
+    fileprivate mutating func store(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) {
+        let name = Self.nameHash(
+            id: UnsafeRawBufferPointer(rebasing: line[record.id]), sample: record.sample,
+            repetition: record.repetition)
+        let entry =
+            find(name)
+            ?? insert(Entry(nameHash: name, contentHash: record.contentHash, repetition: record.repetition))
+        update(entry) {
+            $0.contentHash = record.contentHash
+            $0.store(at: offset, length: line.count, failed: record.failed, inOutput: false)
+        }
+    }
+
+    /// A line of an output, where the same id again is a repetition.
+    fileprivate mutating func storeNext(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) {
+        let id = UnsafeRawBufferPointer(rebasing: line[record.id])
+        var name = Self.nameHash(id: id, sample: record.sample, repetition: 0)
+        var repetition = 0
+        if find(name) != nil {
+            repetition = nextRepetition(of: name)
+            name = Self.nameHash(id: id, sample: record.sample, repetition: repetition)
+        }
+        let entry =
+            find(name)
+            ?? insert(Entry(nameHash: name, contentHash: record.contentHash, repetition: repetition))
+        update(entry) {
+            $0.contentHash = record.contentHash
+            $0.store(at: offset, length: line.count, failed: record.failed, inOutput: true)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+/// Finding out what an earlier run left.
+extension JournalStore {
+    func load(restart: Bool) throws {
+        if restart { try setAside() }
+        let found = try File.openIfPresent(paths.journal, .readWrite, in: system)
+        var header: JournalHeader.Reading?
+        if let found {
+            try lockJournal(found)
+            header = try JournalReader(file: found).header()
+            if header == nil { notes.append("\(paths.journal): holds no result; begun again.") }
+        }
+        switch header {
+        case .valid(let header):
+            try refuse(header.fingerprint)
+            usesOutput = header.usesOutput
+        case .otherVersion(let version):
+            throw StoreError(
+                .mismatch, path: paths.journal,
+                "was written by another version of phibatch (format \(version), this one is "
+                    + "\(JournalHeader.version)). Finish it with that version, or \(beginAgain)")
+        case .damaged:
+            notes.append(
+                "\(paths.journal): its first line is damaged; the results name their run themselves.")
+        case nil: break
+        }
+        if restart, try system.exists(paths.output) {
+            usesOutput = false
+            // At once: else a kill before the first result would forget the restart.
+            _ = try openedJournal()
+        }
+        if usesOutput {
+            if case .damaged = header {
+                try loadOutput(refusesOthers: false)
+            } else {
+                try loadOutput(refusesOthers: true)
+            }
+        }
+        if let found, header != nil { try loadRecords(found) }
+        try loadInFlight()
+        storedAtStart = index.entries.count
+    }
+
+    private var beginAgain: String {
+        "use --restart to begin again (an earlier journal is kept as \(paths.setAside(1)) or the next free number)."
+    }
+
+    private func refuse(_ old: RunFingerprint) throws {
+        let changes = fingerprint.changes(from: old)
+        // The same parts in another order are no difference to results, but the digest differs.
+        guard !changes.isEmpty || old.digest != fingerprint.digest else { return }
+        let list = changes.isEmpty ? ["the order of the settings"] : changes
+        throw StoreError(
+            .mismatch, path: paths.journal,
+            "was begun with another model or other settings:\n"
+                + list.map { "  \($0)\n" }.joined()
+                + "Run it as it was begun, or \(beginAgain)")
+    }
+
+    private func refuse(digest: String, at path: String) throws -> Never {
+        throw StoreError(
+            .mismatch, path: path,
+            "was made by a run that differs in: \(fingerprint.changedGroups(fromDigest: digest)) "
+                + "(run \(digest), this one is \(fingerprint.digest)). Name another output, or \(beginAgain)")
+    }
+
+    private func setAside() throws {
+        try system.removeIfPresent(paths.inFlight)
+        guard try system.exists(paths.journal) else { return }
+        var number = 1
+        while try system.exists(paths.setAside(number)) { number += 1 }
+        try system.moveIntoPlace(paths.journal, to: paths.setAside(number))
+        notes.append("begun again; the earlier journal is kept as \(paths.setAside(number)).")
+    }
+
+    private func loadOutput(refusesOthers: Bool) throws {
+        guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return }
+        let outcome = try OutputReader(file: file).results(
+            into: &index, run: fingerprint.digest, samples: samples
+        ) { digest in
+            if refusesOthers { try refuse(digest: digest, at: paths.output) }
+        }
+        if refusesOthers, outcome.lines > 0, outcome.foreign == outcome.lines {
+            throw StoreError(
+                .mismatch, path: paths.output,
+                "is there already and was not made by phibatch. Name another output, or use --restart to "
+                    + "have it replaced when the run is complete.")
+        }
+        if outcome.foreign > 0 {
+            notes.append(
+                "\(paths.output): \(outcome.foreign) lines are not as this run would write them; they are done anew."
+            )
+        }
+        earlierOutput = file
+        earlierOutputLines = outcome.lines
+        outputIsAsWritten = outcome.foreign == 0 && outcome.isInOrder
+    }
+
+    private func loadRecords(_ found: File) throws {
+        let outcome = try JournalReader(file: found).records(into: &index, run: fingerprint.digest) {
+            digest in
+            try refuse(digest: digest, at: paths.journal)
+        }
+        if outcome.isTorn {
+            try found.truncate(to: outcome.end)
+            notes.append("\(paths.journal): an unfinished last line was cut off.")
+        }
+        if outcome.damaged > 0 {
+            notes.append(
+                "\(paths.journal): \(outcome.damaged) damaged lines were passed over; "
+                    + "results that only they held are done anew.")
+        }
+        journal = found
+        journalEnd = outcome.end
+    }
+
+    private func loadInFlight() throws {
+        guard
+            let content = try InFlightFile.read(paths.inFlight, run: fingerprint.digest, in: system)
+        else { return }
+        for record in content.records { carried[nameHash(record.key, repetition: 0)] = record }
+        if content.damaged > 0 {
+            notes.append(
+                "\(paths.inFlight): \(content.damaged) damaged lines; those completions start over.")
+        }
+    }
+}

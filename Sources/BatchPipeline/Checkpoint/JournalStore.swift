@@ -1,0 +1,317 @@
+import Foundation
+
+/// What of an earlier run's results could be used; complete when the whole input is claimed.
+public struct ResumeReport: Sendable, Equatable {
+    /// Results that were there for the same id and content.
+    public var kept = 0
+    /// Of those, the failed ones.
+    public var keptFailed = 0
+    /// Completions that are taken up in the middle.
+    public var resumed = 0
+    /// A result was there for the id, but the line's content is another now.
+    public var changed = 0
+    public var new = 0
+    /// Results whose lines are no longer in the input; they are dropped from the output.
+    public var gone = 0
+}
+
+/// The results of a run, kept in a journal beside the output until the output is complete.
+///
+/// Nothing a run does before `finish` touches an output that is already there. After any error the
+/// store refuses further work, and what was handed over before is found again by the next run.
+public final class JournalStore: ResultStore {
+    public let fingerprint: RunFingerprint
+    /// What was found at the start and is worth saying: a torn line, damage, a journal set aside.
+    public internal(set) var notes: [String] = []
+    /// Saved with the in-flight completions, for `JobStatus`.
+    public var progress = JobProgress()
+    /// Whether `finish` put a new output in place; false if there was nothing to do.
+    public internal(set) var didReplaceOutput = false
+
+    // Not private for the sake of the start and the finish, which have files of their own.
+    let paths: OutputPaths
+    let system: any FileSystem
+    let samples: Int
+    private let lock: OutputLock
+    private let now: () -> Double
+    var journal: File?
+    var journalEnd = 0
+    var earlierOutput: File?
+    var earlierOutputLines = 0
+    var outputIsAsWritten = false
+    var usesOutput = true
+    var index = ResultIndex()
+    /// For each position the index's entry.
+    var positions = ContiguousArray<UInt32>()
+    var storedAtStart = 0
+    private var claimedStored = 0
+    private var counts = ResumeReport()
+    /// In-flight completions of an earlier run, by entry name, until they are taken up.
+    var carried: [UInt64: InFlightRecord] = [:]
+    private var policy: SyncPolicy
+    private var failure: StoreError?
+
+    /// Opens what there is beside `output`, after taking the lock.
+    ///
+    /// - Parameters:
+    ///   - output: the path of the output file, as the user gave it. Its folder must exist.
+    ///   - fingerprint: everything that all results depend on; must include `samples`.
+    ///   - samples: how many results each line has; `index` is the position divided by this.
+    ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
+    ///     in place until the new one is complete.
+    ///   - waiting: how to wait for another run's lock; nil to leave at once.
+    ///   - now: seconds on a clock that only goes forward.
+    /// - Throws: `StoreError` of any kind but `closedStream`.
+    public init(
+        output: String, fingerprint: RunFingerprint, samples: Int = 1, restart: Bool = false,
+        waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
+        now: @escaping () -> Double = JournalStore.monotonicSeconds
+    ) throws {
+        precondition(samples > 0, "a line has at least one sample")
+        self.fingerprint = fingerprint
+        self.samples = samples
+        self.system = system
+        self.now = now
+        policy = SyncPolicy(now: now())
+        guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
+        paths = try OutputPaths(output: output, in: system)
+        if let there = try system.infoIfPresent(paths.output), there.kind != .regular {
+            throw StoreError(
+                .cannotCreate, path: output, "is not a regular file, so no output can be put there.")
+        }
+        lock = try OutputLock(paths.lock, output: output, waiting: waiting, in: system)
+        do {
+            try load(restart: restart)
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    /// Seconds since some fixed moment, whatever is done to the wall clock.
+    public static func monotonicSeconds() -> Double {
+        let time = ContinuousClock.now - monotonicStart
+        return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
+    }
+    private static let monotonicStart = ContinuousClock.now
+
+    /// What could be used of an earlier run's results, so far as lines are claimed.
+    public var report: ResumeReport {
+        var report = counts
+        report.gone = storedAtStart - claimedStored
+        return report
+    }
+
+    // MARK: - ResultStore
+
+    public func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+        if let failure { throw failure }
+        precondition(position == positions.count, "positions are claimed in order")
+        let entry = entryIndex(for: key)
+        positions.append(UInt32(entry))
+        let known = index.entries[entry]
+        if known.isStored {
+            claimedStored += 1
+            if known.contentHash == key.contentHash {
+                counts.kept += 1
+                if known.isFailed { counts.keptFailed += 1 }
+                carried[known.nameHash] = nil
+                return .done(failed: known.isFailed)
+            }
+            counts.changed += 1
+            index.update(entry) {
+                $0.forgetResult()
+                $0.contentHash = key.contentHash
+            }
+        } else {
+            index.update(entry) { $0.contentHash = key.contentHash }
+            counts.new += 1
+        }
+        if let record = carried[known.nameHash] {
+            if record.key == key {
+                counts.resumed += 1
+                return .inFlight(record)
+            }
+            carried[known.nameHash] = nil
+        }
+        return .new
+    }
+
+    /// The entry for a key that comes for the first or a further time in this run's input.
+    private func entryIndex(for key: WorkKey) -> Int {
+        var name = nameHash(key, repetition: 0)
+        var repetition = 0
+        if let first = index.find(name), index.entries[first].isClaimed {
+            repetition = index.nextRepetition(of: name)
+            name = nameHash(key, repetition: repetition)
+        }
+        let entry =
+            index.find(name)
+            ?? index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
+        index.update(entry) { $0.claim() }
+        return entry
+    }
+
+    func nameHash(_ key: WorkKey, repetition: Int) -> UInt64 {
+        var id: [UInt8] = []
+        JSONBytes.append(key.id, to: &id)
+        return id.withUnsafeBytes { ResultIndex.nameHash(id: $0, sample: key.sample, repetition: repetition) }
+    }
+
+    public func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+        if let failure { throw failure }
+        RecordLine.check(result, failed: failed)
+        let entry = Int(positions[position])
+        let known = index.entries[entry]
+        precondition(known.contentHash == key.contentHash, "the key is the one claimed")
+        try failing {
+            var line = RecordLine.journalLine(
+                result, key: key, repetition: Int(known.repetition), run: fingerprint.digest)
+            guard line.count < RecordLine.maximumLength else {
+                throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
+            }
+            // A failed line that was tried again to the same end adds nothing.
+            if known.isStored, try holdsAlready(known, line) { return }
+            let journal = try openedJournal()
+            line.append(0x0a)
+            do {
+                try line.withUnsafeBytes { try journal.write($0, at: journalEnd) }
+            } catch {
+                // Not needed for safety, as a torn line is cut off on resume; but it is tidier.
+                try? journal.truncate(to: journalEnd)
+                throw error
+            }
+            index.update(entry) {
+                $0.store(at: journalEnd, length: line.count - 1, failed: failed, inOutput: false)
+            }
+            journalEnd += line.count
+            carried[known.nameHash] = nil
+            policy.written()
+            if policy.isDue(now: now()) { try syncJournal() }
+        }
+    }
+
+    private func holdsAlready(_ known: ResultIndex.Entry, _ line: [UInt8]) throws -> Bool {
+        guard let file = known.isInOutput ? earlierOutput : journal else { return false }
+        var stored = [UInt8](repeating: 0, count: Int(known.length))
+        let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
+        guard count == stored.count else { throw changedUnderneath(file.path) }
+        return try stored.withUnsafeBytes { old in
+            try line.withUnsafeBytes { new in
+                var ignored = 0
+                guard known.isInOutput else { return Platform.areEqual(old, new) }
+                guard let before = RecordLine(output: old, index: &ignored),
+                    let after = RecordLine(journal: new)
+                else { throw changedUnderneath(file.path) }
+                return Platform.areEqual(
+                    UnsafeRawBufferPointer(rebasing: old[before.rest]),
+                    UnsafeRawBufferPointer(rebasing: new[after.rest]))
+            }
+        }
+    }
+
+    public func saveInFlight(_ records: [InFlightRecord]) throws {
+        if let failure { throw failure }
+        try failing {
+            for record in records { carried[nameHash(record.key, repetition: 0)] = nil }
+            progress.savedAt = Date().timeIntervalSince1970
+            _ = try openedJournal()
+            try syncJournal()
+            try InFlightFile.write(
+                records + carried.values, progress: progress, run: fingerprint.digest, paths: paths,
+                in: system)
+        }
+    }
+
+    public func sync() throws {
+        if let failure { throw failure }
+        try failing { try syncJournal() }
+    }
+
+    public func suspend() throws {
+        defer { close() }
+        if failure == nil { try failing { try syncJournal() } }
+    }
+
+    public func finish(count: Int) throws {
+        if let failure { throw failure }
+        precondition(count == positions.count, "every position is claimed")
+        defer { close() }
+        try failing {
+            if !isUnchanged {
+                if journal != nil { try syncJournal() }
+                try writeOutput()
+                didReplaceOutput = true
+            }
+            try removeJournal()
+        }
+    }
+
+    // MARK: - Parts
+
+    private func failing<T>(_ work: () throws -> T) throws -> T {
+        do {
+            return try work()
+        } catch let error as StoreError {
+            failure = error
+            throw error
+        } catch {
+            let wrapped = StoreError(.io, path: paths.output, "\(error)")
+            failure = wrapped
+            throw wrapped
+        }
+    }
+
+    private func close() {
+        journal = nil
+        earlierOutput = nil
+        lock.release()
+    }
+
+    private func syncJournal() throws {
+        guard let journal, policy.isPending else { return }
+        let start = now()
+        try journal.sync()
+        // Writing on into a file that someone has removed would lose it all at the end.
+        guard try journal.isInPlace() else {
+            throw StoreError(
+                .io, path: paths.journal, "was removed or replaced while the run was writing it.")
+        }
+        policy.synced(from: start, to: now())
+    }
+
+    /// The journal, made at the first need, so that a run with nothing to do leaves nothing behind.
+    func openedJournal() throws -> File {
+        if let journal { return journal }
+        let header = JournalHeader(fingerprint: fingerprint, usesOutput: usesOutput).line()
+        do {
+            let draft = try File.open(paths.journalDraft, .createEmpty, in: system)
+            try header.withUnsafeBytes { try draft.write($0, at: 0) }
+            try draft.sync()
+            try system.moveIntoPlace(paths.journalDraft, to: paths.journal)
+        } catch {
+            try? system.removeIfPresent(paths.journalDraft)
+            throw error
+        }
+        try system.syncFolder(paths.folder)
+        let opened = try File.open(paths.journal, .readWrite, in: system)
+        try lockJournal(opened)
+        journal = opened
+        journalEnd = header.count
+        return opened
+    }
+
+    /// A second lock, for the case that someone removed the lock file of a run that is alive.
+    func lockJournal(_ file: File) throws {
+        guard try file.lock(exclusive: true) else {
+            throw StoreError(.locked, path: paths.journal, "another run is writing it.")
+        }
+    }
+
+    func changedUnderneath(_ path: String) -> StoreError {
+        StoreError(
+            .io, path: path,
+            "was changed or damaged while the run was using it. Run the same command again; only what is "
+                + "damaged is done anew.")
+    }
+}

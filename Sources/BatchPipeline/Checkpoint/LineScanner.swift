@@ -1,0 +1,121 @@
+/// Reads a file line by line in large pieces; memory is bounded by the longest line.
+struct LineScanner {
+    let file: File
+    /// A longer line is stepped over and reported as such.
+    var maximumLength = RecordLine.maximumLength
+
+    /// One line, without its line feed. Its bytes are valid only during the call.
+    struct Line {
+        var offset: Int
+        var bytes: UnsafeRawBufferPointer
+        /// False if it was too long; `bytes` then holds only its beginning.
+        var isWhole = true
+    }
+
+    /// - Parameter body: returns false to stop.
+    /// - Returns: where the last line read ended, behind its line feed.
+    @discardableResult
+    func forEachLine(from start: Int = 0, _ body: (Line) throws -> Bool) throws -> Int {
+        var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 8)
+        defer { buffer.deallocate() }
+        var base = start  // file offset of the buffer's first byte
+        var filled = 0
+        var end = start
+        var overlong: Int?  // where a line that is being stepped over began
+        while true {
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = try file.read(into: room, at: base + filled)
+            if count == 0 { return end }
+            var lineStart = 0
+            var searchStart = filled
+            filled += count
+            while searchStart < filled {
+                let unread = UnsafeRawBufferPointer(rebasing: buffer[searchStart..<filled])
+                guard let hit = Platform.find(0x0a, in: unread) else { break }
+                let lineEnd = searchStart + hit
+                var line = Line(
+                    offset: base + lineStart,
+                    bytes: UnsafeRawBufferPointer(rebasing: buffer[lineStart..<lineEnd]))
+                if let beginning = overlong {
+                    line.offset = beginning
+                    line.isWhole = false
+                    overlong = nil
+                }
+                end = base + lineEnd + 1
+                if try !body(line) { return end }
+                lineStart = lineEnd + 1
+                searchStart = lineStart
+            }
+            let kept = filled - lineStart
+            if kept > maximumLength || overlong != nil {
+                if overlong == nil { overlong = base + lineStart }
+                base += filled
+                filled = 0
+                continue
+            }
+            if kept == buffer.count {
+                let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: buffer.count * 2, alignment: 8)
+                larger.copyMemory(from: UnsafeRawBufferPointer(buffer))
+                buffer.deallocate()
+                buffer = larger
+            } else if lineStart > 0, kept > 0 {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[lineStart..<filled]))
+            }
+            base += lineStart
+            filled = kept
+        }
+    }
+}
+
+/// Reads records here and there in a file, mostly near each other, through a small cache of blocks.
+final class BlockReader {
+    private static let blockSize = 8 << 10
+    private static let slots = 512
+    private let file: File
+    private let blocks = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize * slots, alignment: 4096)
+    private var held = [Int](repeating: -1, count: slots)
+    private var counts = [Int](repeating: 0, count: slots)
+    private var assembled: [UInt8] = []
+
+    init(_ file: File) { self.file = file }
+
+    deinit { blocks.deallocate() }
+
+    func withBytes<R>(at offset: Int, count: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        let first = offset / Self.blockSize
+        let inside = offset % Self.blockSize
+        if inside + count <= Self.blockSize {
+            let block = try block(first)
+            guard inside + count <= block.count else { throw shortened() }
+            return try body(UnsafeRawBufferPointer(rebasing: block[inside..<inside + count]))
+        }
+        assembled.removeAll(keepingCapacity: true)
+        var position = offset
+        while position < offset + count {
+            let block = try block(position / Self.blockSize)
+            let start = position % Self.blockSize
+            let end = min(Self.blockSize, start + offset + count - position)
+            guard end <= block.count else { throw shortened() }
+            assembled.append(contentsOf: block[start..<end])
+            position += end - start
+        }
+        return try assembled.withUnsafeBytes(body)
+    }
+
+    private func block(_ number: Int) throws -> UnsafeRawBufferPointer {
+        let slot = number % Self.slots
+        let place = slot * Self.blockSize
+        if held[slot] != number {
+            held[slot] = -1
+            counts[slot] = try file.read(
+                into: UnsafeMutableRawBufferPointer(rebasing: blocks[place..<place + Self.blockSize]),
+                at: number * Self.blockSize)
+            held[slot] = number
+        }
+        return UnsafeRawBufferPointer(rebasing: blocks[place..<place + counts[slot]])
+    }
+
+    private func shortened() -> StoreError {
+        StoreError(.io, path: file.path, "became shorter while it was read; run the same command again.")
+    }
+}

@@ -1,0 +1,172 @@
+/// One result as a line, in the journal and in the output.
+///
+///     journal  {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
+///     output   {"id":"…","index":N[,"sample":S],<members>,"line_hash":"…","run":"…"}
+///
+/// The members are the result's own, byte for byte. What depends on the input's order (`index`) is put
+/// in only when the output is made, so a kept result fits wherever its line has moved. `line_hash`
+/// (the line's content) and `run` (the digest of the fingerprint) stand in the output too: with them
+/// a finished output is its own record of what was done, and needs no file beside it.
+/// `repeat` counts results of the same id and sample before this one (a duplicate id is an error
+/// result of its own); in the output the order tells. `sum` covers all behind its closing quote.
+///
+/// A failed result is one whose first member is `error`.
+struct RecordLine {
+    /// The id as a JSON string, quotes included.
+    var id: Range<Int>
+    var sample: Int
+    var repetition: Int
+    /// From the comma behind the head to the line's end.
+    var rest: Range<Int>
+    var contentHash: UInt64
+    var run: Range<Int>
+    var failed: Bool
+
+    /// Longer lines are not written, and are damage when read.
+    static let maximumLength = 1 << 30
+    /// How each journal line begins. Inside a string its quotes would be escaped.
+    static let journalStart: StaticString = "{\"sum\":\""
+
+    /// Checks the sum at the head of any journal line.
+    static func hasValidSum(_ line: UnsafeRawBufferPointer) -> Bool {
+        var cursor = ByteCursor(bytes: line)
+        guard cursor.skip(journalStart), let sum = cursor.hex(), cursor.skip("\"") else { return false }
+        return sum == Checksum.crc64(UnsafeRawBufferPointer(rebasing: line[cursor.position...]))
+    }
+
+    /// Puts the sum into a line that starts with `journalStart`, sixteen places and a quote.
+    static func seal(_ line: inout [UInt8], from start: Int = 0) {
+        let covered = start + journalStart.utf8CodeUnitCount + 17
+        let sum = line.withUnsafeBytes { Checksum.crc64(UnsafeRawBufferPointer(rebasing: $0[covered...])) }
+        var digits: [UInt8] = []
+        JSONBytes.appendHex(sum, to: &digits)
+        line.replaceSubrange(covered - 17..<covered - 1, with: digits)
+    }
+
+    static func appendUnsealedStart(to line: inout [UInt8]) {
+        line.append(contentsOf: "{\"sum\":\"0000000000000000\"".utf8)
+    }
+
+    /// A line of the journal whose sum is known to be right.
+    init?(journal line: UnsafeRawBufferPointer) {
+        var cursor = ByteCursor(bytes: line, position: Self.journalStart.utf8CodeUnitCount + 17)
+        repetition = 0
+        if cursor.skip(",\"repeat\":") {
+            guard let number = cursor.decimal() else { return nil }
+            repetition = number
+        } else {
+            cursor.position = Self.journalStart.utf8CodeUnitCount + 17
+        }
+        guard cursor.skip(",\"id\":"), let id = cursor.string(), cursor.skip(",\"sample\":"),
+            let sample = cursor.decimal()
+        else { return nil }
+        self.id = id
+        self.sample = sample
+        guard let tail = Self.tail(of: line, from: cursor.position) else { return nil }
+        (rest, contentHash, run, failed) = tail
+    }
+
+    /// A line of an output.
+    init?(output line: UnsafeRawBufferPointer, index: inout Int) {
+        var cursor = ByteCursor(bytes: line)
+        guard cursor.skip("{\"id\":"), let id = cursor.string(), cursor.skip(",\"index\":"),
+            let number = cursor.decimal()
+        else { return nil }
+        index = number
+        self.id = id
+        repetition = 0
+        sample = 0
+        let behindIndex = cursor.position
+        if cursor.skip(",\"sample\":") {
+            guard let number = cursor.decimal() else { return nil }
+            sample = number
+        } else {
+            cursor.position = behindIndex
+        }
+        guard let tail = Self.tail(of: line, from: cursor.position) else { return nil }
+        (rest, contentHash, run, failed) = tail
+    }
+
+    /// The line's end is of known shape, so it is read backwards from there, past any members.
+    private static func tail(
+        of line: UnsafeRawBufferPointer, from start: Int
+    ) -> (rest: Range<Int>, contentHash: UInt64, run: Range<Int>, failed: Bool)? {
+        guard line.count - start > 4, line[line.count - 1] == UInt8(ascii: "}"),
+            line[line.count - 2] == UInt8(ascii: "\"")
+        else { return nil }
+        var runStart = line.count - 2
+        while runStart > start, line[runStart - 1] != UInt8(ascii: "\"") {
+            runStart -= 1
+            if line.count - runStart > RunFingerprint.maximumDigestLength + 2 { return nil }
+        }
+        let hashMember: StaticString = ",\"line_hash\":\""
+        let runMember: StaticString = "\",\"run\":\""
+        let hashStart = runStart - runMember.utf8CodeUnitCount - 16 - hashMember.utf8CodeUnitCount
+        guard hashStart >= start else { return nil }
+        var cursor = ByteCursor(bytes: line, position: hashStart)
+        guard cursor.skip(hashMember), let hash = cursor.hex(), cursor.skip(runMember) else { return nil }
+        guard hashStart == start || line[start] == UInt8(ascii: ",") else { return nil }
+        var error = ByteCursor(bytes: line, position: start)
+        let failed = error.skip(",\"error\":")
+        return (start..<line.count, hash, runStart..<line.count - 2, failed)
+    }
+
+    /// Makes a sealed journal line, without a line feed.
+    /// - Parameter result: a JSON object's text on one line, without the members that are put in here.
+    static func journalLine(_ result: String, key: WorkKey, repetition: Int, run: String) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(result.utf8.count + key.id.utf8.count + 160)
+        appendUnsealedStart(to: &line)
+        if repetition > 0 {
+            line.append(contentsOf: ",\"repeat\":".utf8)
+            JSONBytes.appendDecimal(repetition, to: &line)
+        }
+        line.append(contentsOf: ",\"id\":".utf8)
+        JSONBytes.append(key.id, to: &line)
+        line.append(contentsOf: ",\"sample\":".utf8)
+        JSONBytes.appendDecimal(key.sample, to: &line)
+        appendRest(result, contentHash: key.contentHash, run: run, to: &line)
+        seal(&line)
+        return line
+    }
+
+    static func appendRest(_ result: String, contentHash: UInt64, run: String, to line: inout [UInt8]) {
+        if result.utf8.count > 2 {
+            line.append(UInt8(ascii: ","))
+            line.append(contentsOf: result.utf8.dropFirst().dropLast())
+        }
+        line.append(contentsOf: ",\"line_hash\":\"".utf8)
+        JSONBytes.appendHex(contentHash, to: &line)
+        line.append(contentsOf: "\",\"run\":\"".utf8)
+        line.append(contentsOf: run.utf8)
+        line.append(contentsOf: "\"}".utf8)
+    }
+
+    /// Appends an output line, without a line feed, made from a journal's or an earlier output's.
+    func appendOutput(
+        from line: UnsafeRawBufferPointer, index: Int, showsSample: Bool, to bytes: inout [UInt8]
+    ) {
+        bytes.append(contentsOf: "{\"id\":".utf8)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[id]))
+        Self.appendPlace(index: index, sample: showsSample ? sample : nil, to: &bytes)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[rest]))
+    }
+
+    static func appendPlace(index: Int, sample: Int?, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: ",\"index\":".utf8)
+        JSONBytes.appendDecimal(index, to: &bytes)
+        guard let sample else { return }
+        bytes.append(contentsOf: ",\"sample\":".utf8)
+        JSONBytes.appendDecimal(sample, to: &bytes)
+    }
+
+    /// Our own side of the contract on what a result looks like.
+    static func check(_ result: String, failed: Bool) {
+        let bytes = result.utf8
+        precondition(
+            bytes.first == UInt8(ascii: "{") && bytes.last == UInt8(ascii: "}") && !bytes.contains(0x0a),
+            "a result is a JSON object on one line")
+        precondition(
+            failed == bytes.starts(with: "{\"error\":".utf8), "a failed result starts with its error")
+    }
+}

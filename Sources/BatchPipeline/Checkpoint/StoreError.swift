@@ -1,0 +1,54 @@
+/// Why results could not be kept, read back or put in place. `description` is ready for a terminal.
+public struct StoreError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: String, Sendable {
+        /// The output, or a file beside it, can't be made there.
+        case cannotCreate
+        /// A read, write, sync or rename failed.
+        case io
+        /// Another run holds the output's lock.
+        case locked
+        /// What is there was made with another model or other settings, or isn't ours.
+        case mismatch
+        /// The reader of the output stream has closed it.
+        case closedStream
+        /// A wait for the lock was broken off.
+        case interrupted
+    }
+
+    public let kind: Kind
+    public let path: String
+    public let message: String
+    /// The errno behind it, where there is one.
+    public let code: Int32?
+
+    public init(_ kind: Kind, path: String, _ message: String) {
+        self.kind = kind
+        self.path = path
+        self.message = message
+        code = nil
+    }
+
+    init(_ kind: Kind, path: String, _ what: String, _ error: SystemError) {
+        self.kind = error.code == ErrorCode.brokenPipe ? .closedStream : kind
+        self.path = path
+        code = error.code
+        var text = "\(what): \(ErrorCode.text(error.code))."
+        if ErrorCode.outOfRoom.contains(error.code) {
+            text += " Finished results are kept; make room and run the same command again."
+        }
+        message = text
+    }
+
+    /// The exit code that sysexits gives this.
+    public var exitCode: Int32 {
+        switch kind {
+        case .cannotCreate: 73
+        case .io, .closedStream: 74
+        case .locked: 75
+        case .mismatch: 65
+        case .interrupted: 130
+        }
+    }
+
+    public var description: String { "\(path): \(message)" }
+}

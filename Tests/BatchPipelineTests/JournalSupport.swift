@@ -1,0 +1,215 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BatchPipeline
+
+/// A folder that goes with the test.
+final class TestFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("phibatch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+    func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
+    func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
+    func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
+    }
+    func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    }
+}
+
+/// The real file system, except that the calls may be counted and one of them goes wrong.
+final class FaultyFileSystem: FileSystem {
+    enum Fault: Equatable {
+        case error(Int32)
+        case short
+    }
+    enum Call: String { case open, read, write, sync, truncate, rename, unlink, info, link, lock }
+
+    private struct State {
+        var calls: [Call] = []
+        var faultAt: Int?
+        var fault = Fault.short
+        var lasts = false
+        var written = 0
+    }
+    private let state = Mutex(State())
+    private let real = POSIXFileSystem()
+
+    init() {}
+
+    /// - Parameter lasts: whether all calls from the faulty one on fail, as when a process dies there.
+    init(failing number: Int, with fault: Fault, lasts: Bool = false) {
+        state.withLock {
+            $0.faultAt = number
+            $0.fault = fault
+            $0.lasts = lasts
+        }
+    }
+
+    var calls: [Call] { state.withLock { $0.calls } }
+
+    /// - Returns: whether the call is to be a short one.
+    private func pass(_ call: Call) throws(SystemError) -> Bool {
+        let fault: Fault? = state.withLock { state in
+            state.calls.append(call)
+            guard let faultAt = state.faultAt else { return nil }
+            let number = state.calls.count - 1
+            return number == faultAt || state.lasts && number > faultAt ? state.fault : nil
+        }
+        switch fault {
+        case .error(let code): throw SystemError(code: code)
+        case .short: return true
+        case nil: return false
+        }
+    }
+
+    func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
+        _ = try pass(.open)
+        return try real.open(path, access)
+    }
+    func close(_ descriptor: Int32) { real.close(descriptor) }
+    func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int {
+        let short = try pass(.read)
+        let count = short ? (buffer.count + 1) / 2 : buffer.count
+        return try real.read(
+            descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+    }
+    func write(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) throws(SystemError) -> Int {
+        let count: Int
+        do {
+            count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
+        } catch {
+            // A full disk takes what still fits.
+            if error.code == ENOSPC {
+                _ = try real.write(
+                    descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count / 2)]), at: offset)
+            }
+            throw error
+        }
+        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+    }
+    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+        let count = try pass(.write) ? (bytes.count + 1) / 2 : bytes.count
+        return try real.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    }
+    // Not to the disk itself: what is tested is the order of calls and what they leave.
+    func sync(_ descriptor: Int32) throws(SystemError) { _ = try pass(.sync) }
+    func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
+        _ = try pass(.truncate)
+        try real.truncate(descriptor, to: size)
+    }
+    func rename(_ from: String, to: String) throws(SystemError) {
+        _ = try pass(.rename)
+        try real.rename(from, to: to)
+    }
+    func unlink(_ path: String) throws(SystemError) {
+        _ = try pass(.unlink)
+        try real.unlink(path)
+    }
+    func info(_ path: String) throws(SystemError) -> FileInfo {
+        _ = try pass(.info)
+        return try real.info(path)
+    }
+    func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
+        _ = try pass(.info)
+        return try real.info(descriptor)
+    }
+    func linkTarget(_ path: String) throws(SystemError) -> String? {
+        _ = try pass(.link)
+        return try real.linkTarget(path)
+    }
+    func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
+        _ = try pass(.lock)
+        return try real.lock(descriptor, exclusive: exclusive)
+    }
+}
+
+/// A line of a pretended input; its answer depends on its content alone.
+struct TestLine: Equatable {
+    var id: String
+    var content: String
+    var fails = false
+
+    var key: WorkKey {
+        WorkKey(
+            id: id,
+            contentHash: content.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    }
+    var result: String {
+        fails
+            ? #"{"error":{"code":"bad","message":"no \#(content)"}}"#
+            : #"{"text":"re: \#(content)","usage":{"prompt_tokens":1,"completion_tokens":7}}"#
+    }
+
+    static func make(_ count: Int, _ content: String = "prompt") -> [TestLine] {
+        (0..<count).map { TestLine(id: "line-\($0)", content: "\(content) \($0)") }
+    }
+}
+
+let testFingerprint = RunFingerprint([
+    ("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1"),
+])
+
+func openStore(
+    _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint, restart: Bool = false,
+    system: any FileSystem = FaultyFileSystem()
+) throws -> JournalStore {
+    try JournalStore(
+        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, system: system)
+}
+
+/// What a runner does with a store, except generating.
+struct TestRun {
+    var lines: [TestLine]
+    /// Results after which the run is broken off.
+    var limit = Int.max
+    var redoesFailed = true
+
+    /// - Returns: the number of results that were made.
+    @discardableResult
+    func run(_ store: any ResultStore) throws -> Int {
+        var todo: [Int] = []
+        for (position, line) in lines.enumerated() {
+            switch try store.claim(line.key, position: position) {
+            case .done(let failed): if failed, redoesFailed { todo.append(position) }
+            case .new, .inFlight: todo.append(position)
+            }
+        }
+        // Not in input order: pairs swapped, and the first one last.
+        let order = todo.indices.map { $0 ^ 1 < todo.count ? todo[$0 ^ 1] : todo[$0] }
+        let rotated = order.dropFirst() + order.prefix(1)
+        for (count, position) in rotated.enumerated() {
+            if count == limit { return count }
+            let line = lines[position]
+            try store.append(line.result, key: line.key, position: position, failed: line.fails)
+            if count % 3 == 2 {
+                try store.saveInFlight([InFlightRecord(key: line.key, tokens: [1, 2, 3])])
+            }
+        }
+        if limit == Int.max { try store.finish(count: lines.count) }
+        return todo.count
+    }
+
+    /// The output of an undisturbed run.
+    func expected() throws -> [UInt8] {
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(openStore(folder))
+        return try folder.bytes("out.jsonl")
+    }
+}
