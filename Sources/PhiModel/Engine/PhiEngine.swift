@@ -135,7 +135,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             runs.append(
                 RowRun(
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
-                    longRope: sequence.longRope, wantsLogits: input.sampling != nil))
+                    longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
         }
         let logits = transformer.forward(runs, cache: cache)
         for input in inputs {
@@ -166,20 +166,22 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         return choices
     }
 
-    /// Logits [vocabularySize] behind the last of `tokens`, computed from nothing. For tests and
-    /// measurements of quality.
-    /// - Throws: as `admit`.
-    public func logits(_ tokens: [Int32]) throws -> [Float] {
-        guard case .admitted(let id, let cached) = try admit(prompt: tokens, maxTokens: 0) else {
-            throw ModelError(.resources, "the KV cache is in use")
+    /// Runs `tokens` as a sequence of their own and hands out the last `logitRows` rows of logits and
+    /// the distance between two of them.
+    func scored<Tokens: Collection<Int32>, Result>(
+        _ tokens: Tokens, logitRows: Int, _ body: (UnsafeMutablePointer<Float>, Int) throws -> Result
+    ) throws -> Result {
+        let tokens = Array(tokens)
+        try check(tokens)
+        let long = usesLongRope(length: tokens.count) ?? false
+        // No prompt is named, so that nothing is shared: all rows are computed.
+        guard case .leased(let lease) = cache.lease(prompt: [], count: tokens.count, ropeChoice: 0) else {
+            throw ModelError(.resources, "the KV cache has no room for \(tokens.count) tokens")
         }
-        defer { release(id) }
-        guard let sequence = sequences[id] else { return [] }
+        defer { cache.release(lease) }
         let run = RowRun(
-            tokens: tokens[cached...], start: cached, blocks: sequence.lease.blocks,
-            longRope: sequence.longRope, wantsLogits: true)
-        let logits = transformer.forward([run], cache: cache)
-        return Array(UnsafeBufferPointer(start: logits, count: configuration.vocabularySize))
+            tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
+        return try body(transformer.forward([run], cache: cache), transformer.logitsStride)
     }
 
     private func requireCodec() throws -> TextCodec {

@@ -9,8 +9,8 @@ struct RowRun {
     var blocks: [Int32]
     /// Long rather than short factors, where the model has two sets.
     var longRope: Bool
-    /// Whether logits behind the last token are wanted.
-    var wantsLogits: Bool
+    /// Behind how many tokens, counted from the last one backwards, logits are wanted.
+    var logitRows: Int
 }
 
 /// Phi's forward pass: pre-norm blocks of grouped-query attention with rotary positions, and a gated
@@ -56,8 +56,8 @@ final class Transformer: @unchecked Sendable {
     var logitsStride: Int { weights.head.blocks * 16 }
 
     /// Runs all rows through the model, writing their keys and values to the cache.
-    /// - Returns: a row of logits for each run that wants them, in order, `logitsStride` apart; valid
-    ///   until the next call.
+    /// - Returns: the rows of logits that the runs want, in order, `logitsStride` apart; valid until the
+    ///   next call.
     func forward(_ runs: [RowRun], cache: borrowing KVCache) -> UnsafeMutablePointer<Float> {
         var rows: [(run: Int, offset: Int)] = []
         for (number, run) in runs.enumerated() {
@@ -224,14 +224,14 @@ final class Transformer: @unchecked Sendable {
         }
     }
 
-    /// The logits behind the last row of each run that wants them.
+    /// The logits behind those rows of each run that want them.
     private func head(_ runs: [RowRun]) -> UnsafeMutablePointer<Float> {
         let width = configuration.hiddenSize
         var wanted: [Int] = []
         var row = 0
         for run in runs {
             row += run.tokens.count
-            if run.wantsLogits { wanted.append(row - 1) }
+            wanted += row - run.logitRows..<row
         }
         logits.reserve(max(1, wanted.count) * logitsStride)
         if wanted.isEmpty { return logits.pointer }
