@@ -35,9 +35,16 @@ struct CheckpointIndex {
     var fileNames: [String] { Set(weightMap.values).sorted() }
 
     /// What shows that this index was made for other files; nil if it fits.
-    func mismatch(openFiles: [String], tensors: [String: TensorView]) -> String? {
-        if let absent = fileNames.first(where: { !openFiles.contains($0) }) {
+    /// - Parameters:
+    ///   - present: All weight files of the folder.
+    ///   - opened: Those of them that the index names.
+    func mismatch(present: [String], opened: [String], tensors: [String: TensorView]) -> String? {
+        let names = fileNames
+        if let absent = Set(names).subtracting(opened).min() {
             return "it names the file \(absent), which is not there"
+        }
+        if let unnamed = Set(present).subtracting(names).min() {
+            return "it does not name the file \(unnamed)"
         }
         for (name, file) in weightMap.sorted(by: { $0.key < $1.key }) {
             guard let tensor = tensors[name] else {
@@ -50,6 +57,6 @@ struct CheckpointIndex {
         if let unlisted = tensors.keys.filter({ weightMap[$0] == nil }).min() {
             return "it lacks the tensor \"\(unlisted)\""
         }
-        return fileNames.isEmpty ? "it names no file" : nil
+        return names.isEmpty ? "it names no file" : nil
     }
 }

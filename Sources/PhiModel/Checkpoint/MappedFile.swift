@@ -35,8 +35,15 @@ public final class MappedFile: Sendable {
         if let base { Platform.unmap(base, count: count) }
     }
 
-    /// The file's bytes. Valid only while this object is alive.
+    /// The file's bytes. They are gone with this object, and Swift may let go of an object right after its
+    /// last use: whoever keeps the pointer must keep the object in a property or parameter that outlives
+    /// it, or use `withBytes`.
     public var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base.map { UnsafeRawPointer($0) }, count: count)
+    }
+
+    /// Calls `body` with the file's bytes and keeps the file mapped meanwhile.
+    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(bytes) }
     }
 }

@@ -28,10 +28,13 @@ public struct LongRope: Sendable, Equatable {
 }
 
 extension RopeScaling {
-    private static let knownKeys: Set<String> = [
-        "type", "rope_type", "short_factor", "long_factor", "attention_factor", "factor",
-        "original_max_position_embeddings", "rope_theta", "partial_rotary_factor",
+    /// What transformers 5 moves into `rope_parameters` whatever the type.
+    private static let defaultKeys: Set<String> = [
+        "type", "rope_type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings",
     ]
+    private static let longropeKeys = defaultKeys.union([
+        "short_factor", "long_factor", "attention_factor", "factor",
+    ])
 
     /// - Parameter scaling: `rope_scaling` or `rope_parameters` of config.json.
     init(
@@ -42,21 +45,23 @@ extension RopeScaling {
             return
         }
         let (type, key) = try Self.type(of: scaling)
-        if let unknown = scaling.members.keys.filter({ !Self.knownKeys.contains($0) }).min() {
-            throw scaling.fault(.unsupported, unknown, "is a rope setting that is not supported")
-        }
-        switch type {
-        case "default":
-            self = .none
-        case "longrope", "su":
-            self = .longrope(
-                try LongRope(
-                    scaling, rotaryDimension: rotaryDimension, contextLength: contextLength,
-                    originalContextLength: originalContextLength))
-        default:
+        guard ["default", "longrope", "su"].contains(type) else {
             throw scaling.fault(
                 .unsupported, key, "is \"\(type)\"; null, \"default\", \"longrope\" and \"su\" are supported")
         }
+        let known = type == "default" ? Self.defaultKeys : Self.longropeKeys
+        if let unknown = scaling.members.keys.filter({ !known.contains($0) }).min() {
+            throw scaling.fault(
+                .unsupported, unknown, "is not a setting of the type \"\(type)\" that is supported")
+        }
+        guard type != "default" else {
+            self = .none
+            return
+        }
+        self = .longrope(
+            try LongRope(
+                scaling, rotaryDimension: rotaryDimension, contextLength: contextLength,
+                originalContextLength: originalContextLength))
     }
 
     private static func type(of scaling: ConfigReader) throws -> (type: String, key: String) {
@@ -65,8 +70,11 @@ extension RopeScaling {
         if let old, let new, old != new {
             throw scaling.fault(.malformed, "rope_type", "is \"\(new)\", but \"type\" is \"\(old)\"")
         }
-        guard let type = new ?? old else { throw scaling.fault(.malformed, "type", "is missing") }
-        return (type, new == nil ? "type" : "rope_type")
+        if let type = new ?? old { return (type, new == nil ? "type" : "rope_type") }
+        guard !scaling.members.isEmpty, scaling.members.keys.allSatisfy(defaultKeys.contains) else {
+            throw scaling.fault(.malformed, "type", "is missing")
+        }
+        return ("default", "type")
     }
 }
 

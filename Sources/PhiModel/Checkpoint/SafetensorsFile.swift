@@ -15,6 +15,7 @@ public final class SafetensorsFile: Sendable {
     /// - Throws: `ModelError`: `missing`, or `malformed` naming the tensor at fault.
     public init(path: String) throws {
         let file = try MappedFile(path: path)
+        defer { withExtendedLifetime(file) {} }
         let header = try Self.header(of: file)
         headerRange = 0..<(8 + header.length)
         var tensors: [TensorView] = []

@@ -56,7 +56,7 @@ enum StrictJSON: Sendable, Equatable {
                 .malformed, path: path, "is \(file.count) bytes long; at most \(maximumBytes) are read.")
         }
         // A copy: a small file may well be rewritten in place while it is read.
-        let copy = [UInt8](file.bytes)
+        let copy = file.withBytes { [UInt8]($0) }
         do throws(Fault) {
             let value = try StrictJSON(parsing: copy)
             guard case .object(let members) = value else {

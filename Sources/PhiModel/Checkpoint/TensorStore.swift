@@ -20,12 +20,13 @@ public struct TensorStore: Sendable {
     public init(folder: String) throws {
         self.folder = folder
         let present = try Self.weightFiles(in: folder)
-        let index = try CheckpointIndex(folder: folder)
         var stale: String?
-        if let index {
+        if let index = try CheckpointIndex(folder: folder) {
             let indexed = try Self.open(index.fileNames, in: folder, skippingMissing: true)
             let tensors = try Self.byName(indexed)
-            if let mismatch = index.mismatch(openFiles: indexed.map(\.name), tensors: tensors) {
+            if let mismatch = index.mismatch(
+                present: present, opened: indexed.map(\.name), tensors: tensors)
+            {
                 stale = mismatch
             } else {
                 (files, self.tensors, staleIndex) = (indexed, tensors, nil)

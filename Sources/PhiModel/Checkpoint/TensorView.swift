@@ -69,11 +69,16 @@ public struct TensorView: Sendable {
     public let range: Range<Int>
     public let file: MappedFile
 
-    /// The tensor's bytes, valid as long as this view (or its file) lives.
+    /// The tensor's bytes, gone with the last owner of `file`: see `MappedFile.bytes`.
     ///
     /// They need not be aligned to the element's size: MLX writes headers of any length in front of them.
     /// Use `loadUnaligned` or `memcpy`.
     public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: file.bytes[range]) }
+
+    /// Calls `body` with the tensor's bytes and keeps the file mapped meanwhile.
+    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try file.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
 
     /// Elements in all.
     public var count: Int { shape.reduce(1, *) }  // Checked against overflow when the file was opened.
@@ -86,17 +91,19 @@ public struct TensorView: Sendable {
     /// The values of a float tensor (F16, BF16, F32), widened exactly to Float.
     /// - Throws: `ModelError` of kind `malformed` for any other type.
     public func floats() throws -> [Float] {
-        let raw = bytes
-        let count = self.count
-        func load<T>(_ kind: T.Type, _ widen: (T) -> Float) -> [Float] where T: BitwiseCopyable {
-            (0..<count).map { widen(raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.size, as: kind)) }
+        func load<T: BitwiseCopyable>(_ kind: T.Type, _ widen: (T) -> Float) -> [Float] {
+            withBytes { raw in
+                (0..<count).map {
+                    widen(raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.size, as: kind))
+                }
+            }
         }
         switch type {
         case .f16: return load(UInt16.self) { HalfFloat.widen($0) }
         case .bf16: return load(UInt16.self) { Float(bitPattern: UInt32($0) << 16) }
         case .f32: return load(UInt32.self) { Float(bitPattern: $0) }
         default:
-            throw fault(.malformed, "has type \(type); a floating point type (F16, BF16, F32) is needed.")
+            throw fault(.malformed, "has type \(type); F16, BF16 or F32 is needed.")
         }
     }
 }

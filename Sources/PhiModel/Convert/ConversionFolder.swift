@@ -35,7 +35,7 @@ struct ConversionFolder {
         for name in tokenizerNames {
             let path = folderPath + "/" + name
             guard FileManager.default.fileExists(atPath: path) else { continue }
-            files.append((name, Data(try MappedFile(path: path).bytes)))
+            files.append((name, try MappedFile(path: path).withBytes { Data($0) }))
         }
         guard files.contains(where: { $0.name == "tokenizer.json" }) else {
             throw ModelError(.missing, path: folderPath, "holds no tokenizer.json.")
@@ -80,7 +80,7 @@ struct ConversionFolder {
 
     func removePartialFiles() {
         for name in (Self.tokenizerNames + ["config.json", Self.weightsName]) {
-            try? FileManager.default.removeItem(atPath: partialPath(name))
+            Platform.removeFile(partialPath(name))
         }
     }
 

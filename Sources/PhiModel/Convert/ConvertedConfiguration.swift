@@ -20,7 +20,7 @@ struct ConvertedConfiguration {
             ("intermediate_size", .integer(model.intermediateSize)),
             ("vocab_size", .integer(plan.vocabularySize)), ("rms_norm_eps", .float(model.normEpsilon)),
             ("rope_theta", .float(model.ropeTheta)),
-            ("partial_rotary_factor", .float(Float(model.rotaryDimension) / Float(model.headDimension))),
+            ("partial_rotary_factor", .double(rotaryFraction)),
             ("rope_scaling", try ropeScaling(metadata)),
             ("max_position_embeddings", .integer(model.contextLength)),
             (
@@ -51,6 +51,13 @@ struct ConvertedConfiguration {
         }
         if let id = special.padding { members.append(("pad_token_id", .integer(id))) }
         return members
+    }
+
+    /// Readers multiply by the head's dimension and cut off; the product must not fall short by a rounding.
+    private var rotaryFraction: Double {
+        let (rotary, head) = (Double(model.rotaryDimension), Double(model.headDimension))
+        let fraction = rotary / head
+        return fraction * head < rotary ? fraction.nextUp : fraction
     }
 
     private func ropeScaling(_ metadata: GGUFMetadata) throws -> OrderedJSON {

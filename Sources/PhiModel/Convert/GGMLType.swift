@@ -3,18 +3,18 @@
 enum GGMLType: UInt32 {
     case f32 = 0
     case f16 = 1
-    case q4_0 = 2
-    case q4_1 = 3
-    case q5_0 = 6
-    case q5_1 = 7
-    case q8_0 = 8
+    case q4Type0 = 2
+    case q4Type1 = 3
+    case q5Type0 = 6
+    case q5Type1 = 7
+    case q8Type0 = 8
     case bf16 = 30
 
     /// Values that are stored together.
     var blockLength: Int {
         switch self {
         case .f32, .f16, .bf16: 1
-        case .q4_0, .q4_1, .q5_0, .q5_1, .q8_0: 32
+        case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0: 32
         }
     }
 
@@ -22,11 +22,11 @@ enum GGMLType: UInt32 {
         switch self {
         case .f32: 4
         case .f16, .bf16: 2
-        case .q4_0: 2 + 16
-        case .q4_1: 4 + 16
-        case .q5_0: 2 + 4 + 16
-        case .q5_1: 4 + 4 + 16
-        case .q8_0: 2 + 32
+        case .q4Type0: 2 + 16
+        case .q4Type1: 4 + 16
+        case .q5Type0: 2 + 4 + 16
+        case .q5Type1: 4 + 4 + 16
+        case .q8Type0: 2 + 32
         }
     }
 
@@ -34,9 +34,9 @@ enum GGMLType: UInt32 {
     var bits: Int? {
         switch self {
         case .f32, .f16, .bf16: nil
-        case .q4_0, .q4_1: 4
-        case .q5_0, .q5_1: 5
-        case .q8_0: 8
+        case .q4Type0, .q4Type1: 4
+        case .q5Type0, .q5Type1: 5
+        case .q8Type0: 8
         }
     }
 
@@ -44,10 +44,10 @@ enum GGMLType: UInt32 {
     /// value = d * (code - offset). Q8_0's signed bytes become codes by adding 128.
     var offset: Float? {
         switch self {
-        case .q4_0: 8
-        case .q5_0: 16
-        case .q8_0: 128
-        case .q4_1, .q5_1, .f32, .f16, .bf16: nil
+        case .q4Type0: 8
+        case .q5Type0: 16
+        case .q8Type0: 128
+        case .q4Type1, .q5Type1, .f32, .f16, .bf16: nil
         }
     }
 

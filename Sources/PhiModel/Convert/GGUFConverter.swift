@@ -57,6 +57,7 @@ public enum GGUFConverter {
     ) throws -> ConversionSummary {
         let path = gguf.path(percentEncoded: false)
         let source = try GGUFFile(path: path)
+        defer { withExtendedLifetime(source) {} }
         let metadata = GGUFMetadata(path: path, values: source.metadata)
         let model = try GGUFHyperparameters(metadata)
         let plan = try ConversionPlan(source, model)

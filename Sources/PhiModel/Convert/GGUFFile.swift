@@ -12,7 +12,7 @@ struct GGUFTensor {
 
     var rowSize: Int { columns / type.blockLength * type.blockSize }
 
-    /// The bytes of one row.
+    /// The bytes of one row; the caller keeps `file` alive.
     func row(_ index: Int) -> UnsafeRawBufferPointer {
         let begin = range.lowerBound + index * rowSize
         return UnsafeRawBufferPointer(rebasing: file.bytes[begin..<(begin + rowSize)])
@@ -29,6 +29,7 @@ struct GGUFFile {
     ///   type, byte order or version that is not read.
     init(path: String) throws {
         let file = try MappedFile(path: path)
+        defer { withExtendedLifetime(file) {} }
         var cursor = GGUFCursor(file)
         guard file.count >= 4, file.bytes[0..<4].elementsEqual("GGUF".utf8) else {
             throw ModelError(.malformed, path: path, "does not begin with \"GGUF\": this is not a GGUF file.")

@@ -5,6 +5,7 @@ indirect enum OrderedJSON {
     case integer(Int)
     /// Written with the fewest digits that read back as the same Float.
     case float(Float)
+    case double(Double)
     case string(String)
     case array([OrderedJSON])
     /// An array on one line.
@@ -24,6 +25,7 @@ indirect enum OrderedJSON {
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
         case .float(let value): text += "\(value)"
+        case .double(let value): text += "\(value)"
         case .string(let value): Self.quote(value, to: &text)
         case .row(let elements):
             text += "["

@@ -20,11 +20,11 @@ enum QuantizedBlock {
         into codes: UnsafeMutablePointer<UInt8>
     ) {
         switch type {
-        case .q4_0: nibbles(bytes, at: offset + 2, into: codes)
-        case .q4_1: nibbles(bytes, at: offset + 4, into: codes)
-        case .q5_0: fiveBits(bytes, at: offset + 2, into: codes)
-        case .q5_1: fiveBits(bytes, at: offset + 4, into: codes)
-        case .q8_0:
+        case .q4Type0: nibbles(bytes, at: offset + 2, into: codes)
+        case .q4Type1: nibbles(bytes, at: offset + 4, into: codes)
+        case .q5Type0: fiveBits(bytes, at: offset + 2, into: codes)
+        case .q5Type1: fiveBits(bytes, at: offset + 4, into: codes)
+        case .q8Type0:
             // Signed -128 ... 127 plus 128 is a flip of the highest bit.
             for index in 0..<32 { codes[index] = bytes[offset + 2 + index] ^ 0x80 }
         case .f32, .f16, .bf16: preconditionFailure("a float tensor has no codes")

@@ -55,6 +55,11 @@ enum Platform {
         munmap(base, count)
     }
 
+    /// Removes a file, never a folder; that it is not there is no fault.
+    static func removeFile(_ path: String) {
+        unlink(path)
+    }
+
     /// Moves a file into place in one step, replacing what is there.
     static func replace(_ target: String, with source: String) throws(Failure) {
         guard rename(source, target) == 0 else { throw Failure(call: "rename", code: errno) }

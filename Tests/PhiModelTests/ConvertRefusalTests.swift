@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+struct ConvertRefusalTests {
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private static let good = TestModel(llama: [GGMLType](repeating: .q4Type1, count: 8)).gguf
+
+    private func convert(_ bytes: [UInt8]) throws {
+        let path = try scratch.write("model.gguf", bytes)
+        _ = try GGUFConverter.convert(
+            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: scratch.path + "/out"), overwrite: true
+        )
+    }
+
+    private func fault(_ change: (inout TestGGUF) -> Void) -> ModelError? {
+        var gguf = Self.good
+        change(&gguf)
+        let error = #expect(throws: ModelError.self) { try convert(gguf.bytes()) }
+        #expect(error?.path?.hasSuffix("model.gguf") == true)
+        #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out"))
+        return error
+    }
+
+    /// One metadata entry changed (nil: taken away), and what the message must name.
+    static let wrongMetadata:
+        [(key: String, value: TestGGUF.Value?, kind: ModelError.Kind, message: String)] = [
+            ("general.architecture", nil, .malformed, "general.architecture"),
+            ("general.architecture", .string("qwen2"), .unsupported, "\"qwen2\"; \"llama\" and \"phi3\""),
+            ("general.alignment", .uint32(33), .malformed, "general.alignment"),
+            ("split.count", .uint32(2), .unsupported, "split.count"),
+            ("llama.block_count", nil, .malformed, "llama.block_count"),
+            ("llama.block_count", .uint32(4_000_000_000), .malformed, "llama.block_count"),
+            ("llama.block_count", .uint32(1), .unsupported, "blk.1."),
+            ("llama.block_count", .uint32(3), .malformed, "blk.2.attn_norm.weight"),
+            ("llama.embedding_length", .uint32(0), .malformed, "llama.embedding_length"),
+            ("llama.embedding_length", .uint32(128), .malformed, "token_embd.weight"),
+            ("llama.embedding_length", .string("64"), .malformed, "llama.embedding_length"),
+            ("llama.attention.head_count", .uint32(3), .malformed, "llama.attention.head_count"),
+            ("llama.attention.head_count", .int32s([4, 4]), .malformed, "llama.attention.head_count"),
+            ("llama.attention.head_count_kv", .uint32(3), .malformed, "head_count_kv"),
+            ("llama.attention.head_count_kv", .uint32(4), .malformed, "attn_k.weight"),
+            ("llama.attention.layer_norm_rms_epsilon", nil, .malformed, "rms_epsilon"),
+            ("llama.attention.layer_norm_rms_epsilon", .float32(.nan), .malformed, "rms_epsilon"),
+            ("llama.rope.freq_base", .float32(-1), .malformed, "freq_base"),
+            ("llama.rope.dimension_count", .uint32(8), .unsupported, "dimension_count"),
+            ("llama.rope.scaling.type", .string("yarn"), .unsupported, "\"yarn\""),
+            ("llama.rope.scaling.attn_factor", .float32(1.5), .unsupported, "attn_factor"),
+            ("llama.expert_count", .uint32(8), .unsupported, "expert_count"),
+            ("llama.logit_scale", .float32(2), .unsupported, "llama.logit_scale"),
+            ("llama.attention.value_length", .uint32(8), .unsupported, "value_length"),
+            ("tokenizer.ggml.model", .string("llama"), .unsupported, "tokenizer.ggml.model"),
+            ("tokenizer.ggml.pre", .string("llama-bpe"), .unsupported, "tokenizer.ggml.pre"),
+            ("tokenizer.ggml.pre", nil, .unsupported, "tokenizer.ggml.pre"),
+            ("tokenizer.ggml.add_bos_token", .bool(true), .unsupported, "add_bos_token"),
+            ("tokenizer.ggml.eos_token_id", .uint32(40), .malformed, "eos_token_id"),
+            ("tokenizer.ggml.eos_token_id", .uint32(39), .malformed, "39 is a special token"),
+            ("tokenizer.ggml.tokens", .strings(["a", "a"]), .malformed, "token_type"),
+            ("tokenizer.ggml.tokens", .strings([]), .malformed, "tokenizer.ggml.tokens"),
+            ("tokenizer.ggml.tokens", .int32s([1]), .malformed, "tokenizer.ggml.tokens"),
+            (
+                "tokenizer.ggml.tokens", .strings([String](repeating: "x", count: 41)), .malformed,
+                "41 entries"
+            ),
+            (
+                "tokenizer.ggml.token_type", .int32s([3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 6]), .unsupported,
+                "type 6 at 10"
+            ),
+            ("tokenizer.ggml.merges", .strings(["a b", "a a"]), .malformed, "has at 1 \"a a\""),
+            ("tokenizer.ggml.merges", .strings(["ab"]), .malformed, "has at 0 \"ab\""),
+            ("tokenizer.ggml.merges", .strings(["a b "]), .malformed, "has at 0"),
+        ]
+
+    @Test(arguments: wrongMetadata)
+    func wrongMetadataIsNamed(key: String, value: TestGGUF.Value?, kind: ModelError.Kind, message: String) {
+        let error = fault { $0.set(key, value) }
+        #expect(error?.kind == kind)
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func aTokenTwiceIsRefused() {
+        let error = fault {
+            let tokens = ["<|end|>", "<|start|>", "a", "b", "ab", "Ġ", "Ġab", "c", "d", "e", "e"]
+            $0.set("tokenizer.ggml.tokens", .strings(tokens))
+        }
+        #expect(error?.message.contains("has \"e\" twice") == true)
+    }
+
+    @Test func aTensorOfUnknownTypeIsNamed() {
+        let error = fault { $0.tensors[1].type = 12 }
+        #expect(error?.kind == .unsupported)
+        #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type Q4_K") == true)
+        #expect(fault { $0.tensors[1].type = 4_000_000_000 }?.message.contains("number 4000000000") == true)
+    }
+
+    @Test func tensorsThatDoNotFitAreNamed() {
+        let zeros = [UInt8](repeating: 0, count: 64 * 4)
+        #expect(
+            fault { $0.add("rope_freqs.weight", .f32, rows: nil, columns: 64, zeros) }?.message.contains(
+                "\"rope_freqs.weight\" has no place") == true)
+        #expect(
+            fault { $0.add("blk.0.attn_q.bias", .f32, rows: nil, columns: 64, zeros) }?.kind == .unsupported)
+        #expect(
+            fault { $0.add("output_norm.weight", .f32, rows: nil, columns: 32, Array(zeros[..<128])) }?
+                .message
+                .contains("\"output_norm.weight\" has 1 rows of 32") == true)
+        #expect(
+            fault { $0.tensors.removeAll { $0.name == "blk.1.ffn_up.weight" } }?.message.contains(
+                "no tensor \"blk.1.ffn_up.weight\"") == true)
+        // v as floats beside quantized q and k can't become one matrix without rounding.
+        let floats = [UInt8](repeating: 0, count: 32 * 64 * 2)
+        let error = fault { $0.add("blk.0.attn_v.weight", .f16, rows: 32, columns: 64, floats) }
+        #expect(
+            error?.kind == .unsupported && error?.message.contains("\"blk.0.attn_v.weight\" (F16)") == true)
+    }
+
+    @Test func aScaleThatIsNoNumberIsRefused() {
+        let error = fault { $0.tensors[0].bytes.replaceSubrange(0..<2, with: [0x00, 0x7C]) }  // Infinity.
+        #expect(error?.message.contains("\"token_embd.weight\" has a scale in row 0") == true)
+    }
+
+    @Test func otherFilesAreRefused() throws {
+        for bytes in [[], Array("GGUF".utf8), Array("GGML\u{3}\0\0\0".utf8), Array("{\"a\": 1}".utf8)] {
+            let error = #expect(throws: ModelError.self) { try convert(bytes) }
+            #expect(error?.kind == .malformed)
+        }
+        for version: UInt32 in [0, 1, 4, 0x0300_0000] {
+            #expect(fault { $0.version = version }?.kind == .unsupported)
+        }
+        var gguf = Self.good
+        gguf.version = 2
+        try convert(gguf.bytes())
+    }
+
+    @Test func everyTruncationIsRefused() {
+        var gguf = Self.good
+        let bytes = gguf.bytes()
+        let lengths =
+            Array(stride(from: 0, to: bytes.count, by: 97)) + Array((bytes.count - 20)..<bytes.count)
+        for length in lengths {
+            let error = #expect(throws: ModelError.self) { try convert(Array(bytes[..<length])) }
+            #expect(error?.kind == .malformed)
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out"))
+    }
+
+    @Test func damagedFilesNeverCrash() throws {
+        var gguf = Self.good
+        let bytes = gguf.bytes()
+        var random = TestRandom(state: 3)
+        var refused = 0
+        for _ in 0..<400 {
+            let path = try scratch.write("model.gguf", random.mutated(bytes, within: gguf.headerSize))
+            do {
+                let file = try GGUFFile(path: path)
+                let metadata = GGUFMetadata(path: path, values: file.metadata)
+                let model = try GGUFHyperparameters(metadata)
+                let plan = try ConversionPlan(file, model)
+                let special = try GGUFSpecialTokens(metadata, vocabularySize: plan.vocabularySize)
+                _ = try ConvertedConfiguration(model: model, plan: plan, special: special).config(metadata)
+                _ = try GGUFTokenizer(
+                    metadata, special: special, vocabularySize: plan.vocabularySize, contextLength: 1)
+            } catch is ModelError { refused += 1 }
+        }
+        #expect(refused > 200)
+    }
+}

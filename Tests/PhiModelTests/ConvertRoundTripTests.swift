@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+struct ConvertRoundTripTests {
+    private let scratch: ScratchFolder
+    private var output: String { scratch.path + "/converted" }
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @discardableResult
+    private func convert(_ model: TestModel, overwrite: Bool = false) throws -> ConversionSummary {
+        var gguf = model.gguf
+        let path = try scratch.write("model.gguf", gguf.bytes())
+        return try GGUFConverter.convert(
+            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), overwrite: overwrite)
+    }
+
+    /// Every value of the converted folder equals that of the GGUF file.
+    private func check(_ model: TestModel) throws -> (ModelConfiguration, TensorStore) {
+        let config = try ModelConfiguration(folder: output)
+        let store = try TensorStore(folder: output)
+        for (path, expected) in model.expected {
+            if expected.count == 1 {
+                #expect(try store.vector(path, count: expected[0].count).floats() == expected[0])
+            } else {
+                let linear = try store.linear(
+                    path, rows: expected.count, columns: expected[0].count, quantization: config.quantization)
+                #expect(try TestDequantizer.values(linear) == expected, "\(path)")
+            }
+        }
+        let paths = Set(store.names.map { $0[..<($0.lastIndex(of: ".") ?? $0.endIndex)] }.map(String.init))
+        #expect(paths == Set(model.expected.keys))
+        return (config, store)
+    }
+
+    @Test(arguments: [
+        [GGMLType](repeating: .q4Type1, count: 8), [GGMLType](repeating: .q4Type0, count: 8),
+        [GGMLType](repeating: .q5Type0, count: 8), [GGMLType](repeating: .q5Type1, count: 8),
+        [GGMLType](repeating: .q8Type0, count: 8), [GGMLType](repeating: .f16, count: 8),
+        [GGMLType](repeating: .f32, count: 8), [GGMLType](repeating: .bf16, count: 8),
+        // Widened: 4 to 8 and 4 to 5 bits within a fused matrix, F16 to F32.
+        [.q8Type0, .q4Type1, .q4Type0, .q8Type0, .q4Type1, .q4Type1, .q5Type1, .q5Type0],
+        [.f16, .f32, .f16, .bf16, .q8Type0, .bf16, .f16, .f32],
+    ])
+    func everyTypeKeepsItsValues(types: [GGMLType]) throws {
+        let model = TestModel(llama: types)
+        try convert(model)
+        let (config, store) = try check(model)
+        #expect(config.tiedEmbeddings && config.headDimension == 16 && config.keyValueHeadCount == 2)
+        #expect(config.ropeTheta == 50000 && config.normEpsilon == 1e-5 && config.contextLength == 512)
+        let embedding = "model.embed_tokens"
+        #expect(
+            config.quantization?.parameters(for: embedding)?.bits
+                == (types[0].bits ?? config.quantization?.standard.bits))
+        if types[0].bits != nil { #expect(try store.tensor(embedding + ".scales").type == .f16) }
+    }
+
+    @Test func aBiasBeyondHalfPrecisionIsKeptInSingle() throws {
+        // -128 * 600 is beyond 65504.
+        let model = TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8), scale: 600)
+        try convert(model)
+        let (_, store) = try check(model)
+        #expect(try store.tensor("model.embed_tokens.scales").type == .f32)
+        // -128 * 511 is not.
+        try convert(TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8), scale: 511), overwrite: true)
+        #expect(try TensorStore(folder: output).tensor("model.embed_tokens.scales").type == .f16)
+    }
+
+    @Test func aSeparateHeadIsWritten() throws {
+        let model = TestModel(llama: [GGMLType](repeating: .q4Type1, count: 8), tied: false)
+        let summary = try convert(model)
+        #expect(!(try check(model).0.tiedEmbeddings))
+        #expect(summary.matricesByBits == [4: 10] && summary.architecture == "llama" && summary.hasTokenizer)
+    }
+
+    @Test(arguments: [GGMLType.q4Type0, .q8Type0, .f16])
+    func phi3IsTakenAsItIs(type: GGMLType) throws {
+        let model = TestModel(phi3: type)
+        try convert(model)
+        let (config, _) = try check(model)
+        #expect(config.rotaryDimension == 12 && config.slidingWindow == 2047 && !config.tiedEmbeddings)
+        guard case .longrope(let rope) = config.ropeScaling else {
+            Issue.record("longrope is missing")
+            return
+        }
+        #expect(rope.shortFactors == [Double](repeating: 1.1, count: 6))
+        #expect(rope.longFactors == [Double](repeating: 40.5, count: 6))
+        #expect(rope.originalContextLength == 4096)
+    }
+
+    @Test func everyRotaryFractionReadsBackAsItself() throws {
+        var model = TestModel(phi3: .f16)
+        for name in ["short", "long"] {
+            model.gguf.tensors.removeAll { $0.name == "rope_factors_\(name).weight" }
+        }
+        for dimension in stride(from: 2, through: 16, by: 2) {
+            model.gguf.set("phi3.rope.dimension_count", .uint32(UInt32(dimension)))
+            try convert(model, overwrite: true)
+            #expect(try ModelConfiguration(folder: output).rotaryDimension == dimension)
+        }
+    }
+
+    @Test func theSameFileGivesTheSameBytes() throws {
+        let model = TestModel(llama: [GGMLType](repeating: .q4Type1, count: 8))
+        let summary = try convert(model)
+        #expect(
+            summary.files == [
+                "config.json", "generation_config.json", "model.safetensors", "special_tokens_map.json",
+                "tokenizer.json", "tokenizer_config.json",
+            ])
+        func contents() throws -> [String: Data] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: output)
+            return try Dictionary(
+                uniqueKeysWithValues: names.map {
+                    ($0, try Data(contentsOf: URL(fileURLWithPath: output + "/" + $0)))
+                })
+        }
+        let first = try contents()
+        #expect(
+            first.keys.sorted() == summary.files && first["model.safetensors"]?.count == summary.byteCount)
+        try convert(model, overwrite: true)
+        #expect(try contents() == first)
+    }
+
+    @Test func anExistingCheckpointIsNotTouched() throws {
+        let model = TestModel(llama: [GGMLType](repeating: .q4Type1, count: 8))
+        for name in ["config.json", "model-00001-of-00002.safetensors", "tokenizer.json"] {
+            let folder = try ScratchFolder()
+            try folder.write(name, "mine")
+            var gguf = model.gguf
+            let path = try scratch.write("model.gguf", gguf.bytes())
+            let error = #expect(throws: ModelError.self) {
+                try GGUFConverter.convert(gguf: URL(fileURLWithPath: path), to: folder.url)
+            }
+            #expect(error?.kind == .badRequest && error?.message.contains(name) == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [name])
+        }
+    }
+
+    @Test func overwritingLeavesNothingOfTheOldCheckpoint() throws {
+        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+        let stale = [
+            "model-00001-of-00002.safetensors", "model.safetensors.index.json", "chat_template.jinja",
+            "notes.txt",
+        ]
+        for name in stale { try scratch.write("converted/" + name, "old") }
+        let summary = try convert(
+            TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)), overwrite: true)
+        let names = try FileManager.default.contentsOfDirectory(atPath: output).sorted()
+        #expect(names == (summary.files + ["notes.txt"]).sorted())
+    }
+
+    @Test func aFailedConversionLeavesNoFiles() throws {
+        // The folder for the weights' temporary name is taken, so that writing fails last.
+        try FileManager.default.createDirectory(
+            atPath: output + "/model.safetensors.partial/x", withIntermediateDirectories: true)
+        let error = #expect(throws: ModelError.self) {
+            try convert(TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)))
+        }
+        #expect(error?.kind == .resources)
+        #expect(!FileManager.default.fileExists(atPath: output + "/config.json"))
+        #expect(!FileManager.default.fileExists(atPath: output + "/config.json.partial"))
+    }
+
+    @Test func progressNamesEveryLayer() throws {
+        var gguf = TestModel(llama: [GGMLType](repeating: .f32, count: 8)).gguf
+        let path = try scratch.write("model.gguf", gguf.bytes())
+        var seen: [ConversionProgress] = []
+        _ = try GGUFConverter.convert(gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output)) {
+            seen.append($0)
+        }
+        #expect(seen.map(\.layersDone) == Array(0...14) && seen.allSatisfy { $0.layerCount == 14 })
+        #expect(seen.first?.layer == "model.embed_tokens")
+    }
+}

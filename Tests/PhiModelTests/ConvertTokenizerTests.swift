@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+struct ConvertTokenizerTests {
+    private let scratch: ScratchFolder
+    private var output: String { scratch.path + "/out" }
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private func convert(
+        _ change: (inout TestGGUF) -> Void = { _ in }, tokenizer: GGUFConverter.Tokenizer = .embedded
+    ) throws {
+        var gguf = TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)).gguf
+        change(&gguf)
+        let path = try scratch.write("model.gguf", gguf.bytes())
+        _ = try GGUFConverter.convert(
+            gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), tokenizer: tokenizer,
+            overwrite: true)
+    }
+
+    private func read(_ name: String) throws -> [String: StrictJSON] {
+        // Not through StrictJSON's files: the vocabulary below has keys that only differ in normalization.
+        let text = try String(contentsOfFile: output + "/" + name, encoding: .utf8)
+        guard case .object(let members) = try StrictJSON(parsing: Array(text.utf8)) else { return [:] }
+        return members
+    }
+
+    @Test func tokenizerJSONHoldsTheVocabulary() throws {
+        try convert {
+            $0.set(
+                "tokenizer.ggml.tokens",
+                .strings([
+                    "<|end|>", "<|start|>", "a", "b", "ab", "Ġ", "Ġab", "\u{1}\t\n", "é", "\"\\", "<extra>",
+                ]))
+        }
+        let tokenizer = try read("tokenizer.json")
+        guard case .object(let model)? = tokenizer["model"], case .object(let vocabulary)? = model["vocab"]
+        else {
+            Issue.record("no vocabulary")
+            return
+        }
+        #expect(vocabulary.count == 11 && vocabulary["\u{1}\t\n"] == .integer(7))
+        #expect(vocabulary["\"\\"] == .integer(9) && vocabulary["Ġab"] == .integer(6))
+        #expect(model["merges"] == .array([.string("a b"), .string("Ġ ab")]))
+        guard case .array(let added)? = tokenizer["added_tokens"] else {
+            Issue.record("no added tokens")
+            return
+        }
+        func token(_ id: Int, _ text: String, special: Bool) -> StrictJSON {
+            .object([
+                "id": .integer(id), "content": .string(text), "special": .bool(special),
+                "lstrip": .bool(false),
+                "rstrip": .bool(false), "normalized": .bool(false), "single_word": .bool(false),
+            ])
+        }
+        #expect(
+            added == [
+                token(0, "<|end|>", special: true), token(1, "<|start|>", special: true),
+                token(10, "<extra>", special: false),
+            ])
+        #expect(
+            try read("generation_config.json") == ["bos_token_id": .integer(1), "eos_token_id": .integer(0)])
+    }
+
+    @Test func equivalentTokensStayApart() throws {
+        try convert()  // Has "e" + accent and "é".
+        let text = try String(contentsOfFile: output + "/tokenizer.json", encoding: .utf8)
+        #expect(text.utf8.split(separator: 0x0A).contains { $0.elementsEqual("      \"e\u{301}\": 7,".utf8) })
+        #expect(text.utf8.split(separator: 0x0A).contains { $0.elementsEqual("      \"\u{E9}\": 8,".utf8) })
+    }
+
+    @Test func theTemplateIsKeptToTheByte() throws {
+        try convert { $0.set("tokenizer.ggml.eot_token_id", .uint32(10)) }
+        let config = try read("tokenizer_config.json")
+        #expect(config["chat_template"] == .string("{{ 'line\n' }}\t\u{1}\"é"))
+        #expect(config["bos_token"] == .string("<|start|>") && config["eos_token"] == .string("<|end|>"))
+        #expect(config["unk_token"] == nil && config["model_max_length"] == .integer(512))
+        #expect(try ModelConfiguration(folder: output).endOfSequence == [0, 10])
+    }
+
+    @Test func unusedTokensAreLeftOut() throws {
+        try convert { $0.set("tokenizer.ggml.token_type", .int32s([3, 3, 1, 1, 1, 1, 1, 5, 5, 5, 5])) }
+        let text = try String(contentsOfFile: output + "/tokenizer.json", encoding: .utf8)
+        #expect(!text.contains("<extra>") && text.contains("\"Ġab\": 6"))
+    }
+
+    @Test func anotherFoldersTokenizerIsCopied() throws {
+        let other = try ScratchFolder()
+        try other.write("tokenizer.json", "{\"mine\": 1}")
+        try other.write("chat_template.jinja", "hello")
+        try other.write("config.json", "{}")
+        try convert({ $0.set("tokenizer.ggml.model", .string("llama")) }, tokenizer: .folder(other.url))
+        #expect(try read("tokenizer.json") == ["mine": .integer(1)])
+        #expect(try String(contentsOfFile: output + "/chat_template.jinja", encoding: .utf8) == "hello")
+        #expect(try ModelConfiguration(folder: output).endOfSequence == [0])
+
+        let error = #expect(throws: ModelError.self) { try convert(tokenizer: .folder(scratch.url)) }
+        #expect(error?.kind == .missing)
+        try convert({ $0.set("tokenizer.ggml.model", nil) }, tokenizer: .none)
+        #expect(!FileManager.default.fileExists(atPath: output + "/tokenizer.json"))
+    }
+}
