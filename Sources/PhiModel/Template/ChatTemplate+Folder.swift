@@ -151,20 +151,26 @@ private struct SpecialTokens: Decodable {
         }
     }
 
-    private enum Keys: String, CodingKey, CaseIterable {
-        case bos_token, eos_token, unk_token, sep_token, pad_token, cls_token, mask_token
-        case additional_special_tokens
+    private static let names = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"].map { $0 + "_token" }
+    private static let list = "additional_special_tokens"
+
+    private struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Keys.self)
-        for key in Keys.allCases where key != .additional_special_tokens {
-            if let token = try container.decodeIfPresent(Token.self, forKey: key) {
-                values[key.rawValue] = .string(token.text)
+        let container = try decoder.container(keyedBy: Key.self)
+        for name in Self.names {
+            if let token = try container.decodeIfPresent(Token.self, forKey: Key(stringValue: name)) {
+                values[name] = .string(token.text)
             }
         }
-        if let tokens = try container.decodeIfPresent([Token].self, forKey: .additional_special_tokens) {
-            values["additional_special_tokens"] = .array(tokens.map { .string($0.text) })
+        if let tokens = try container.decodeIfPresent([Token].self, forKey: Key(stringValue: Self.list)) {
+            values[Self.list] = .array(tokens.map { .string($0.text) })
         }
     }
 }

@@ -57,17 +57,20 @@ extension Evaluator {
             case .conditional(let test, let then, let otherwise):
                 if try isTrue(try evaluate(test)) { return try evaluate(then) }
                 if let otherwise { return try evaluate(otherwise) }
-                return .undefined(Undefined("the condition is false and there is no 'else'"))
+                return .undefined(
+                    Undefined("the condition is false and there is no 'else'", isIntended: true))
             }
         }
     }
 
+    @inline(never)
     func values(_ arguments: Arguments) throws -> GivenArguments {
         GivenArguments(
             positional: try arguments.positional.map(evaluate),
             named: try arguments.named.map { ($0.name, try evaluate($0.value)) })
     }
 
+    @inline(never)
     private func dict(_ pairs: [(key: Expression, value: Expression)]) throws -> Value {
         var members = OrderedMembers()
         for pair in pairs {
@@ -83,6 +86,7 @@ extension Evaluator {
         return key
     }
 
+    @inline(never)
     private func concat(_ parts: [Expression]) throws -> Value {
         var result = ""
         for part in parts {
@@ -94,6 +98,7 @@ extension Evaluator {
         return .string(result)
     }
 
+    @inline(never)
     private func test(_ base: Expression, _ name: TestName, _ arguments: Arguments, line: Int) throws -> Value
     {
         let value = try evaluate(base)
@@ -102,6 +107,7 @@ extension Evaluator {
         return .bool(try test(name, value, given))
     }
 
+    @inline(never)
     private func binary(
         _ sign: BinaryOperator, _ left: Expression, _ right: Expression, line: Int
     ) throws -> Value {
@@ -111,6 +117,7 @@ extension Evaluator {
         return try compute(sign, a, b)
     }
 
+    @inline(never)
     private func comparison(
         _ first: Expression, _ rest: [(CompareOperator, Expression)], line: Int
     ) throws -> Value {
@@ -127,6 +134,7 @@ extension Evaluator {
     // MARK: Attributes, items, slices
 
     /// `value.name`: methods first, then members.
+    @inline(never)
     func attribute(_ value: Value, _ name: String) throws -> Value {
         if let found = try property(value, name) { return found }
         if case .dict(let dict) = value, let member = dict.members[name] { return member }
@@ -174,6 +182,7 @@ extension Evaluator {
         .undefined(Undefined("\(value.typeName) has no \(what)"))
     }
 
+    @inline(never)
     private func item(_ base: Expression, _ key: Expression, line: Int) throws -> Value {
         let value = try evaluate(base)
         let index = try evaluate(key)
@@ -217,6 +226,7 @@ extension Evaluator {
             : scalars.dropFirst(index).first
     }
 
+    @inline(never)
     private func slice(_ expression: Expression) throws -> Value {
         guard case .slice(let base, let start, let stop, let step) = expression.kind else {
             preconditionFailure("not a slice")
@@ -248,7 +258,7 @@ extension Evaluator {
             let result = PythonText.string(range.indices.map { scalars[$0] })
             if case .markup = value { return .markup(result) }
             return .string(result)
-        default: return missing(value, "slices")
+        default: throw fault("\(value.typeName) has no slices")
         }
     }
 
@@ -268,6 +278,7 @@ extension Evaluator {
 
     // MARK: Calls
 
+    @inline(never)
     private func call(_ callee: Expression, _ arguments: Arguments, line: Int) throws -> Value {
         let function = try evaluate(callee)
         let given = try values(arguments)

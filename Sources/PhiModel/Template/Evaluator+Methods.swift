@@ -238,6 +238,11 @@ extension Evaluator {
         // Bounds count code points, so the search runs over them.
         let scalars = Array(text.unicodeScalars)
         let (start, end) = try bounds(given, count: scalars.count)
+        // Beyond the end there is not even an empty text to find.
+        if given.positional.count > 1, let from = given.positional[1].integer, from > scalars.count {
+            if method == .index { throw fault("the text is not in the string") }
+            return .int(method == .count ? 0 : -1)
+        }
         let part = Array(scalars[start..<end])
         if method == .count {
             let count = needle.isEmpty ? part.count + 1 : PythonText.occurrences(of: needle, in: part).count

@@ -19,7 +19,7 @@ extension Evaluator {
     }
 
     func refuseIfStrict(_ value: Value) throws {
-        if strict, case .undefined(let reason) = value { throw fault(reason.message) }
+        if strict, case .undefined(let reason) = value, !reason.isIntended { throw fault(reason.message) }
     }
 
     func refuseUndefined(_ value: Value) throws {

@@ -135,6 +135,7 @@ final class Evaluator {
 
     // MARK: Variables
 
+    @inline(never)
     func variable(_ symbol: Int) -> Value {
         if let value = scope.lookup(symbol) { return value }
         let name = program.names[symbol]
@@ -152,6 +153,7 @@ final class Evaluator {
         }
     }
 
+    @inline(never)
     private func assign(_ target: Target, _ value: Value) throws {
         switch target {
         case .name(let symbol): scope.variables[symbol] = value
@@ -172,6 +174,7 @@ final class Evaluator {
 
     // MARK: Statements
 
+    @inline(never)
     private func write(_ text: String) throws {
         try checkText(output.utf8.count + text.utf8.count)
         try spend(text: text)
@@ -224,6 +227,7 @@ final class Evaluator {
         return .next
     }
 
+    @inline(never)
     private func run(
         _ branches: [(test: Expression, body: [Statement])], _ otherwise: [Statement]
     ) throws -> Flow {
@@ -231,6 +235,7 @@ final class Evaluator {
         return try run(otherwise)
     }
 
+    @inline(never)
     private func run(_ loop: ForLoop, line: Int) throws -> Flow {
         var items = try iterate(try evaluate(loop.items))
         if let condition = loop.condition {
@@ -265,6 +270,7 @@ final class Evaluator {
     }
 
     /// What the statements write, in variables of their own.
+    @inline(never)
     private func capture(_ body: [Statement]) throws -> (text: String, flow: Flow) {
         let outer = output
         output = ""

@@ -18,10 +18,10 @@ struct TemplateLimits: Sendable {
     /// The template's own size in bytes.
     var sourceBytes = 1 << 20
     /// Nesting of tags and expressions in the source.
-    var nesting = 200
+    var nesting = 100
     /// Nesting of evaluation, macro calls included. Together with `nesting` it bounds the stack, which on
     /// some threads is only 512 KB.
-    var depth = 400
+    var depth = 250
     /// Units of work: one a node evaluated, 4 an element made, 1 for 16 bytes of text handled.
     var steps = 10_000_000
     /// Size of the rendered text, and of any one string, in bytes.

@@ -37,6 +37,7 @@ extension TemplateParser {
         return result
     }
 
+    @inline(never)
     func make(_ kind: Expression.Kind, _ line: Int) throws -> Expression {
         let result = Expression(kind, line: line)
         guard result.height <= limits.nesting else {
@@ -67,6 +68,7 @@ extension TemplateParser {
         }
     }
 
+    @inline(never)
     private func infix() -> Infix? {
         switch current.kind {
         case .name("or"): .or
@@ -126,6 +128,7 @@ extension TemplateParser {
         }
     }
 
+    @inline(never)
     private mutating func comparison(_ left: Expression, _ line: Int) throws -> Expression {
         var rest: [(CompareOperator, Expression)] = []
         while case .compare(let sign) = infix() {
@@ -153,7 +156,21 @@ extension TemplateParser {
 
     // MARK: Operands
 
+    /// Brackets lead back here, so this one's stack frame is kept small; the rest is in `atom`.
     private mutating func primary() throws -> Expression {
+        let line = current.line
+        if skip(sign: "(") {
+            let result = try expressionList(parenthesized: true)
+            try expect(sign: ")")
+            return result
+        }
+        if skip(sign: "[") { return try make(.list(try items(until: "]")), line) }
+        if skip(sign: "{") { return try make(.dict(try pairs()), line) }
+        return try atom()
+    }
+
+    @inline(never)
+    private mutating func atom() throws -> Expression {
         let line = current.line
         switch current.kind {
         case .name(let name):
@@ -180,17 +197,6 @@ extension TemplateParser {
         case .double(let value):
             advance()
             return try make(.double(value), line)
-        case .sign("("):
-            advance()
-            let result = try expressionList(parenthesized: true)
-            try expect(sign: ")")
-            return result
-        case .sign("["):
-            advance()
-            return try make(.list(try items(until: "]")), line)
-        case .sign("{"):
-            advance()
-            return try make(.dict(try pairs()), line)
         default: throw unexpected("an expression")
         }
     }
@@ -205,6 +211,7 @@ extension TemplateParser {
         return result
     }
 
+    @inline(never)
     private mutating func pairs() throws -> [(key: Expression, value: Expression)] {
         var result: [(key: Expression, value: Expression)] = []
         while !isSign("}") {
@@ -217,6 +224,7 @@ extension TemplateParser {
         return result
     }
 
+    @inline(never)
     private mutating func postfix(_ base: Expression) throws -> Expression {
         var result = base
         while true {
@@ -238,6 +246,7 @@ extension TemplateParser {
         }
     }
 
+    @inline(never)
     private mutating func subscripted(_ base: Expression, _ line: Int) throws -> Expression {
         if isSign("]") { throw unexpected("an index") }
         let start = isSign(":") ? nil : try expression()
@@ -254,6 +263,7 @@ extension TemplateParser {
         return try make(.item(base, start), line)
     }
 
+    @inline(never)
     private mutating func call(_ callee: Expression, _ line: Int) throws -> Expression {
         let arguments = try self.arguments()
         switch callee.kind {
@@ -271,6 +281,7 @@ extension TemplateParser {
     }
 
     /// Arguments in parentheses, from the opening one on.
+    @inline(never)
     private mutating func arguments() throws -> Arguments {
         var result = Arguments()
         try expect(sign: "(")
@@ -307,6 +318,7 @@ extension TemplateParser {
 
     // MARK: Filters and tests
 
+    @inline(never)
     private mutating func filtered(_ base: Expression) throws -> Expression {
         var result = base
         while true {
@@ -333,6 +345,7 @@ extension TemplateParser {
         return result
     }
 
+    @inline(never)
     private mutating func filterCall() throws -> FilterCall {
         let line = current.line
         let name = try dottedName()
@@ -385,6 +398,7 @@ extension TemplateParser {
         try check(signature, rest, "'\(name)'", line)
     }
 
+    @inline(never)
     private mutating func test(_ base: Expression, _ line: Int) throws -> Expression {
         let negated = skip(name: "not")
         let name = try dottedName()

@@ -50,7 +50,9 @@ struct TemplateParser {
 
     mutating func advance() { at = min(at + 1, tokens.count - 1) }
 
+    @inline(never)
     func isName(_ name: String) -> Bool { current.kind == .name(name) }
+    @inline(never)
     func isSign(_ sign: String) -> Bool { current.kind == .sign(sign) }
 
     mutating func skip(name: String) -> Bool {
@@ -80,14 +82,17 @@ struct TemplateParser {
         return name
     }
 
+    @inline(never)
     func malformed(_ message: String, _ line: Int? = nil) -> TemplateFault {
         TemplateFault(kind: .malformed, line: line ?? current.line, message: message)
     }
 
+    @inline(never)
     func unsupported(_ message: String, _ line: Int? = nil) -> TemplateFault {
         TemplateFault(kind: .unsupported, line: line ?? current.line, message: message)
     }
 
+    @inline(never)
     func unexpected(_ wanted: String) -> TemplateFault {
         malformed("\(current.spelling) stands where \(wanted) should")
     }
@@ -184,6 +189,7 @@ struct TemplateParser {
         return result
     }
 
+    @inline(never)
     private mutating func statement() throws -> Statement {
         let line = current.line
         let name = try expectName()
@@ -215,6 +221,7 @@ struct TemplateParser {
         }
     }
 
+    @inline(never)
     private mutating func branch(_ line: Int) throws -> Statement.Kind {
         var branches: [(test: Expression, body: [Statement])] = []
         while true {
@@ -231,6 +238,7 @@ struct TemplateParser {
         }
     }
 
+    @inline(never)
     private mutating func loop(_ line: Int) throws -> ForLoop {
         let target = try self.target(end: "in", members: false)
         guard skip(name: "in") else { throw unexpected("'in'") }
@@ -252,6 +260,7 @@ struct TemplateParser {
             loopSymbol: symbol("loop"))
     }
 
+    @inline(never)
     private mutating func set(_ line: Int) throws -> Statement.Kind {
         let target = try self.target(end: nil, members: true)
         if skip(sign: "=") { return .set(target, try expressionList()) }
@@ -259,6 +268,7 @@ struct TemplateParser {
         return .setBlock(target, filters, try body("set", line: line))
     }
 
+    @inline(never)
     private mutating func macro(_ line: Int) throws -> MacroDefinition {
         let name = assign(try plainName())
         try expect(sign: "(")
@@ -285,6 +295,7 @@ struct TemplateParser {
         return MacroDefinition(name: name, parameters: parameters, body: body)
     }
 
+    @inline(never)
     private mutating func with(_ line: Int) throws -> Statement.Kind {
         var values: [(Target, Expression)] = []
         while current.kind != .blockEnd {

@@ -56,7 +56,7 @@ final class Expression: Sendable {
             body(b)
         case .slice(let base, let start, let stop, let step):
             body(base)
-            [start, stop, step].forEach { $0.map(body) }
+            for bound in [start, stop, step] { bound.map(body) }
         case .call(let base, let arguments), .test(let base, _, let arguments):
             body(base)
             arguments.each(body)
@@ -65,7 +65,7 @@ final class Expression: Sendable {
             call.arguments.each(body)
         case .compare(let first, let rest):
             body(first)
-            rest.forEach { body($0.1) }
+            for (_, operand) in rest { body(operand) }
         case .conditional(let test, let then, let otherwise):
             body(test)
             body(then)
@@ -102,7 +102,7 @@ struct Arguments: Sendable {
 
     func each(_ body: (Expression) -> Void) {
         positional.forEach(body)
-        named.forEach { body($0.value) }
+        for (_, value) in named { body(value) }
     }
 }
 

@@ -79,7 +79,13 @@ enum Value {
 /// Why a value is missing, for the message when it is used after all.
 final class Undefined {
     let message: String
-    init(_ message: String) { self.message = message }
+    /// Whether even strict templates may print and test it: an `if` without `else` gives nothing on purpose.
+    let isIntended: Bool
+
+    init(_ message: String, isIntended: Bool = false) {
+        self.message = message
+        self.isIntended = isIntended
+    }
 }
 
 /// A list, a tuple, or one of Python's list-like objects that differ in little more than how they print.

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// What a template can't be is said when it is loaded, with line and construct.
+@Suite struct TemplateErrorTests {
+    private func loading(_ source: String) -> ModelError? {
+        modelError { _ = try ChatTemplate(source: source) }
+    }
+
+    @Test(arguments: [
+        ("{% include 'x' %}", "the tag 'include' is not supported"),
+        ("{% import 'x' as y %}", "the tag 'import'"), ("{% from 'x' import y %}", "the tag 'from'"),
+        ("{% extends 'x' %}", "the tag 'extends'"), ("{% block x %}{% endblock %}", "the tag 'block'"),
+        ("{% call m() %}{% endcall %}", "the tag 'call'"), ("{% do x %}", "the tag 'do'"),
+        ("{% autoescape true %}{% endautoescape %}", "the tag 'autoescape'"),
+        ("{% trans %}", "the tag 'trans'"),
+        ("{{ x | nosuch }}", "the filter 'nosuch' is not supported"),
+        ("{{ x | random }}", "the filter 'random'"),
+        ("{{ x | map('nosuch') }}", "the filter 'nosuch'"),
+        ("{% filter nosuch %}{% endfilter %}", "the filter 'nosuch'"),
+        ("{% set x | nosuch %}{% endset %}", "the filter 'nosuch'"), ("{{ x | a.b }}", "the filter 'a.b'"),
+        ("{{ x is nosuch }}", "the test 'nosuch' is not supported"),
+        ("{{ x | select('nosuch') }}", "the test 'nosuch'"),
+        ("{{ x | rejectattr('a', 'nosuch') }}", "the test 'nosuch'"),
+        ("{{ nosuch() }}", "the function 'nosuch' is not supported"), ("{{ lipsum() }}", "lipsum"),
+        ("{{ caller() }}", "the function 'caller'"), ("{{ self.title() }}", "blocks"),
+        ("{{ super() }}", "inheritance"),
+        ("{{ x.nosuch() }}", "the method 'nosuch' is not supported"),
+        ("{{ x.append(1) }}", "the method 'append'"),
+        ("{{ x.update({}) }}", "the method 'update'"), ("{{ '{}'.format(1) }}", "the method 'format'"),
+        ("{{ strftime_now('%Y') }}", "results must not depend on the time"),
+        (
+            "{% if strftime_now is defined %}{{ strftime_now('%Y') }}{% endif %}",
+            "must not depend on the time"
+        ),
+        ("{% for x in y recursive %}{% endfor %}", "recursive loops"),
+        ("{% for x in y %}{{ loop(x) }}{% endfor %}", "recursive"),
+        ("{{ f(*x) }}", "'*'"), ("{{ f(**x) }}", "'**'"), ("{{ x[1:2, 3] }}", "several indexes"),
+        ("{% macro m() %}{{ varargs }}{% endmacro %}", "a macro's 'varargs'"),
+        ("{{ '\\N{DASH}' }}", "characters by name"),
+        ("{{ '\\ud83d' }}", "no character by itself"), ("{{ 99999999999999999999 }}", "does not fit 64 bits"),
+        ("{{ x | trim('a', 'b') }}", "the filter 'trim' takes at most 1 argument, not 2"),
+        ("{{ x | tojson(nosuch=1) }}", "the filter 'tojson' has no argument 'nosuch'"),
+        ("{{ x | replace('a') }}", "the filter 'replace' lacks its argument 'new'"),
+        ("{{ x | default('a', default_value='b') }}", "has its argument 'default_value' twice"),
+        ("{{ x.get() }}", "the method 'get' lacks its argument 'key'"),
+        ("{{ x.get(key=1) }}", "takes no argument by name"),
+        ("{{ x is divisibleby }}", "the test 'divisibleby' lacks its argument 'num'"),
+        ("{{ x | map('replace', 'a') }}", "'replace' lacks its argument 'new'"),
+        ("{{ x | map(nosuch=1) }}", "no argument 'nosuch'"),
+    ])
+    func unsupported(source: String, says: String) throws {
+        let error = try #require(loading("line one\n\n" + source))
+        #expect(error.kind == .unsupported)
+        #expect(error.message.hasPrefix("chat template, line 3: "), "\(error.message)")
+        #expect(error.message.contains(says), "\(error.message)")
+    }
+
+    @Test(arguments: [
+        ("{{ x", "the tag that begins here has no end '}}'"), ("{% if x", "no end '%}'"), ("{# x", "comment"),
+        ("{% raw %}x", "no endraw"), ("{{ 'x }}", "string"), ("{% if x %}", "'if' has no end"),
+        ("{% for x in y %}", "'for' has no end"),
+        ("{% endif %}", "'endif' has no beginning"), ("{% else %}", "'else' has no beginning"),
+        ("{% endraw %}", "'endraw'"),
+        ("{{ }}", "'}}' stands where an expression should"), ("{% %}", "'%}' stands where a name should"),
+        ("{{ 1 2 }}", "a number stands where '}}' should"), ("{{ (1 }}", "'}' stands where ')' should"),
+        ("{{ 1) }}", "')' closes nothing"), ("{{ [1, }}", "'}' stands where ']' should"),
+        ("{{ a ? b }}", "U+003F"),
+        ("{{ \u{2028}\u{20AC} }}", "U+20AC"),
+        ("{% for 1 in x %}{% endfor %}", "a number stands where a name should"),
+        ("{% set true = 1 %}", "'true' can't be assigned to"),
+        ("{% for loop in x %}{% endfor %}", "'loop' can't be assigned"),
+        ("{% break %}", "'break' stands outside a loop"),
+        ("{% for x in y %}{% else %}{% continue %}{% endfor %}", "outside a loop"),
+        ("{% for x in y %}{% macro m() %}{% break %}{% endmacro %}{% endfor %}", "outside a loop"),
+        ("{% macro m(a=1, b) %}{% endmacro %}", "default"), ("{% macro m(a, a) %}{% endmacro %}", "twice"),
+        ("{{ f(a=1, 2) }}", "without a name"), ("{{ range(a=1, a=2) }}", "given twice"),
+        ("{{ x is defined is none }}", "chained"),
+        ("{{ '\\x4' }}", "hex digits"), ("{{ 012 }}", "not a number"), ("{{ x. }}", "a name"),
+        ("{{ x[] }}", "an index"),
+        ("{{ x | map }}", "needs a filter's name"), ("{{ x | selectattr }}", "needs an attribute's name"),
+        ("{% if %}{% endif %}", "an expression"),
+        ("{% if x %}{% endfor %}", "'endfor' has no beginning"), ("{% set x = %}", "an expression"),
+        ("{{ {1} }}", "':'"),
+    ])
+    func malformed(source: String, says: String) throws {
+        let error = try #require(loading("line one\n\n" + source))
+        #expect(error.kind == .malformed)
+        #expect(error.message.hasPrefix("chat template, line 3: "), "\(error.message)")
+        #expect(error.message.contains(says), "\(error.message)")
+    }
+
+    @Test func everyKnownNameLoads() {
+        for filter in FilterName.allCases where filter != .map {
+            let arguments = Array(
+                repeating: "'a'", count: max(filter.signature.required, filter.signature.open ? 1 : 0))
+            let source = "{{ x | \(filter.rawValue)(\(arguments.joined(separator: ", "))) }}"
+            let error = loading(source)
+            // The filters that take a test's name refuse 'a' as one.
+            #expect(error == nil || filter.signature.open, "\(filter): \(error.map(\.message) ?? "")")
+        }
+        for method in MethodName.allCases {
+            let arguments = Array(repeating: "1", count: method.signature.required).joined(separator: ", ")
+            #expect(loading("{{ x.\(method.rawValue)(\(arguments)) }}") == nil)
+        }
+    }
+
+    @Test func runtimeErrorsNameTheLine() throws {
+        let template = try ChatTemplate(
+            source: "a\n{% for m in messages %}\n{{ m.content +\n 1 }}{% endfor %}")
+        let error = try #require(
+            modelError {
+                _ = try template.render([ChatMessage(role: "user", content: "x")], addGenerationPrompt: true)
+            })
+        #expect(
+            error
+                == ModelError(
+                    .badRequest, "chat template, line 3: '+' does not work on a string and an integer"))
+    }
+
+    @Test func refusalCarriesItsMessage() throws {
+        let template = try ChatTemplate(
+            source:
+                "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}ok"
+        )
+        #expect(
+            try template.render([ChatMessage(role: "user", content: "x")], addGenerationPrompt: true) == "ok")
+        let error = try #require(
+            modelError {
+                _ = try template.render([ChatMessage(role: "system", content: "")], addGenerationPrompt: true)
+            })
+        #expect(error.kind == .badRequest)
+        #expect(error.message.hasSuffix("the template refuses this input: System role not supported"))
+    }
+}

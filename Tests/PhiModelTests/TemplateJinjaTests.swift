@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// Compares with what Jinja2 itself made of each case; see Fixtures/make_jinja_cases.py.
+@Suite struct TemplateJinjaTests {
+    static func fixture() throws -> TemplateValue {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "Fixtures/jinja.json")
+        return try OrderedJSON.parse(try Data(contentsOf: file))
+    }
+
+    @Test func sameAsJinja() throws {
+        let fixture = try Self.fixture()
+        guard case .object(let variables)? = fixture["variables"] else {
+            Issue.record("the fixture has no variables")
+            return
+        }
+        let cases = try #require(fixture["cases"]).items
+        #expect(cases.count >= 60)
+        for (number, entry) in cases.enumerated() {
+            let source = try #require(entry["template"]?.text)
+            let only = entry["only"]?.items.compactMap(\.text)
+            let isChat = entry["kind"]?.text == "chat"
+            let wanted = entry["result"]?.text
+            let context = { (name: String) -> TemplateValue? in
+                only?.contains(name) == false ? nil : variables.last { $0.name == name }?.value
+            }
+            do {
+                let program = try TemplateProgram(
+                    source, isChat ? .chat : .exact, limits: TemplateLimits())
+                do {
+                    let found = try Evaluator.render(
+                        program, limits: TemplateLimits(), strict: !isChat, context: context)
+                    if let wanted {
+                        expectSame(found, wanted, "case \(number) \(source.debugDescription)")
+                    } else {
+                        Issue.record(
+                            "case \(number) \(source.debugDescription): no error, but \(found.debugDescription)"
+                        )
+                    }
+                } catch let fault as TemplateFault {
+                    #expect(fault.kind == .badRequest)
+                    if wanted != nil {
+                        Issue.record("case \(number) \(source.debugDescription): \(fault.message)")
+                    }
+                }
+            } catch let fault as TemplateFault {
+                Issue.record("case \(number) \(source.debugDescription) can't be read: \(fault.message)")
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+@Suite struct TextTemplateTests {
+    @Test func fillsFields() throws {
+        let template = try TextTemplate(
+            "{{ greeting }}, {{ who.name | upper }}! {{ n + 1 }}\n", name: "prompt")
+        let text = try template.render([
+            "greeting": "Hi", "who": ["name": "bo"], "n": 2, "unused": [1, 2.5, nil],
+        ])
+        #expect(text == "Hi, BO! 3\n")
+        #expect(template.variables == ["greeting", "who", "n"])
+    }
+
+    @Test func missingFieldIsNamed() throws {
+        let template = try TextTemplate("Line 1\n{{ prompt }}", name: "prompt")
+        let error = try #require(modelError { _ = try template.render(["promt": "x"]) })
+        #expect(error == ModelError(.badRequest, "prompt, line 2: line has no field \"prompt\""))
+        let nested = try TextTemplate("{{ a.b }}", name: "system")
+        let second = try #require(modelError { _ = try nested.render(["a": ["c": 1]]) })
+        #expect(second == ModelError(.badRequest, "system, line 1: a dict has no attribute 'b'"))
+    }
+
+    @Test func missingFieldMayBeAskedFor() throws {
+        let template = try TextTemplate(
+            "{% if context is defined %}{{ context }}\n{% endif %}{{ style | default('plain') }}",
+            name: "prompt")
+        #expect(try template.render([:]) == "plain")
+        #expect(try template.render(["context": "C", "style": "loud"]) == "C\nloud")
+        #expect(template.variables == ["context", "style"])
+    }
+
+    /// Nothing outside tags changes, not even line ends.
+    @Test(arguments: [
+        "", "\n", "a\r\nb\rc\n\n", "  \t x \u{2028}\n", "e\u{301}{", "}} %} #}", "{ {", "\u{0}",
+    ])
+    func plainTextStays(text: String) throws {
+        expectSame(try TextTemplate(text, name: "t").render([:]), text, "plain text")
+        expectSame(try TextTemplate("{{ x }}", name: "t").render(["x": .string(text)]), text, "a field")
+        let around = try TextTemplate("\(text)\r\n {% if x %} \n{% endif %}\n", name: "t")
+        expectSame(try around.render(["x": true]), "\(text)\r\n  \n\n", "around a tag")
+    }
+
+    @Test func variablesAreThoseNotAssigned() throws {
+        let source =
+            "{% set a = b %}{% for c in d %}{{ c }}{{ loop.index }}{% endfor %}{% macro m(e) %}{{ e }}{{ f }}"
+            + "{% endmacro %}{{ m(g) }}{{ range(h) }}{{ i.j }}{{ k['l'] }}{{ x | map(attribute='y') | list }}"
+        #expect(try TextTemplate(source, name: "t").variables == ["b", "d", "f", "g", "h", "i", "k", "x"])
+    }
+
+    @Test func fieldsHideFunctions() throws {
+        let template = try TextTemplate("{{ range }}{{ dict }}", name: "t")
+        #expect(try template.render(["range": "r", "dict": 1]) == "r1")
+        #expect(template.variables == ["range", "dict"])
+    }
+
+    @Test func lastOfEqualMembersCounts() throws {
+        let value = TemplateValue.object([
+            TemplateMember(name: "a", value: 1), TemplateMember(name: "b", value: 2),
+            TemplateMember(name: "a", value: 3),
+        ])
+        #expect(try TextTemplate("{{ x }}", name: "t").render(["x": value]) == "{'a': 3, 'b': 2}")
+    }
+
+    /// Names that differ only in their Unicode form are different names.
+    @Test func namesAreComparedByCodePoint() throws {
+        let value: TemplateValue = ["\u{E9}": 1, "e\u{301}": 2]
+        let template = try TextTemplate("{{ x['\u{E9}'] }}{{ x['e\u{301}'] }}{{ x | length }}", name: "t")
+        #expect(try template.render(["x": value]) == "122")
+        let assigned = try TextTemplate(
+            "{% set \u{E9} = 1 %}{% set e\u{301} = 2 %}{{ \u{E9} }}{{ e\u{301} }}", name: "t")
+        #expect(try assigned.render([:]) == "12")
+    }
+
+    @Test func rendersFromManyThreads() async throws {
+        let template = try TextTemplate("{% for i in range(50) %}{{ i * n }},{% endfor %}", name: "t")
+        try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            for n in 0..<32 { group.addTask { (n, try template.render(["n": .int(n)])) } }
+            for try await (n, text) in group {
+                #expect(text == (0..<50).map { "\($0 * n)," }.joined())
+            }
+        }
+    }
+}
