@@ -41,18 +41,33 @@ public enum StoredState: Sendable, Equatable {
 /// The runner calls `claim` once for each piece of work in input order (position 0, 1, 2, ...), then
 /// `append` for those that were not done, in any order, and `finish` at the end.
 /// All calls come from one thread at a time.
+///
+/// A result is handed over without what the store knows itself: the store puts `id`, `index` (the
+/// position's line) and, if there are several, `sample` before its members, and `line_hash` and `run`
+/// behind them. So a kept result fits wherever an edit of the input has moved its line.
 public protocol ResultStore: AnyObject {
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
+    /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: WorkKey, position: Int) throws -> StoredState
-    /// Takes one finished result: one line of JSON without a line feed.
+    /// Takes one finished result: the text of a JSON object on one line, without `id`, `index`, `sample`,
+    /// `line_hash` and `run`; that of a failed one starts with the member `error`.
     /// On return it is handed over; it is durable after the next `sync` (which the store also does by
-    /// itself, in groups).
+    /// itself, in groups). A later result of the same position replaces an earlier one.
     func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws
-    /// Replaces the saved set of in-flight completions.
+    /// Replaces the saved set of in-flight completions. Those of an earlier run that were not taken up
+    /// yet are kept.
     func saveInFlight(_ records: [InFlightRecord]) throws
     func sync() throws
     /// All positions 0 ..< count are claimed and done: puts the output in place, in input order.
     func finish(count: Int) throws
-    /// Leaves everything resumable (syncs, releases the lock). Called instead of `finish`.
+    /// Leaves everything resumable (syncs, releases the lock). Called instead of `finish`, also after an
+    /// error; then it doesn't throw again.
     func suspend() throws
+    /// Positions from here on should not be started now, so that what must be held back in memory stays
+    /// bounded. Always more than the lowest position that isn't done.
+    var positionLimit: Int { get }
+}
+
+extension ResultStore {
+    public var positionLimit: Int { .max }
 }
