@@ -48,7 +48,7 @@ public struct JobKey: Sendable {
 
     private static let promptKeys = [
         JobKey(
-            "system", "TEXT", "system message: a template over the line's fields",
+            "system", "TEXT", "system message, a template over the line's fields; replaces a line's own",
             result: { text($0.system) },
             set: { job, value throws(SettingProblem) in job.system = try value.string() }),
         JobKey(
