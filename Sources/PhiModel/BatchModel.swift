@@ -155,8 +155,15 @@ public protocol BatchModel: AnyObject, Sendable {
     /// Reserves KV-cache room for a prompt and `maxTokens` more.
     /// - Throws: `ModelError` of kind `resources` if it could not fit even into an empty cache.
     func admit(prompt: [Int32], maxTokens: Int) throws -> Admission
+    /// What a reader of a result may want to know of how it came about, e.g. which rotary factors were
+    /// used. Depends on the request alone. The default is nothing.
+    func provenance(of sequence: SequenceID) -> [String: String]
     func release(_ sequence: SequenceID)
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
     /// - Returns: one element for each input, nil where no sampling was asked for.
     func step(_ inputs: [StepInput]) throws -> [TokenChoice?]
+}
+
+extension BatchModel {
+    public func provenance(of sequence: SequenceID) -> [String: String] { [:] }
 }

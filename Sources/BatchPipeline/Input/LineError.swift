@@ -1,0 +1,26 @@
+/// Why a line gets no completion. It becomes the line's result, and the job goes on.
+public struct LineError: Error, Equatable, Sendable {
+    public enum Code: String, Sendable {
+        case invalidUTF8 = "invalid_utf8"
+        case invalidJSON = "invalid_json"
+        case lineTooLong = "line_too_long"
+        case badField = "bad_field"
+        case duplicateID = "duplicate_id"
+        case missingPrompt = "missing_prompt"
+        /// A template of the job or the model's chat template can't be filled from this line.
+        case templateError = "template_error"
+        case badPrompt = "bad_prompt"
+        /// The prompt leaves no room in the model's context.
+        case promptTooLong = "prompt_too_long"
+        /// The prompt and its completion would not fit into the KV budget, even alone.
+        case noRoom = "kv_budget_exceeded"
+    }
+
+    public var code: Code
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

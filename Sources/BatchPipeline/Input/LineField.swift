@@ -1,0 +1,108 @@
+import PhiModel
+
+/// Typed access to a line's known fields. A field that is null counts as absent.
+struct LineField {
+    let fields: JSONValue
+
+    init(_ fields: JSONValue) { self.fields = fields }
+
+    subscript(_ name: StaticString) -> JSONValue? {
+        if let value = fields[name], value != .null { return value }
+        return nil
+    }
+
+    func int(
+        _ name: StaticString, _ right: String, where isRight: (Int) -> Bool
+    ) throws(LineError) -> Int? {
+        guard let value = self[name] else { return nil }
+        guard case .int(let number) = value, isRight(number) else { throw wrong(name, right, value) }
+        return number
+    }
+
+    func number(
+        _ name: StaticString, _ right: String, where isRight: (Double) -> Bool
+    ) throws(LineError) -> Float? {
+        guard let value = self[name] else { return nil }
+        switch value {
+        case .int(let number) where isRight(Double(number)): return Float(number)
+        case .double(let number) where isRight(number): return Float(number)
+        default: throw wrong(name, right, value)
+        }
+    }
+
+    func stops() throws(LineError) -> [String] {
+        guard let value = self["stop"] else { return [] }
+        var stops: [String] = []
+        switch value {
+        case .string(let text): stops = [text]
+        case .array(let elements):
+            for element in elements {
+                guard case .string(let text) = element else {
+                    throw wrong("stop", "a string or a list of strings", value)
+                }
+                stops.append(text)
+            }
+        default: throw wrong("stop", "a string or a list of strings", value)
+        }
+        if let problem = StopSet.problem(with: stops) { throw LineError(.badField, "`stop` \(problem).") }
+        return stops
+    }
+
+    /// `prompt` if it is a list of token ids; nil if it is something else or absent.
+    func promptTokens() throws(LineError) -> [Int32]? {
+        guard case .array(let elements)? = self["prompt"] else { return nil }
+        var ids: [Int32] = []
+        ids.reserveCapacity(elements.count)
+        for element in elements {
+            guard case .int(let number) = element, let id = Int32(exactly: number), id >= 0 else {
+                throw LineError(
+                    .badField, "`prompt` must be a string or a list of token ids (whole numbers, 0 or more).")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    func messages() throws(LineError) -> [ChatMessage]? {
+        guard let value = self["messages"] else { return nil }
+        guard case .array(let elements) = value else { throw wrong("messages", "a list of messages", value) }
+        guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
+        var messages: [ChatMessage] = []
+        for (index, element) in elements.enumerated() {
+            guard case .string(let role)? = element["role"], let content = text(of: element["content"]) else {
+                throw LineError(
+                    .badField,
+                    "`messages[\(index)]` must be an object with `role` and `content`, both strings.")
+            }
+            messages.append(ChatMessage(role: role, content: content))
+        }
+        return messages
+    }
+
+    /// A message's content: a string, or a list of text parts as in OpenAI's API.
+    private func text(of content: JSONValue?) -> String? {
+        switch content {
+        case .string(let text)?: return text
+        case .array(let parts)?:
+            var whole = ""
+            for part in parts {
+                guard case .string("text")? = part["type"], case .string(let text)? = part["text"] else {
+                    return nil
+                }
+                whole += text
+            }
+            return whole
+        default: return nil
+        }
+    }
+
+    private func wrong(_ name: StaticString, _ right: String, _ value: JSONValue) -> LineError {
+        var shown = value.kindName
+        switch value {
+        case .int(let number): shown = "\(number)"
+        case .double(let number): shown = "\(number)"
+        default: break
+        }
+        return LineError(.badField, "`\(name)` must be \(right), but is \(shown).")
+    }
+}

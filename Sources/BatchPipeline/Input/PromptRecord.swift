@@ -1,0 +1,95 @@
+import PhiModel
+
+/// One line of the input, parsed and checked: what is asked, and the settings it brings along.
+public struct PromptRecord: Sendable {
+    /// What the line asks.
+    public enum Content: Sendable, Equatable {
+        /// `prompt` as text, or other fields that the job's templates use.
+        case fields
+        /// `messages`.
+        case messages([ChatMessage])
+        /// `prompt` as a list of token ids.
+        case tokens([Int32])
+    }
+
+    /// Nil if the line has none. A whole number counts as its digits.
+    public var id: String?
+    public var content: Content
+    /// The whole line, for templates.
+    public var fields: JSONValue
+
+    public var maxTokens: Int?
+    public var seed: Int?
+    public var stop: [String] = []
+    public var temperature: Float?
+    public var topP: Float?
+    public var topK: Int?
+    public var minP: Float?
+
+    static let idLimit = 4096
+
+    /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
+    public static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
+        try PromptRecord(fields: parseObject(bytes))
+    }
+
+    /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
+    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> JSONValue {
+        guard UTF8Check.isValid(bytes) else { throw LineError(.invalidUTF8, "The line is not valid UTF-8.") }
+        let value: JSONValue
+        do throws(JSONProblem) {
+            value = try JSONParser.parse(bytes)
+        } catch {
+            throw LineError(.invalidJSON, "The line is not valid JSON: \(error.message).")
+        }
+        guard case .object = value else {
+            throw LineError(.invalidJSON, "The line must be a JSON object, but is \(value.kindName).")
+        }
+        return value
+    }
+
+    init(fields: JSONValue) throws(LineError) {
+        self.fields = fields
+        id = try Self.id(of: fields)
+        content = .fields
+        let field = LineField(fields)
+        maxTokens = try field.int("max_tokens", "a whole number, 1 or more") { $0 >= 1 }
+        seed = try field.int("seed", "a whole number") { _ in true }
+        topK = try field.int("top_k", "a whole number, 0 or more") { $0 >= 0 }
+        temperature = try field.number("temperature", "a number from 0 to 10") { $0 >= 0 && $0 <= 10 }
+        topP = try field.number("top_p", "a number above 0, at most 1") { $0 > 0 && $0 <= 1 }
+        minP = try field.number("min_p", "a number from 0 to 1") { $0 >= 0 && $0 <= 1 }
+        stop = try field.stops()
+        if let tokens = try field.promptTokens() {
+            guard field["messages"] == nil else {
+                throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
+            }
+            content = .tokens(tokens)
+        } else if let messages = try field.messages() {
+            content = .messages(messages)
+        }
+    }
+
+    /// The id of a line, even of one that is wrong otherwise.
+    static func id(of fields: JSONValue) throws(LineError) -> String? {
+        switch fields["id"] {
+        case nil, .null?: return nil
+        case .int(let number)?: return String(number)
+        case .string(let text)?:
+            guard text.utf8.count <= idLimit else {
+                throw LineError(.badField, "`id` is longer than \(idLimit) bytes.")
+            }
+            return text
+        case let other?:
+            throw LineError(.badField, "`id` must be a string or a whole number, but is \(other.kindName).")
+        }
+    }
+}
+
+enum UTF8Check {
+    static func isValid(_ bytes: [UInt8]) -> Bool {
+        // Most lines are ASCII, which needs no closer look.
+        if bytes.withUnsafeBufferPointer({ $0.allSatisfy { $0 < 0x80 } }) { return true }
+        return String(validating: bytes, as: UTF8.self) != nil
+    }
+}

@@ -1,0 +1,30 @@
+/// A fault in a job: in its file, in an option, or in the files it names.
+///
+/// `description` is one complete sentence or two, ready for a terminal.
+public struct JobError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable {
+        /// The job itself is wrong.
+        case badJob
+        /// An option on the command line is wrong.
+        case usage
+        /// A file that the job names is not there or can't be read.
+        case missingInput
+        /// The output's folder can't be written.
+        case cannotWrite
+        /// Reading or writing failed on the way.
+        case inputOutput
+    }
+
+    public let kind: Kind
+    /// Where: `job.yaml:3`, or a file's name.
+    public let place: String?
+    public let message: String
+
+    public init(_ kind: Kind, at place: String? = nil, _ message: String) {
+        self.kind = kind
+        self.place = place
+        self.message = message
+    }
+
+    public var description: String { place.map { "\($0): \(message)" } ?? message }
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+extension JobSettings {
+    /// Settings from a job file, from command-line options, or from both; options replace what the file says.
+    ///
+    /// Relative paths start at the job file's folder, those in options at the working directory.
+    /// - Parameters:
+    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone.
+    ///   - options: `--max-tokens 64`, `--max-tokens=64`; `--stop` and `--input` may come several times.
+    /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
+    public static func load(file: String?, options: [String] = []) throws -> JobSettings {
+        var job = JobSettings()
+        if let file { try job.apply(file: file) }
+        try job.apply(options: options)
+        try job.check(file: file)
+        return job
+    }
+
+    /// As `load(file:options:)`, with the file's content given; `name` stands for it in errors.
+    public static func parse(
+        _ yaml: String, name: String = "job", folder: String = "", options: [String] = []
+    ) throws
+        -> JobSettings
+    {
+        var job = JobSettings()
+        try JobFile.apply(Array(yaml.utf8), name: name, folder: folder, to: &job)
+        try job.apply(options: options)
+        try job.check(file: name)
+        return job
+    }
+
+    /// Divides `run`'s arguments into the job file and options.
+    /// - Throws: `JobError` of kind `usage`.
+    public static func split(arguments: [String]) throws -> (file: String?, options: [String]) {
+        var files: [String] = []
+        var options: [String] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                files += rest
+                break
+            } else if argument.hasPrefix("--") {
+                options.append(argument)
+                if !argument.contains("="), let value = rest.popFirst() { options.append(value) }
+            } else if argument.hasPrefix("-") {
+                throw JobError(.usage, "unknown option \(argument).")
+            } else {
+                files.append(argument)
+            }
+        }
+        guard files.count <= 1 else {
+            throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
+        }
+        return (files.first, options)
+    }
+
+    private mutating func apply(file: String) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
+            throw JobError(.missingInput, at: file, "there is no such job file.")
+        }
+        guard !isFolder.boolValue else {
+            throw JobError(.missingInput, at: file, "is a folder, not a job file.")
+        }
+        let bytes: [UInt8]
+        do {
+            let source = try ByteSource(path: file)
+            bytes = try source.readAll(limit: JobFile.sizeLimit + 1)
+        } catch let error as JobError {
+            throw error
+        }
+        try JobFile.apply(bytes, name: file, folder: (file as NSString).deletingLastPathComponent, to: &self)
+    }
+
+    private mutating func apply(options: [String]) throws {
+        var rest = options[...]
+        var lists: [(key: JobKey, values: [SettingValue])] = []
+        while let option = rest.popFirst() {
+            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(parts[0])
+            guard let key = JobKey.all.first(where: { $0.option == name }) else {
+                throw JobError(
+                    .usage,
+                    "unknown option \(name.prefix(64))."
+                        + NearMiss.hint(for: name, among: JobKey.all.map(\.option)))
+            }
+            guard let text = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
+                throw JobError(.usage, "\(key.option) needs a value: \(key.option) \(key.placeholder).")
+            }
+            let value = SettingValue(content: .plain(text), isOption: true, folder: "")
+            if let index = lists.firstIndex(where: { $0.key.name == key.name }) {
+                guard key.isList else { throw JobError(.usage, "\(key.option) is given more than once.") }
+                lists[index].values.append(value)
+            } else {
+                lists.append((key, [value]))
+            }
+        }
+        for (key, values) in lists {
+            let value =
+                key.isList
+                ? SettingValue(content: .list(values), isOption: true, folder: "") : values[0]
+            do { try key.set(&self, value) } catch {
+                throw JobError(.usage, "\(key.option) \(error.message).")
+            }
+        }
+    }
+
+    /// What must hold between settings.
+    private func check(file: String?) throws {
+        let kind: JobError.Kind = file == nil ? .usage : .badJob
+        for (name, isMissing) in [
+            ("model", model.isEmpty), ("input", input.isEmpty), ("output", output.isEmpty),
+        ]
+        where isMissing {
+            throw JobError(
+                kind, at: file,
+                "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")
+        }
+        if input.contains(""), let file { throw JobError(kind, at: file, "input is an empty path.") }
+        if model == "-" { throw JobError(kind, at: file, "model must be a folder, but is -.") }
+        if input.count(where: { $0 == "-" }) > 1 {
+            throw JobError(kind, at: file, "input names stdin (-) more than once.")
+        }
+        if !chat, system != nil {
+            throw JobError(
+                kind, at: file,
+                "system has no place without a chat template; put it into prompt, or drop chat: false.")
+        }
+        if output != "-", input.contains(where: { isSameFile($0, output) }) {
+            throw JobError(kind, at: file, "output would overwrite the input \(output).")
+        }
+    }
+}
+
+private func isSameFile(_ a: String, _ b: String) -> Bool {
+    func standard(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
+    }
+    return standard(a) == standard(b)
+}

@@ -1,0 +1,33 @@
+/// Finds what somebody probably meant by a misspelt name.
+enum NearMiss {
+    /// ` Did you mean "max_tokens"?`, or nothing if no candidate is near.
+    static func hint(for name: String, among candidates: [String]) -> String {
+        guard name.utf8.count <= 64 else { return "" }
+        let simple = simplified(name)
+        let distances = candidates.map { (candidate: $0, distance: distance(simple, simplified($0))) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }),
+            best.distance <= max(1, simple.count / 3)
+        else { return "" }
+        return " Did you mean \(best.candidate)?"
+    }
+
+    private static func simplified(_ name: String) -> [UInt8] {
+        name.lowercased().utf8.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+    }
+
+    /// Edit distance (insertions, deletions, replacements, swaps of neighbours).
+    static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var before: [Int] = []
+        var previous = Array(0...b.count)
+        for i in 0..<a.count {
+            var row = [i + 1]
+            for j in 0..<b.count {
+                var best = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, before[j - 1] + 1) }
+                row.append(best)
+            }
+            (before, previous) = (previous, row)
+        }
+        return previous[b.count]
+    }
+}

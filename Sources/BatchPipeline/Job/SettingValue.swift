@@ -1,0 +1,155 @@
+import Foundation
+
+/// What is wrong with one value; whoever knows the place makes a `JobError` of it.
+struct SettingProblem: Error {
+    let message: String
+    /// The line of the value at fault, where it is not the setting's own (an element of a list).
+    var line: Int?
+
+    init(_ message: String, line: Int? = nil) {
+        self.message = message
+        self.line = line
+    }
+}
+
+/// A setting's value as written, before a key says what it must be.
+struct SettingValue {
+    enum Content {
+        /// Unquoted text in a job file, or the text of an option: a number, a word, ...
+        case plain(String)
+        /// Text in quotes or in a block: a string and nothing else.
+        case quoted(String)
+        case list([SettingValue])
+        case mapping
+        case null
+    }
+
+    var content: Content
+    /// True for an option on the command line, where all is text and nothing can be quoted.
+    var isOption = false
+    /// Relative paths start here.
+    var folder: String
+    var line: Int?
+
+    /// How an error names the value.
+    var shown: String {
+        switch content {
+        case .plain(let text): return text.count > 60 ? "\(text.prefix(60))…" : text
+        case .quoted(let text): return text.count > 60 ? "\"\(text.prefix(60))…\"" : "\"\(text)\""
+        case .list: return "a list"
+        case .mapping: return "a mapping"
+        case .null: return "nothing"
+        }
+    }
+
+    func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
+        let right =
+            range.upperBound == Int.max
+            ? "a whole number, \(range.lowerBound) or more"
+            : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        guard case .plain(let text) = content, let number = Int(text), range.contains(number) else {
+            throw wrong(right)
+        }
+        return number
+    }
+
+    func number(_ right: String, where isRight: (Double) -> Bool) throws(SettingProblem) -> Double {
+        guard case .plain(let text) = content, let number = decimal(text), isRight(number) else {
+            throw wrong(right)
+        }
+        return number
+    }
+
+    func bool() throws(SettingProblem) -> Bool {
+        switch content {
+        case .plain("true"): return true
+        case .plain("false"): return false
+        default: throw wrong("true or false")
+        }
+    }
+
+    func string() throws(SettingProblem) -> String {
+        switch content {
+        case .quoted(let text): return text
+        case .plain(let text):
+            if isOption || !looksLikeNumberOrBool(text) { return text }
+            throw wrong("a string (put it in quotes)")
+        case .list, .mapping, .null: throw wrong("a string")
+        }
+    }
+
+    /// One string or a list of them.
+    func strings() throws(SettingProblem) -> [String] {
+        guard case .list(let elements) = content else {
+            do { return [try string()] } catch { throw wrong("a string or a list of strings") }
+        }
+        var result: [String] = []
+        for element in elements {
+            do { result.append(try element.string()) } catch {
+                throw SettingProblem(
+                    "must be a string or a list of strings; its element \(element.shown) is no string"
+                        + (element.isNumberLike ? " (put it in quotes)" : ""),
+                    line: element.line)
+            }
+        }
+        return result
+    }
+
+    /// One of a few words.
+    func word<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws(SettingProblem) -> Choice
+    where Choice.RawValue == String {
+        guard let text = text, let choice = Choice(rawValue: text) else {
+            throw wrong("one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    /// A path; `-` stays as it is.
+    func path() throws(SettingProblem) -> String {
+        resolve(try string())
+    }
+
+    func paths() throws(SettingProblem) -> [String] {
+        let all = try strings().map { resolve($0) }
+        if all.isEmpty { throw wrong("a path or a list of paths") }
+        return all
+    }
+
+    /// The text of a scalar, quoted or not.
+    var text: String? {
+        switch content {
+        case .plain(let text), .quoted(let text): return text
+        case .list, .mapping, .null: return nil
+        }
+    }
+
+    func wrong(_ right: String) -> SettingProblem {
+        SettingProblem("must be \(right), but is \(shown)", line: line)
+    }
+
+    private func resolve(_ path: String) -> String {
+        if path == "-" || path.hasPrefix("/") || path.isEmpty { return path }
+        if path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"], !home.isEmpty {
+            return home + path.dropFirst()
+        }
+        return folder.isEmpty || folder == "." ? path : folder + "/" + path
+    }
+
+    private var isNumberLike: Bool {
+        if case .plain(let text) = content { return looksLikeNumberOrBool(text) }
+        return false
+    }
+}
+
+/// A decimal number as JSON and YAML write it; no hexadecimal, no infinity.
+private func decimal(_ text: String) -> Double? {
+    guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || "+-.eE".utf8.contains($0) }) else {
+        return nil
+    }
+    guard let number = Double(text), number.isFinite else { return nil }
+    return number
+}
+
+private func looksLikeNumberOrBool(_ text: String) -> Bool {
+    decimal(text) != nil || text == "true" || text == "false"
+}

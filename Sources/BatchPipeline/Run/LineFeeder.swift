@@ -1,0 +1,190 @@
+import Crypto
+import Foundation
+import PhiModel
+import Synchronization
+
+/// Reads lines ahead of the model, on a thread of its own: parses them, passes over those that are done,
+/// and turns the others into token ids.
+final class LineFeeder: @unchecked Sendable {
+    /// What the feeder has seen so far.
+    struct Count: Sendable {
+        var lines = 0
+        /// Pieces of work: lines times samples.
+        var positions = 0
+        /// Pieces of work that an earlier run has done.
+        var done = 0
+    }
+
+    private let job: JobSettings
+    private let model: any BatchModel
+    private let store: SharedStore
+    private let queue: WorkQueue
+    private let builder: PromptBuilder
+    private let jobStops: StopSet
+    private let counter = Mutex(Count())
+    // Used by the feeder's thread alone.
+    private var reader: LineReader
+    private var seen = SeenIDs()
+
+    /// - Throws: `JobError` if a template of the job is malformed.
+    init(job: JobSettings, model: any BatchModel, store: SharedStore, queue: WorkQueue) throws {
+        self.job = job
+        self.model = model
+        self.store = store
+        self.queue = queue
+        builder = try PromptBuilder(job)
+        jobStops = StopSet(job.stop)
+        reader = LineReader(paths: job.input)
+    }
+
+    var count: Count { counter.withLock { $0 } }
+
+    func start() {
+        let thread = Thread { self.run() }
+        thread.name = "phibatch lines"
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    private func run() {
+        do {
+            while let line = try reader.next() {
+                guard try feed(line) else { return }
+            }
+            queue.finish()
+        } catch {
+            queue.finish(error)
+        }
+    }
+
+    /// - Returns: false if the run is over.
+    private func feed(_ line: InputLine) throws -> Bool {
+        let parsed = identify(line)
+        let index = count.lines
+        counter.withLock { $0.lines += 1 }
+        var prepared: Result<PreparedLine, LineError>?
+        for sample in 0..<job.samples {
+            let label = WorkLabel(
+                position: index * job.samples + sample, index: index, sample: sample,
+                key: WorkKey(id: parsed.id, sample: sample, contentHash: parsed.contentHash),
+                file: line.file, lineNumber: line.number)
+            guard let state = try store.claim(label.key, position: label.position) else { return false }
+            counter.withLock { $0.positions += 1 }
+            // A failed piece is tried again: perhaps what made it fail has been mended.
+            if case .done(failed: false) = state {
+                counter.withLock { $0.done += 1 }
+                continue
+            }
+            let line = try prepared ?? prepare(parsed.record)
+            prepared = line
+            let work: Work
+            switch line {
+            case .success(let line):
+                var saved: InFlightRecord?
+                if case .inFlight(let record) = state { saved = record }
+                work = .request(request(label, line, saved: saved))
+            case .failure(let error): work = .failure(label, error)
+            }
+            guard queue.push(work) else { return false }
+        }
+        return true
+    }
+
+    // MARK: From bytes to a record
+
+    private struct IdentifiedLine {
+        var id: String
+        var contentHash: UInt64
+        var record: Result<PromptRecord, LineError>
+    }
+
+    /// Every line gets an id, its own or its number, even if it is wrong otherwise.
+    private func identify(_ line: InputLine) -> IdentifiedLine {
+        var hash = SHA256()
+        line.bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        var result = IdentifiedLine(
+            id: String(line.overallNumber), contentHash: 0,
+            record: .failure(
+                LineError(
+                    .lineTooLong,
+                    "The line has \(line.excessLength ?? 0) bytes; at most \(reader.lineLimit) are read.")))
+        if line.excessLength == nil {
+            do throws(LineError) {
+                let fields = try PromptRecord.parseObject(line.bytes)
+                if let id = try PromptRecord.id(of: fields) { result.id = id }
+                result.record = .success(try PromptRecord(fields: fields))
+            } catch {
+                result.record = .failure(error)
+            }
+        }
+        if !seen.insert(result.id) {
+            result.record = .failure(LineError(.duplicateID, "The id \"\(result.id)\" has come before."))
+        }
+        result.contentHash = hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return result
+    }
+
+    // MARK: From a record to token ids
+
+    private struct PreparedLine {
+        var prompt: [Int32]
+        var maxTokens: Int
+        var sampling: SamplingParameters
+        var seed: Int
+        var stops: StopSet
+    }
+
+    private func prepare(_ record: Result<PromptRecord, LineError>) throws -> Result<PreparedLine, LineError>
+    {
+        do {
+            return .success(try prepare(record.get()))
+        } catch let error as LineError {
+            return .failure(error)
+        }
+    }
+
+    private func prepare(_ record: PromptRecord) throws -> PreparedLine {
+        let content = try builder.prompt(for: record)
+        let tokens: [Int32]
+        do {
+            tokens = try model.tokens(for: content)
+        } catch let error as ModelError {
+            if case .messages = content { throw LineError(.templateError, error.message) }
+            throw LineError(.badPrompt, error.message)
+        }
+        let limits = model.limits
+        guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
+        if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
+            throw LineError(
+                .badPrompt,
+                "The prompt has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
+            )
+        }
+        guard tokens.count < limits.contextLength else {
+            throw LineError(
+                .promptTooLong,
+                "The prompt has \(tokens.count) tokens, but the model's context holds \(limits.contextLength), completion included."
+            )
+        }
+        let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
+        return PreparedLine(
+            prompt: tokens,
+            maxTokens: min(wanted, job.maxTokens ?? .max, limits.contextLength - tokens.count),
+            sampling: SamplingParameters(
+                temperature: job.temperature ?? record.temperature ?? 0,
+                topP: job.topP ?? record.topP ?? 1,
+                topK: job.topK ?? record.topK ?? 0,
+                minP: job.minP ?? record.minP ?? 0,
+                logprobs: job.logprobs),
+            seed: record.seed ?? job.seed ?? 0,
+            stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop))
+    }
+
+    private func request(_ label: WorkLabel, _ line: PreparedLine, saved: InFlightRecord?) -> Request {
+        Request(
+            label: label, prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
+            seed: line.seed,
+            stream: RandomStream.key(seed: line.seed, id: label.key.id, sample: label.sample),
+            stops: line.stops, saved: saved, readyAt: .now)
+    }
+}

@@ -1,0 +1,48 @@
+/// Numbers of a run, so far or in all.
+public struct RunStatistics: Sendable, Equatable {
+    /// Lines read so far.
+    public var lines = 0
+    /// Results made by this run, failed ones not counted.
+    public var done = 0
+    /// Lines that failed.
+    public var failed = 0
+    /// Results that an earlier run had made.
+    public var skipped = 0
+    /// Completions taken up in the middle.
+    public var resumed = 0
+    /// Requests under way now.
+    public var running = 0
+    /// Tokens of prompts admitted by this run.
+    public var promptTokens = 0
+    /// Tokens chosen by this run.
+    public var completionTokens = 0
+    /// Wall time.
+    public var seconds = 0.0
+
+    public var tokensPerSecond: Double { seconds > 0 ? Double(completionTokens) / seconds : 0 }
+}
+
+/// A line that failed, for the report at the end.
+public struct FailedLine: Sendable, Equatable {
+    public var id: String
+    public var file: String
+    public var line: Int
+    public var error: LineError
+}
+
+/// How a run ended.
+public struct RunOutcome: Sendable {
+    public enum Status: Sendable, Equatable {
+        /// All is done and the output in place.
+        case complete
+        /// Every line was tried, but more failed than `max_failures` allows.
+        case tooManyFailures(allowed: Int)
+        /// The stop flag was set; the next run goes on from here.
+        case interrupted
+    }
+
+    public var status: Status
+    public var statistics: RunStatistics
+    /// The first few lines that failed.
+    public var failures: [FailedLine]
+}

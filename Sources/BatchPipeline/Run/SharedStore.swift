@@ -1,0 +1,31 @@
+import Foundation
+
+/// The result store behind a lock: the feeder claims from its thread, the driver does the rest.
+final class SharedStore: @unchecked Sendable {
+    private let lock = NSLock()
+    private let store: any ResultStore
+    private var isClosed = false
+
+    init(_ store: any ResultStore) { self.store = store }
+
+    /// - Returns: nil once the run is over.
+    func claim(_ key: WorkKey, position: Int) throws -> StoredState? {
+        lock.lock()
+        defer { lock.unlock() }
+        return isClosed ? nil : try store.claim(key, position: position)
+    }
+
+    func use<Value>(_ body: (any ResultStore) throws -> Value) rethrows -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(store)
+    }
+
+    /// The last use: from now on nobody claims any more.
+    func close(_ body: (any ResultStore) throws -> Void) rethrows {
+        lock.lock()
+        defer { lock.unlock() }
+        isClosed = true
+        try body(store)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead.
+final class WorkQueue: @unchecked Sendable {
+    enum Answer {
+        case work(Work)
+        /// Nothing there yet.
+        case wait
+        /// All has been handed out.
+        case end
+    }
+
+    private let condition = NSCondition()
+    private let countLimit: Int
+    private let weightLimit: Int
+    // All below is guarded by `condition`.
+    private var items: [Work] = []
+    private var head = 0
+    private var weight = 0
+    private var isFinished = false
+    private var isClosed = false
+    private var failure: (any Error)?
+
+    init(countLimit: Int, weightLimit: Int = 1 << 22) {
+        self.countLimit = countLimit
+        self.weightLimit = weightLimit
+    }
+
+    /// Waits for room. Returns false if nobody wants more.
+    func push(_ work: Work) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        while !isClosed, items.count - head > 0, items.count - head >= countLimit || weight >= weightLimit {
+            condition.wait()
+        }
+        guard !isClosed else { return false }
+        items.append(work)
+        weight += work.weight
+        condition.broadcast()
+        return true
+    }
+
+    /// No more will come, because the input ended or because of an error.
+    func finish(_ error: (any Error)? = nil) {
+        condition.lock()
+        isFinished = true
+        failure = error
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Nobody will take more.
+    func close() {
+        condition.lock()
+        isClosed = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// - Parameter patience: how many seconds to wait for work, if there is none.
+    /// - Throws: what stopped the feeder, once all work before it is handed out.
+    func pop(patience: TimeInterval) throws -> Answer {
+        condition.lock()
+        defer { condition.unlock() }
+        if head == items.count, !isFinished, patience > 0 {
+            _ = condition.wait(until: Date(timeIntervalSinceNow: patience))
+        }
+        if head < items.count {
+            let work = items[head]
+            head += 1
+            if head >= countLimit || head == items.count {
+                items.removeFirst(head)
+                head = 0
+            }
+            weight -= work.weight
+            condition.broadcast()
+            return .work(work)
+        }
+        guard isFinished else { return .wait }
+        if let failure { throw failure }
+        return .end
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import BatchPipeline
+import Foundation
+import Logging
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a job: prompts in, results out.",
+        usage: "phibatch run [<job file>] [--<setting> <value> ...] [--restart] [--wait] [--quiet]",
+        discussion: """
+            The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
+            file says; with options alone, no job file is needed. Paths in a job file are relative to the file, \
+            paths in options to the working directory.
+
+            EXAMPLE:
+              phibatch run jobs/demo.yaml
+              phibatch run jobs/demo.yaml --max-tokens 64 --input - < prompts.jsonl
+
+            SETTINGS:
+            \(settingsHelp)
+
+            A line of the input is {"prompt": "..."}, {"messages": [{"role": ..., "content": ...}]} or any object \
+            whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
+            it enforces: a line's own temperature, top_p, top_k and min_p count only where the job sets none.
+            """)
+
+    @Flag(help: "Begin again instead of going on where an earlier run stopped; its journal is kept aside.")
+    var restart = false
+
+    @Flag(help: "If another run is writing the output, wait for its end instead of leaving.")
+    var wait = false
+
+    @Flag(name: .shortAndLong, help: "No progress and no summary; errors only.")
+    var quiet = false
+
+    @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A job file and settings.", visibility: .hidden))
+    var arguments: [String] = []
+
+    private static var settingsHelp: String {
+        JobKey.all.map { HelpText.row("\($0.option) \($0.placeholder)", $0.help) }.joined(separator: "\n")
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let (file, options) = try JobSettings.split(arguments: arguments)
+            let job = try JobSettings.load(file: file, options: options)
+            try job.checkFiles()
+            try run(job)
+        }
+    }
+
+    private func run(_ job: JobSettings) throws {
+        let console = Console(isQuiet: quiet)
+        LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
+        let log = Logger(label: "phibatch")
+        let signals = SignalWatch(console: console)
+
+        try Assembly.checkModelFolder(job)
+        try job.makeOutputFolder()
+        let store = try Assembly.openStore(
+            job, restart: restart, waits: wait, stopFlag: signals.stopFlag, log: log)
+        let outcome: RunOutcome
+        do {
+            log.info("loading the model \(job.model)")
+            let model = try Assembly.loadModel(job)
+            let progress = ProgressReport(console: console)
+            outcome = try Runner(
+                job: job, model: model, store: store, stopFlag: signals.stopFlag, progress: progress.update
+            ).run()
+        } catch {
+            try? store.suspend()
+            throw error
+        }
+        let summary = Summary(job: job, outcome: outcome)
+        for line in summary.lines { log.info("\(line)") }
+        switch outcome.status {
+        case .complete: return
+        case .tooManyFailures:
+            console.error(summary.failureReport)
+            throw ExitCode(3)
+        case .interrupted: throw ExitCode(128 + (signals.received ?? SIGINT))
+        }
+    }
+}

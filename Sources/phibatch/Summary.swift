@@ -1,0 +1,93 @@
+import BatchPipeline
+import Foundation
+
+/// What a run says of itself: while it goes on, and at its end.
+final class ProgressReport {
+    /// Seconds between plain lines where no line can be drawn over.
+    private static let plainInterval = 30.0
+    private let console: Console
+    private var nextPlain = ProgressReport.plainInterval
+
+    init(console: Console) { self.console = console }
+
+    func update(_ statistics: RunStatistics) {
+        let text = Self.text(statistics)
+        console.progress(text)
+        if !console.isTerminal, statistics.seconds >= nextPlain {
+            console.say(text)
+            nextPlain = statistics.seconds + Self.plainInterval
+        }
+    }
+
+    static func text(_ statistics: RunStatistics) -> String {
+        var parts = ["\(statistics.done) done"]
+        if statistics.skipped > 0 { parts.append("\(statistics.skipped) done before") }
+        if statistics.failed > 0 { parts.append("\(statistics.failed) failed") }
+        parts.append("\(statistics.running) running")
+        parts.append("\(rounded(statistics.tokensPerSecond)) tokens/s")
+        parts.append(duration(statistics.seconds))
+        return parts.joined(separator: ", ")
+    }
+}
+
+/// The lines on stderr at the end of a run.
+struct Summary {
+    let job: JobSettings
+    let outcome: RunOutcome
+
+    var lines: [String] {
+        let statistics = outcome.statistics
+        var counts = "\(statistics.lines) lines: \(statistics.done) done, \(statistics.failed) failed"
+        if job.samples > 1 { counts += " (\(job.samples) samples a line)" }
+        if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
+        if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
+        var lines = [
+            counts,
+            "\(statistics.promptTokens) prompt tokens, \(statistics.completionTokens) completion tokens, "
+                + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
+        ]
+        switch outcome.status {
+        case .complete:
+            if job.output != "-" { lines.append("results are in \(job.output)") }
+            lines += failedLines
+        case .interrupted:
+            lines.append("stopped before the end; run the same command again to go on")
+        case .tooManyFailures: break
+        }
+        return lines
+    }
+
+    var failureReport: String {
+        guard case .tooManyFailures(let allowed) = outcome.status else { return "" }
+        let failed = outcome.statistics.failed
+        let advice =
+            job.output == "-"
+            ? "Mend them and run again, or allow failures with --max-failures \(failed)."
+            : "All results are kept, but \(job.output) is not written. Mend the lines and run again (only they are "
+                + "redone), or allow failures with --max-failures \(failed) (then they are error rows in the output)."
+        return (["\(failed) lines failed, but max_failures allows \(allowed)."] + failedLines + [advice])
+            .joined(separator: "\n")
+    }
+
+    private var failedLines: [String] {
+        var lines = outcome.failures.map {
+            "  \($0.file):\($0.line): \($0.error.code.rawValue): \($0.error.message)"
+        }
+        let more = outcome.statistics.failed - lines.count
+        if more > 0 { lines.append("  and \(more) more") }
+        return lines
+    }
+}
+
+private func rounded(_ value: Double) -> String {
+    let tenths = Int((min(value, 1e12) * 10).rounded())
+    return tenths >= 1000 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+}
+
+private func duration(_ seconds: Double) -> String {
+    guard seconds >= 60 else { return "\(rounded(seconds)) s" }
+    let whole = Int(min(seconds, 1e12).rounded())
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest)) h" : "\(minutes):\(two(rest)) min"
+}

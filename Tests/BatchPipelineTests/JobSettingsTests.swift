@@ -1,0 +1,230 @@
+import Testing
+
+@testable import BatchPipeline
+
+@Suite struct JobSettingsTests {
+    static let required = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
+
+    private func problem(_ yaml: String, _ options: [String] = []) -> String {
+        do {
+            _ = try JobSettings.parse(yaml, name: "job.yaml", folder: "jobs", options: options)
+            return "no error"
+        } catch { return "\(error)" }
+    }
+
+    @Test func everyKeyIsRead() throws {
+        let job = try JobSettings.parse(
+            """
+            model: ../models/demo
+            input: [a.jsonl, /data/b.jsonl, "-"]
+            output: "-"
+            system: You are {{ mood }}.
+            prompt: |
+              Say: {{ prompt }}
+            chat: true
+            max_tokens: 128
+            temperature: 0.7
+            top_p: 0.9
+            top_k: 40
+            min_p: 0.05
+            seed: -17
+            stop: ["\\n\\n", END]
+            workers: 16
+            threads: auto
+            max_failures: 5%
+            tokens: true
+            logprobs: 3
+            samples: 2
+            ignore_eos: true
+            kv_budget: 4GB
+            kv: int8
+            prefill_chunk: 256
+            checkpoint_interval: 2.5
+            """, folder: "jobs")
+        #expect(job.model == "jobs/../models/demo")
+        #expect(job.input == ["jobs/a.jsonl", "/data/b.jsonl", "-"])
+        #expect(job.output == "-")
+        #expect(job.system == "You are {{ mood }}.")
+        #expect(job.prompt == "Say: {{ prompt }}\n")
+        #expect(
+            job.maxTokens == 128 && job.temperature == 0.7 && job.topP == 0.9 && job.topK == 40
+                && job.minP == 0.05)
+        #expect(job.seed == -17 && job.stop == ["\n\n", "END"])
+        #expect(job.workers == .count(16) && job.threads == .auto)
+        #expect(job.maxFailures == .percent(5) && job.maxFailures.allowed(of: 39) == 1)
+        #expect(job.tokens && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence)
+        #expect(job.kvBudget == .bytes(4_000_000_000) && job.kvPrecision == .int8)
+        #expect(job.prefillChunk == 256 && job.checkpointInterval == 2.5)
+    }
+
+    @Test func jsonIsAJobFileToo() throws {
+        let job = try JobSettings.parse(
+            #"{"model": "m", "input": "i", "output": "o", "stop": "\ud83d\ude00", "seed": 3}"#)
+        #expect(job.stop == ["\u{1F600}"] && job.seed == 3)
+    }
+
+    @Test(arguments: [
+        ("temprature: 1", "job.yaml:4: unknown key \"temprature\". Did you mean temperature?"),
+        ("max-tokens: 1", "job.yaml:4: unknown key \"max-tokens\". Did you mean max_tokens?"),
+        ("max_new_tokens: 1", "job.yaml:4: unknown key \"max_new_tokens\". Did you mean max_tokens?"),
+        ("colour: red", "job.yaml:4: unknown key \"colour\"."),
+        ("max_tokens: 0", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 0."),
+        ("max_tokens: 1e3", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 1e3."),
+        ("max_tokens: \"64\"", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is \"64\"."),
+        (
+            "max_tokens: 99999999999999999999",
+            "job.yaml:4: max_tokens must be a whole number, 1 or more, but is 99999999999999999999."
+        ),
+        ("max_tokens:", "job.yaml:4: max_tokens must be a whole number, 1 or more, but is nothing."),
+        ("temperature: -1", "job.yaml:4: temperature must be a number from 0 to 10, but is -1."),
+        ("temperature: warm", "job.yaml:4: temperature must be a number from 0 to 10, but is warm."),
+        ("temperature: .inf", "job.yaml:4: temperature must be a number from 0 to 10, but is .inf."),
+        ("top_p: 0", "job.yaml:4: top_p must be a number above 0, at most 1, but is 0."),
+        ("top_k: -1", "job.yaml:4: top_k must be a whole number, 0 or more, but is -1."),
+        ("min_p: 1.5", "job.yaml:4: min_p must be a number from 0 to 1, but is 1.5."),
+        ("seed: x", "job.yaml:4: seed must be a whole number"),
+        ("stop: 5", "job.yaml:4: stop must be a string or a list of strings, but is 5."),
+        (
+            "stop:\n  - a\n  - 5",
+            "job.yaml:6: stop must be a string or a list of strings; its element 5 is no string (put it in quotes)."
+        ),
+        ("stop: \"\"", "job.yaml:4: stop holds an empty string, which would stop at once."),
+        ("system: 42", "job.yaml:4: system must be a string (put it in quotes), but is 42."),
+        ("system: {a: b}", "job.yaml:4: system must be a string, but is a mapping."),
+        ("workers: 0", "job.yaml:4: workers must be a whole number from 1 to 4096, or auto, but is 0."),
+        ("threads: many", "job.yaml:4: threads must be a whole number from 1 to 1024, or auto, but is many."),
+        (
+            "max_failures: -1",
+            "job.yaml:4: max_failures must be a whole number, 0 or more, or a percentage such as 5%, but is -1."
+        ),
+        (
+            "max_failures: 101%",
+            "job.yaml:4: max_failures must be a whole number, 0 or more, or a percentage such as 5%, but is 101%."
+        ),
+        ("tokens: yes", "job.yaml:4: tokens must be true or false, but is yes."),
+        ("logprobs: 21", "job.yaml:4: logprobs must be a whole number from 0 to 20, but is 21."),
+        ("samples: 0", "job.yaml:4: samples must be a whole number from 1 to 10000, but is 0."),
+        (
+            "kv_budget: lots",
+            "job.yaml:4: kv_budget must be a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto, but is lots."
+        ),
+        ("kv: int4", "job.yaml:4: kv must be one of auto, int8, f16, but is int4."),
+        ("prefill_chunk: 0", "job.yaml:4: prefill_chunk must be a whole number from 1 to 65536, but is 0."),
+        (
+            "checkpoint_interval: -1",
+            "job.yaml:4: checkpoint_interval must be a number of seconds from 0 to 86400, but is -1."
+        ),
+        (
+            "chat: false\nsystem: x",
+            "job.yaml: system has no place without a chat template; put it into prompt, or drop chat: false."
+        ),
+        ("seed: 1\nseed: 2", "job.yaml:4: the key seed is given more than once; keep one."),
+        ("seed: [1", "job.yaml:5: is not valid YAML"),
+        ("? [a]\n: b", "job.yaml:4: a key must be a plain word, like `model`."),
+    ])
+    func errorsNameLineAndKey(line: String, expected: String) {
+        let message = problem(Self.required + line)
+        #expect(message.hasPrefix(expected), "\(message)")
+    }
+
+    @Test func missingKeysAndOddFilesAreNamed() {
+        #expect(problem("input: a\noutput: b").contains("model is missing"))
+        #expect(problem("").contains("is empty"))
+        #expect(problem("- a").contains("must be a mapping"))
+        #expect(problem("just text").contains("must be a mapping"))
+        #expect(problem("model: m\ninput: x\noutput: ./x").contains("overwrite the input"))
+        #expect(problem("model: m\ninput: [\"-\", \"-\"]\noutput: x").contains("stdin (-) more than once"))
+        #expect(problem("model: m\n--- \nmodel: n").contains("not valid YAML"))
+    }
+
+    @Test func aliasBombsAreRefusedAtOnce() {
+        var yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
+        for level in 1...9 {
+            let aliases = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
+            yaml += "a\(level): &a\(level) [\(aliases)]\n"
+        }
+        yaml += "? *a9\n: x\n"
+        #expect(problem(yaml).contains("YAML aliases"))
+        #expect(problem(Self.required + "system: &s hello\nprompt: *s") == "no error")
+        #expect(problem(String(repeating: "[", count: 100_000)).contains("not valid YAML"))
+        #expect(problem("a: " + String(repeating: "x", count: 2 << 20)).contains("too large"))
+    }
+
+    @Test func optionsReplaceWhatTheFileSays() throws {
+        let job = try JobSettings.parse(
+            Self.required + "max_tokens: 128\nstop: a", folder: "jobs",
+            options: [
+                "--max-tokens", "64", "--input", "-", "--stop=x", "--stop", "5", "--prompt",
+                "--odd {{ prompt }}",
+            ])
+        #expect(job.maxTokens == 64 && job.input == ["-"] && job.stop == ["x", "5"])
+        #expect(job.prompt == "--odd {{ prompt }}" && job.output == "jobs/out.jsonl")
+    }
+
+    @Test func optionsAloneMakeAJob() throws {
+        let job = try JobSettings.load(
+            file: nil,
+            options: ["--model", "m", "--input", "a.jsonl", "--output", "b.jsonl", "--kv-budget", "25%"])
+        #expect(job.model == "m" && job.input == ["a.jsonl"] && job.kvBudget == .share(0.25))
+        #expect(
+            throws: JobError(
+                .usage, "model is missing; give it in the job file (`model: ...`) or as --model.")
+        ) {
+            try JobSettings.load(file: nil)
+        }
+    }
+
+    @Test func wrongOptionsAreNamed() {
+        let file = Self.required
+        #expect(
+            problem(file, ["--max-token", "5"]) == "unknown option --max-token. Did you mean --max-tokens?")
+        #expect(problem(file, ["--seed"]) == "--seed needs a value: --seed N.")
+        #expect(problem(file, ["--seed", "1", "--seed", "2"]) == "--seed is given more than once.")
+        #expect(problem(file, ["--top-p", "2"]) == "--top-p must be a number above 0, at most 1, but is 2.")
+    }
+
+    @Test func argumentsAreDivided() throws {
+        let (file, options) = try JobSettings.split(arguments: [
+            "--input", "-", "job.yaml", "--seed=3", "--stop", "--x",
+        ])
+        #expect(file == "job.yaml" && options == ["--input", "-", "--seed=3", "--stop", "--x"])
+        #expect(throws: JobError.self) { try JobSettings.split(arguments: ["a.yaml", "b.yaml"]) }
+        #expect(throws: JobError.self) { try JobSettings.split(arguments: ["-x"]) }
+    }
+
+    @Test func missingJobFileIsMissingInput() {
+        #expect(throws: JobError(.missingInput, at: "no/such.yaml", "there is no such job file.")) {
+            try JobSettings.load(file: "no/such.yaml")
+        }
+    }
+
+    /// What results depend on must show in the fingerprint; what they don't must not.
+    @Test func resultSettingsCoverWhatResultsDependOn() throws {
+        let base = try JobSettings.parse(Self.required).resultSettings.map { "\($0)" }
+        for line in [
+            "system: x", "prompt: x", "chat: false", "max_tokens: 1", "temperature: 1", "top_p: 0.5",
+            "top_k: 1",
+            "min_p: 0.5", "seed: 1", "stop: x", "samples: 2", "ignore_eos: true", "tokens: true",
+            "logprobs: 0", "kv: f16",
+        ] {
+            #expect(
+                try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } != base, "\(line)")
+        }
+        for line in [
+            "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
+            "max_failures: 3",
+        ] {
+            #expect(
+                try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")
+        }
+    }
+
+    @Test func defaultsInTheHelpAreTheRealOnes() {
+        let job = JobSettings()
+        #expect(JobKey.named("max_tokens")?.help.contains("\(JobSettings.defaultMaxTokens)") == true)
+        #expect(JobKey.named("prefill_chunk")?.help.contains("\(job.prefillChunk)") == true)
+        #expect(JobKey.named("checkpoint_interval")?.help.contains("\(Int(job.checkpointInterval))") == true)
+        #expect(JobKey.named("prompt")?.help.contains(JobSettings.defaultPrompt) == true)
+        #expect(Set(JobKey.all.map(\.name)).count == JobKey.all.count)
+    }
+}

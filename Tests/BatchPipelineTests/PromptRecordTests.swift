@@ -1,0 +1,119 @@
+import PhiModel
+import Testing
+
+@testable import BatchPipeline
+
+@Suite struct PromptRecordTests {
+    private func code(_ line: String) -> LineError.Code? {
+        do throws(LineError) {
+            _ = try PromptRecord.parse(Array(line.utf8))
+            return nil
+        } catch { return error.code }
+    }
+
+    private func prompt(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> Prompt {
+        let job = JobSettings.test(input: [], change)
+        return try PromptBuilder(job).prompt(for: PromptRecord.parse(Array(line.utf8)))
+    }
+
+    @Test func settingsOfALineAreRead() throws {
+        let record = try PromptRecord.parse(
+            Array(
+                #"{"id":"a","prompt":"p","max_tokens":5,"seed":-3,"stop":"x","temperature":1,"top_p":0.5,"top_k":3,"min_p":0.1}"#
+                    .utf8))
+        #expect(record.id == "a" && record.maxTokens == 5 && record.seed == -3 && record.stop == ["x"])
+        #expect(record.temperature == 1 && record.topP == 0.5 && record.topK == 3 && record.minP == 0.1)
+        let other = try PromptRecord.parse(
+            Array(#"{"id":7,"prompt":"p","max_tokens":null,"stop":["a","b"]}"#.utf8))
+        #expect(other.id == "7" && other.maxTokens == nil && other.stop == ["a", "b"])
+    }
+
+    @Test(arguments: [
+        ("nonsense", LineError.Code.invalidJSON), ("[1]", .invalidJSON), ("\"text\"", .invalidJSON),
+        (#"{"id":1.5,"prompt":"p"}"#, .badField), (#"{"id":[],"prompt":"p"}"#, .badField),
+        (#"{"prompt":"p","max_tokens":0}"#, .badField), (#"{"prompt":"p","max_tokens":"5"}"#, .badField),
+        (#"{"prompt":"p","max_tokens":5.5}"#, .badField), (#"{"prompt":"p","seed":"x"}"#, .badField),
+        (#"{"prompt":"p","stop":5}"#, .badField), (#"{"prompt":"p","stop":[5]}"#, .badField),
+        (#"{"prompt":"p","stop":""}"#, .badField), (#"{"prompt":"p","temperature":-1}"#, .badField),
+        (#"{"prompt":"p","temperature":true}"#, .badField), (#"{"prompt":"p","top_p":0}"#, .badField),
+        (#"{"prompt":["a"]}"#, .badField), (#"{"prompt":[-1]}"#, .badField),
+        (#"{"prompt":[4294967296]}"#, .badField),
+        (#"{"messages":"hi"}"#, .badField), (#"{"messages":[]}"#, .missingPrompt),
+        (#"{"messages":["hi"]}"#, .badField),
+        (#"{"messages":[{"role":"user"}]}"#, .badField),
+        (#"{"messages":[{"role":1,"content":"x"}]}"#, .badField),
+        (#"{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}"#, .badField),
+    ])
+    func wrongLinesAreNamed(line: String, expected: LineError.Code) {
+        #expect(code(line) == expected)
+    }
+
+    @Test func invalidUTF8IsNamed() {
+        #expect(throws: LineError(.invalidUTF8, "The line is not valid UTF-8.")) {
+            try PromptRecord.parse(Array("{\"prompt\":\"".utf8) + [0xFF] + Array("\"}".utf8))
+        }
+    }
+
+    @Test func promptsTakeEveryForm() throws {
+        #expect(try prompt(#"{"prompt":"hi"}"#) == .messages([ChatMessage(role: "user", content: "hi")]))
+        #expect(try prompt(#"{"prompt":"hi"}"#) { $0.chat = false } == .text("hi"))
+        #expect(try prompt(#"{"prompt":[5,6]}"#) { $0.system = "s" } == .tokens([5, 6]))
+        #expect(
+            try prompt(#"{"q":"2+2","hint":{"unit":"m"}}"#) { $0.prompt = "Q: {{ q }} in {{hint.unit}}?" }
+                == .messages([ChatMessage(role: "user", content: "Q: 2+2 in m?")]))
+        #expect(
+            try prompt(
+                #"{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}"#
+            )
+                == .messages([ChatMessage(role: "user", content: "ab")]))
+    }
+
+    @Test func theJobsSystemMessageComesFirstAndWins() throws {
+        let system = ChatMessage(role: "system", content: "Be brief, Ann.")
+        let user = ChatMessage(role: "user", content: "hi")
+        func brief(_ job: inout JobSettings) { job.system = "Be brief, {{ name }}." }
+        #expect(try prompt(#"{"prompt":"hi","name":"Ann"}"#, brief) == .messages([system, user]))
+        #expect(
+            try prompt(
+                #"{"name":"Ann","messages":[{"role":"system","content":"Ramble."},{"role":"user","content":"hi"}]}"#,
+                brief)
+                == .messages([system, user]))
+        #expect(
+            try prompt(
+                #"{"messages":[{"role":"system","content":"Ramble."},{"role":"user","content":"hi"}]}"#)
+                == .messages([ChatMessage(role: "system", content: "Ramble."), user]))
+    }
+
+    @Test func anExplicitDefaultTemplateLeavesMessagesAlone() throws {
+        let line = #"{"messages":[{"role":"user","content":"hi"}]}"#
+        let plain = Prompt.messages([ChatMessage(role: "user", content: "hi")])
+        #expect(try prompt(line) { $0.prompt = "{{ prompt }}" } == plain)
+        #expect(try prompt(line) { $0.prompt = "Translate: {{ prompt }}" } == plain)
+        let both = #"{"prompt":"p","messages":[{"role":"user","content":"hi"}]}"#
+        #expect(
+            try prompt(both) { $0.prompt = "Say {{ prompt }}" }
+                == .messages([ChatMessage(role: "user", content: "Say p")]))
+        #expect(throws: LineError.self) { try prompt(both) }
+    }
+
+    @Test(arguments: [
+        (#"{"text":"hi"}"#, LineError.Code.missingPrompt), (#"{"prompt":null}"#, .missingPrompt),
+        (#"{"prompt":5}"#, .badField), (#"{"prompt":[]}"#, .missingPrompt),
+    ])
+    func linesWithoutAPromptAreNamed(line: String, expected: LineError.Code) {
+        do {
+            _ = try prompt(line)
+            Issue.record("no error")
+        } catch { #expect((error as? LineError)?.code == expected) }
+    }
+
+    @Test func aMissingFieldIsNeverLeftOutInSilence() {
+        #expect(
+            throws: LineError(
+                .templateError, "The job's template uses the field `name`, which the line lacks.")
+        ) {
+            try prompt(#"{"prompt":"p"}"#) { $0.prompt = "{{ name }}: {{ prompt }}" }
+        }
+        #expect(throws: JobError.self) { try prompt("{}") { $0.prompt = "{{ oops" } }
+    }
+}

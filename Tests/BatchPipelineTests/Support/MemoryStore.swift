@@ -1,0 +1,73 @@
+import BatchPipeline
+
+/// What a journal does, in memory: survives a run and serves the next one.
+final class MemoryStore: ResultStore {
+    struct Entry {
+        var result: String
+        var failed: Bool
+    }
+
+    private struct Slot: Hashable {
+        var key: WorkKey
+        var repetition: Int
+    }
+
+    private var results: [Slot: Entry] = [:]
+    private var saved: [WorkKey: InFlightRecord] = [:]
+    private var slots: [Slot] = []
+    private var repetitions: [WorkKey: Int] = [:]
+    private(set) var output: [String]?
+    private(set) var suspensions = 0
+    private(set) var savings = 0
+    private(set) var appended = 0
+    var samples = 1
+    var failAppend: ((Int) -> (any Error)?)?
+
+    var savedRecords: [InFlightRecord] { Array(saved.values) }
+
+    func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+        precondition(position == slots.count)
+        let slot = Slot(key: key, repetition: repetitions[key, default: 0])
+        repetitions[key, default: 0] += 1
+        slots.append(slot)
+        if let entry = results[slot] { return .done(failed: entry.failed) }
+        return saved[key].map { .inFlight($0) } ?? .new
+    }
+
+    func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+        if let error = failAppend?(appended) { throw error }
+        appended += 1
+        precondition(slots[position].key == key)
+        precondition(result.hasPrefix("{\"error\":") == failed)
+        saved[key] = nil
+        results[slots[position]] = Entry(result: result, failed: failed)
+    }
+
+    func saveInFlight(_ records: [InFlightRecord]) throws {
+        savings += 1
+        for record in records { saved[record.key] = record }
+    }
+
+    func sync() throws {}
+
+    func finish(count: Int) throws {
+        precondition(count == slots.count)
+        output = slots.enumerated().map { position, slot in
+            let entry = results[slot]
+            precondition(entry != nil, "position \(position) is not done")
+            return "{\"id\":\"\(slot.key.id)\",\"index\":\(position / samples),"
+                + (entry?.result.dropFirst() ?? "")
+        }
+        beginAgain()
+    }
+
+    func suspend() throws {
+        suspensions += 1
+        beginAgain()
+    }
+
+    private func beginAgain() {
+        slots = []
+        repetitions = [:]
+    }
+}

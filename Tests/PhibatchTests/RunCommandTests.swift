@@ -1,0 +1,64 @@
+import BatchPipeline
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
+struct RunCommandTests {
+    private let folder: String
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder + "/model", withIntermediateDirectories: true)
+        try write("{\"prompt\":\"hi\"}\n", to: "in.jsonl")
+        try write("model: model\ninput: in.jsonl\noutput: new/out.jsonl\n", to: "job.yaml")
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
+    }
+
+    private var files: [String] {
+        get throws { try FileManager.default.subpathsOfDirectory(atPath: folder).sorted() }
+    }
+
+    @Test(arguments: [
+        (["job.yaml", "--max-token", "5"], 64, "unknown option --max-token. Did you mean --max-tokens?"),
+        (
+            ["job.yaml", "--max-tokens", "many"], 64,
+            "--max-tokens must be a whole number, 1 or more, but is many."
+        ),
+        (["job.yaml", "--seed"], 64, "--seed needs a value"),
+        (["job.yaml", "other.yaml"], 64, "one job file at a time"),
+        ([], 64, "model is missing"),
+        (["bad.yaml"], 65, "bad.yaml:2: unknown key \"modle\". Did you mean model?"),
+        (["job.yaml", "--prompt", "{{ oops"], 65, "prompt template"),
+        (["none.yaml"], 66, "none.yaml: there is no such job file."),
+        (["job.yaml", "--input", "none.jsonl"], 66, "none.jsonl: there is no such input file."),
+        (["job.yaml", "--input", "model"], 66, "model: is a folder"),
+        (["job.yaml", "--output", "model"], 73, "model: is a folder"),
+        (["job.yaml", "--output", "in.jsonl/out"], 73, "in.jsonl: is not a folder"),
+        (["job.yaml", "--output", "in.jsonl"], 65, "overwrite the input"),
+        (["job.yaml", "--model", "none"], 69, "none: there is no such model folder."),
+        (["job.yaml"], 69, "model: is no model folder: it has no config.json."),
+    ])
+    func badJobsNeverStart(arguments: [String], status: Int32, message: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try write("input: in.jsonl\nmodle: x\n", to: "bad.yaml")
+        let before = try files
+        let result = try Program.run(["run"] + arguments, folder: folder)
+        #expect(result.status == status, "\(result.errors)")
+        #expect(result.errors.contains(message), "\(result.errors)")
+        #expect(result.output.isEmpty)
+        #expect(result.errors.split(separator: "\n").count == 1, "one message: \(result.errors)")
+        #expect(try files == before, "nothing is written")
+    }
+
+    @Test func helpNamesEverySetting() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let help = try Program.run(["run", "--help"]).output
+        for key in JobKey.all { #expect(help.contains("\(key.option) \(key.placeholder)"), "\(key.name)") }
+        #expect(help.contains("EXAMPLE"))
+        #expect(help.split(separator: "\n").allSatisfy { $0.count <= 90 })
+        #expect(try Program.run(["--help"]).output.contains("EXIT CODES"))
+    }
+}
