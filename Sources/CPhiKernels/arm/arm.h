@@ -1,0 +1,75 @@
+#ifndef PHI_ARM_H
+#define PHI_ARM_H
+#include <arm_neon.h>
+
+#include "../lanes.h"
+
+// Four scales or biases as floats.
+INLINE float32x4_t phi_scales4(const uint8_t *p, uint32_t float_type) {
+    switch (float_type) {
+    case PHI_F16: return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p)));
+    case PHI_BF16: return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16));
+    default: return vreinterpretq_f32_u8(vld1q_u8(p));
+    }
+}
+
+INLINE f32x16 phi_scales16(const uint8_t *p, uint32_t float_type) {
+    float v[16];
+    for (size_t i = 0; i < 16; i += 4) vst1q_f32(v + i, phi_scales4(p + i * phi_float_size(float_type), float_type));
+    return load16(v);
+}
+
+// Four bytes in each lane.
+INLINE int8x16_t phi_quad4(const void *p) {
+    int32_t bytes;
+    memcpy(&bytes, p, 4);
+    return vreinterpretq_s8_s32(vdupq_n_s32(bytes));
+}
+
+#define PHI_ARM_TOKENS 4
+
+// One block of 16 rows and `count` tokens from token t, given group_sums(kind, lines, group, x, count,
+// sums[token][4]) for the exact integer products of a group.
+#define PHI_ARM_LINEAR(HOOK)                                                                               \
+    INLINE void HOOK(tile)(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x,       \
+                           size_t t, int count, const uint8_t *block, float *out, size_t stride) {         \
+        const size_t groups = w->columns / group, record = phi_record_bytes(w);                            \
+        const size_t f = phi_float_size(w->float_type), integers = record - 32 * f;                        \
+        float32x4_t S[PHI_ARM_TOKENS][4], B[PHI_ARM_TOKENS][4];                                            \
+        for (int i = 0; i < count; i++)                                                                    \
+            for (int r = 0; r < 4; r++) S[i][r] = B[i][r] = vdupq_n_f32(0);                                \
+        for (size_t g = 0; g < groups; g++) {                                                              \
+            const uint8_t *base = block + g * record;                                                      \
+            const size_t at = (t / 16 * groups + g) * 16 + t % 16;                                         \
+            int32x4_t sums[PHI_ARM_TOKENS][4];                                                             \
+            HOOK(group_sums)(kind, base, group, x->values + at * group, count, sums);                      \
+            for (size_t r = 0; r < 4; r++) {                                                               \
+                const float32x4_t scale = phi_scales4(base + integers + 4 * r * f, w->float_type);         \
+                const float32x4_t bias = phi_scales4(base + integers + (16 + 4 * r) * f, w->float_type);   \
+                for (int i = 0; i < count; i++) {                                                          \
+                    const float32x4_t factor = vmulq_n_f32(scale, x->scales[at + i]);                      \
+                    S[i][r] = vfmaq_f32(S[i][r], vcvtq_f32_s32(sums[i][r]), factor);                       \
+                    B[i][r] = vfmaq_n_f32(B[i][r], bias, x->sums[at + i]);                                 \
+                }                                                                                          \
+            }                                                                                              \
+        }                                                                                                  \
+        for (int i = 0; i < count; i++)                                                                    \
+            for (int r = 0; r < 4; r++)                                                                    \
+                vst1q_f32(out + (t + (size_t)i) * stride + 4 * r, vaddq_f32(S[i][r], B[i][r]));            \
+    }                                                                                                      \
+    static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,       \
+                             size_t stride, size_t begin, size_t end) {                                    \
+        for (size_t b = begin; b < end; b++) {                                                             \
+            const uint8_t *block = w->data + b * phi_block_bytes(w);                                       \
+            size_t t = 0;                                                                                  \
+            for (; t + 4 <= tokens; t += 4)                                                                \
+                HOOK(tile)(w, w->kind, w->group, x, t, 4, block, out + b * 16, stride);                    \
+            switch (tokens - t) {                                                                          \
+            case 3: HOOK(tile)(w, w->kind, w->group, x, t, 3, block, out + b * 16, stride); break;         \
+            case 2: HOOK(tile)(w, w->kind, w->group, x, t, 2, block, out + b * 16, stride); break;         \
+            case 1: HOOK(tile)(w, w->kind, w->group, x, t, 1, block, out + b * 16, stride); break;         \
+            }                                                                                              \
+        }                                                                                                  \
+    }
+
+#endif

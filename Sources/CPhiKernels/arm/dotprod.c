@@ -1,0 +1,74 @@
+// NEON with the dot product extension (signed bytes): 4 rows times 4 columns an instruction.
+#if defined(__aarch64__)
+#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#include "../variants.h"
+#include "arm.h"
+
+#define HOOK(name) dotprod_##name
+
+// Bytes are multiplied as two nibbles, since the instruction takes no unsigned ones.
+INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, const int8_t *x, int count,
+                             int32x4_t sums[][4]) {
+    const uint8x16_t nibble = vdupq_n_u8(15);
+    int32x4_t low[PHI_ARM_TOKENS][4], high[PHI_ARM_TOKENS][4];
+    for (int i = 0; i < count; i++)
+        for (int r = 0; r < 4; r++) low[i][r] = high[i][r] = vdupq_n_s32(0);
+    const size_t n = kind == PHI_INT4 ? group / 8 : group / 4, second = kind == PHI_INT4 ? group / 2 : 0;
+    for (size_t j = 0; j < n; j++) {
+        for (int r = 0; r < 4; r++) {
+            const uint8x16_t line = vld1q_u8(lines + 64 * j + 16 * r);
+            const int8x16_t l = vreinterpretq_s8_u8(vandq_u8(line, nibble));
+            const int8x16_t h = vreinterpretq_s8_u8(vshrq_n_u8(line, 4));
+            for (int i = 0; i < count; i++) {
+                const int8_t *q = x + (size_t)i * group + 4 * j;
+                low[i][r] = vdotq_s32(low[i][r], l, phi_quad4(q));
+                high[i][r] = vdotq_s32(high[i][r], h, phi_quad4(q + second));
+            }
+        }
+    }
+    for (int i = 0; i < count; i++)
+        for (int r = 0; r < 4; r++)
+            sums[i][r] = vaddq_s32(low[i][r], kind == PHI_INT4 ? high[i][r] : vshlq_n_s32(high[i][r], 4));
+}
+
+PHI_ARM_LINEAR(HOOK)
+
+static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+    const uint8x16_t middle = vdupq_n_u8(128);
+    int32x4_t total = vdupq_n_s32(0);
+    for (size_t d = 0; d < dims; d += 16) total = vdotq_s32(total, vld1q_s8(query + d), vdupq_n_s8(1));
+    // Keys are taken as signed by subtracting 128, which is then put back.
+    const int32x4_t back = vdupq_n_s32(128 * vaddvq_s32(total));
+    for (size_t p = 0; p < 64; p += 4) {
+        const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
+        int32x4_t sum = back;
+        for (size_t d = 0; d < dims; d += 4, line += 64)
+            sum = vdotq_s32(sum, vreinterpretq_s8_u8(veorq_u8(vld1q_u8(line), middle)), phi_quad4(query + d));
+        vst1q_s32(out + p, sum);
+    }
+}
+
+static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
+                                  float *accumulator) {
+    uint8_t centred[64];
+    for (size_t p = 0; p < 64; p++) centred[p] = weights[p] ^ 128;
+    for (size_t d = 0; d < dims; d += 4) {
+        int32x4_t sum = vdupq_n_s32(0), plain = sum;
+        for (size_t p = 0; p < 64; p += 4) {
+            const int8x16_t v = vld1q_s8(values + p * dims + d * 4);
+            sum = vdotq_s32(sum, v, phi_quad4(centred + p));
+            plain = vdotq_s32(plain, v, vdupq_n_s8(1));
+        }
+        sum = vaddq_s32(sum, vshlq_n_s32(plain, 7));
+        vst1q_f32(accumulator + d, vfmaq_n_f32(vld1q_f32(accumulator + d), vcvtq_f32_s32(sum), scale));
+    }
+}
+
+INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) { return phi_scales16(p, float_type); }
+#include "../lanes_ops.inc"
+
+const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .linear = HOOK(linear), PHI_LANES_OPS};
+#pragma clang attribute pop
+#else
+typedef int phi_no_dotprod;
+#endif

@@ -1,0 +1,159 @@
+// Runs every kernel variant of this machine on the same inputs and prints a digest of each one's
+// outputs: all must be equal, on this machine and on any other.
+//   parity           the digests
+//   exit status 1    two variants differ
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "phi_kernels.h"
+
+static uint64_t state;
+static uint32_t next_random(void) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(state >> 32);
+}
+static float uniform(void) { return (float)(next_random() >> 8) * 0x1p-23f - 1.0f; }
+
+static uint64_t digest;
+static void add(const void *bytes, size_t n) {
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i < n; i++) digest = (digest ^ p[i]) * 1099511628211ull;
+}
+
+static void *room(size_t bytes) {
+    void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
+    if (!p) exit(2);
+    memset(p, 0, (bytes + 127) / 64 * 64);
+    return p;
+}
+
+// Scales and biases as any float type: small values exact in bf16.
+static void random_floats(uint8_t *to, uint32_t type, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = (next_random() & 0x807f0000u) | (118u + next_random() % 6) << 23;
+        uint16_t half = (uint16_t)((next_random() & 0x83ffu) | (5u + next_random() % 6) << 10);
+        if (type == PHI_F32) memcpy(to + 4 * i, &bits, 4);
+        if (type == PHI_BF16) memcpy(to + 2 * i, (uint8_t *)&bits + 2, 2);
+        if (type == PHI_F16) memcpy(to + 2 * i, &half, 2);
+    }
+}
+
+static void products(const PhiKernels *k) {
+    static const uint32_t bits[] = {2, 3, 4, 5, 6, 8};
+    for (int b = 0; b < 6; b++)
+        for (uint32_t group = 32; group <= 128; group *= 2)
+            for (uint32_t type = 0; type < 3; type++) {
+                const uint32_t rows = 56, columns = group * 11;
+                const size_t f = phi_float_size(type), groups = columns / group;
+                PhiMatrix m = {0, rows, columns, group, bits[b] <= 4 ? PHI_INT4 : PHI_INT8, type};
+                const size_t blocks = phi_matrix_blocks(&m), stride = blocks * 16;
+                uint8_t *words = room((size_t)rows * columns), *scales = room(rows * groups * f);
+                uint8_t *biases = room(rows * groups * f), *packed = room(blocks * phi_block_bytes(&m));
+                for (size_t i = 0; i < (size_t)rows * columns * bits[b] / 8; i++) words[i] = (uint8_t)next_random();
+                random_floats(scales, type, rows * groups);
+                random_floats(biases, type, rows * groups);
+                phi_pack(&m, words, bits[b], scales, biases, packed, 0, blocks);
+                m.data = packed;
+                for (size_t tokens = 1; tokens <= 41; tokens += tokens < 18 ? 1 : 23) {
+                    const size_t padded = (tokens + 15) / 16 * 16;
+                    PhiActivations x = {room(padded * columns), room(padded * groups * 4), room(padded * groups * 4),
+                                        columns, group};
+                    float *row = room(columns * 4), *out = room(tokens * stride * 4);
+                    for (size_t t = 0; t < tokens; t++) {
+                        for (uint32_t c = 0; c < columns; c++) row[c] = uniform();
+                        k->quantize(row, &x, t);
+                    }
+                    k->linear(&m, &x, tokens, out, stride, 0, blocks);
+                    add(out, tokens * stride * 4);
+                    if (tokens == 1)
+                        for (uint32_t r = 0; r < rows; r += 5) {
+                            k->dequantize_row(&m, r, row);
+                            add(row, columns * 4);
+                        }
+                    free(x.values), free(x.scales), free(x.sums), free(row), free(out);
+                }
+                free(words), free(scales), free(biases), free(packed);
+            }
+    for (uint32_t type = 0; type < 3; type++) {
+        const uint32_t rows = 40, columns = 70;
+        PhiMatrix m = {0, rows, columns, 0, PHI_PLAIN, type};
+        const size_t blocks = phi_matrix_blocks(&m), stride = blocks * 16;
+        uint8_t *elements = room(rows * columns * 4), *packed = room(blocks * phi_block_bytes(&m));
+        random_floats(elements, type, rows * columns);
+        phi_pack_plain(&m, elements, packed, 0, blocks);
+        m.data = packed;
+        float x[9 * 70], *out = room(9 * stride * 4);
+        for (int i = 0; i < 9 * 70; i++) x[i] = uniform();
+        k->linear_plain(&m, x, 9, out, stride, 0, blocks);
+        add(out, 9 * stride * 4);
+        free(elements), free(packed), free(out);
+    }
+}
+
+static void attention(const PhiKernels *k) {
+    enum { positions = 300, queries = 20 };
+    for (size_t dims = 16; dims <= 256; dims = dims < 128 ? dims + 16 : dims + 128) {
+        const size_t bytes = phi_kv_head_bytes((uint32_t)dims), blocks = (positions + 63) / 64, n = dims - 4;
+        uint8_t *memory = room(blocks * bytes);
+        const uint8_t *pointers[8];
+        for (size_t b = 0; b < blocks; b++) pointers[b] = memory + b * bytes;
+        float key[256], value[256];
+        for (size_t p = 0; p < positions; p++) {
+            for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform();
+            k->store_kv(memory + p / 64 * bytes, p % 64, key, value, n, dims);
+        }
+        PhiQuery q[queries];
+        static int8_t values[queries][256];
+        float *out[queries], *results = room(queries * n * 4), *scores = room(queries * blocks * 64 * 4);
+        for (int i = 0; i < queries; i++) {
+            for (size_t d = 0; d < n; d++) key[d] = uniform() * 4;
+            k->quantize_query(key, n, dims, 0.4f, values[i], &q[i].scale, &q[i].sum);
+            q[i].values = values[i];
+            q[i].begin = i == 3 ? 100 : i == 4 ? 64 : 0;
+            q[i].end = (uint32_t)(positions - queries + 1 + i);
+            out[i] = results + (size_t)i * n;
+        }
+        k->attend(q, queries, pointers, dims, n, scores, out);
+        add(results, queries * n * 4);
+        add(memory, blocks * bytes);
+        free(memory), free(results), free(scores);
+    }
+}
+
+static void elementwise(const PhiKernels *k) {
+    float x[1000], y[1000], out[1000];
+    for (int i = 0; i < 1000; i++) x[i] = uniform() * 90, y[i] = uniform();
+    const size_t lengths[] = {1, 15, 16, 17, 999, 1000};
+    for (int i = 0; i < 6; i++) {
+        const size_t n = lengths[i];
+        k->rms_norm(x, y, 1e-5f, n, out), add(out, n * 4);
+        k->silu_multiply(x, y, n, out), add(out, n * 4);
+        float sum = k->exponentials(x, n, 90, 0.7f, out);
+        add(&sum, 4), add(out, n * 4);
+        size_t best = k->argmax(x, n);
+        add(&best, sizeof best);
+    }
+    memcpy(out, x, sizeof out);
+    k->rotate(out, y, y + 300, 301), add(out, sizeof out);
+    k->add(out, y, 1000), add(out, sizeof out);
+    for (int i = 0; i < 2000; i++) {
+        double c, s, at = i * 61.7 + (double)uniform();
+        phi_cos_sin(at, &c, &s), add(&c, 8), add(&s, 8);
+        c = phi_exp((double)uniform() * 50), s = phi_log(at), add(&c, 8), add(&s, 8);
+    }
+}
+
+int main(void) {
+    uint64_t first = 0;
+    int differ = 0;
+    for (size_t i = phi_kernels_count(); i-- > 0;) {
+        const PhiKernels *k = phi_kernels_at(i);
+        state = 1, digest = 14695981039346656037ull;
+        products(k), attention(k), elementwise(k);
+        printf("%-10s %016llx\n", k->name, (unsigned long long)digest);
+        if (first && digest != first) differ = 1;
+        first = digest;
+    }
+    return differ;
+}
