@@ -13,18 +13,18 @@ struct TokenizerGoldenTests {
         #expect(lines.count > 600)
         var wrong: [String] = []
         for line in lines {
-            if tokenizer.encode(line.text, addSpecialTokens: false) != line.ids_no_special {
+            if tokenizer.encode(line.text, addSpecialTokens: false) != line.ids {
                 wrong.append("encode \(line.category): \(line.text.debugDescription)")
             }
-            if tokenizer.encode(line.text, addSpecialTokens: true) != line.ids_with_special {
+            if tokenizer.encode(line.text, addSpecialTokens: true) != line.idsWithSpecial {
                 wrong.append("encode with special \(line.category): \(line.text.debugDescription)")
             }
-            let decoded = tokenizer.decode(line.ids_with_special, skipSpecialTokens: false)
+            let decoded = tokenizer.decode(line.idsWithSpecial, skipSpecialTokens: false)
             if !sameBytes(decoded, line.decoded) {
                 wrong.append("decode \(line.category): \(line.text.debugDescription)")
             }
-            let skipped = tokenizer.decode(line.ids_with_special, skipSpecialTokens: true)
-            if !sameBytes(skipped, line.decoded_skip_special) {
+            let skipped = tokenizer.decode(line.idsWithSpecial, skipSpecialTokens: true)
+            if !sameBytes(skipped, line.decodedSkipping) {
                 wrong.append("decode, skip \(line.category): \(line.text.debugDescription)")
             }
         }
@@ -35,7 +35,7 @@ struct TokenizerGoldenTests {
     func streamsWhatItDecodes(_ model: String) throws {
         let tokenizer = try SharedFixtures.tokenizer(model)
         for (number, line) in try SharedFixtures.golden(model).enumerated() {
-            let ids = line.ids_with_special
+            let ids = line.idsWithSpecial
             // Every line whole; every seventh cut off at each place.
             let ends = number % 7 == 0 && ids.count < 200 ? Array(0...ids.count) : [ids.count]
             for end in ends {

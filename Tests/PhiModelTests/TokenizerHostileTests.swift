@@ -78,8 +78,10 @@ struct TokenizerHostileTests {
         (#""padding":null"#, #""version":"1.0""#, .malformed, "twice"),
         (#""post_processor":null"#, #""post_processor":{"type":"BertProcessing"}"#, .unsupported, "post_"),
         (#""decoder":{"type":"ByteLevel""#, #""decoder":{"type":"CTC""#, .unsupported, "decoder"),
-        (#""pre_tokenizer":{"type":"ByteLevel""#, #""pre_tokenizer":{"type":"Whitespace""#, .unsupported,
-            "pre_tokenizer"),
+        (
+            #""pre_tokenizer":{"type":"ByteLevel""#, #""pre_tokenizer":{"type":"Whitespace""#, .unsupported,
+            "pre_tokenizer"
+        ),
         (#""a b""#, #""a zz""#, .malformed, "merge"), (#""a b""#, #""ab""#, .malformed, "merge"),
         (#""a b""#, #""a b c""#, .malformed, "merge"), (#""a b""#, #"["a"]"#, .malformed, "merge"),
         (#""a b""#, #"["a","b","c"]"#, .malformed, "merge"), (#""a b""#, "17", .malformed, "string"),
@@ -166,6 +168,26 @@ struct TokenizerHostileTests {
                 #expect(taken < 20, "\(text.prefix(4).debugDescription)")
             }
         }
+    }
+
+    /// Normal forms sort combining marks; a megabyte of them must not take forever.
+    @Test(arguments: ["NFC", "NFD", "NFKC", "NFKD"])
+    func normalFormsOfManyMarks(_ form: String) throws {
+        let tokenizer = try makeTokenizer(byteLevelJSON(normalizer: "{\"type\":\"\(form)\"}"))
+        let taken = seconds {
+            for unit in ["\u{301}", "\u{301}\u{323}", "a\u{323}\u{301}"] {
+                let text = "e" + String(repeating: unit, count: 200_000)
+                #expect(!tokenizer.encode(text, addSpecialTokens: false).isEmpty)
+            }
+        }
+        #expect(taken < 20)
+    }
+
+    /// A small file must not make a large table.
+    @Test func idsFarApart() {
+        let tokens = (1...2000).map { "\"x\($0)\":\($0 * 60000)" }.joined(separator: ",")
+        let found = error(Self.valid.replacing(#""ab":256"#, with: #""ab":256,"# + tokens))
+        #expect(found?.message.contains("far beyond") == true)
     }
 
     @Test func matchersOfManyOverlappingTokens() throws {

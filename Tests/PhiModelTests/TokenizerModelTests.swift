@@ -184,6 +184,34 @@ struct TokenizerModelTests {
         #expect(try encode(two + literal, "") == "")
     }
 
+    /// On short texts Foundation is the measure, where it composes what is wholly decomposed (it leaves
+    /// some syllables of Hangul apart otherwise, and marks from compatibility mappings unsorted).
+    @Test func normalForms() {
+        var generator = SplitMix(state: 21)
+        let letters =
+            "aeé가ᄀ\u{1161}\u{11A8}각ﬁÅ\u{212B}\u{301}\u{323}\u{307}\u{344}\u{9C7}\u{9BE}\u{958}q\u{1E9B}ｶ\u{FF9E}漢"
+        let scalars = Array(letters.unicodeScalars)
+        var nfc = NormalForm(composes: true, isCompatible: false)
+        var nfd = NormalForm(composes: false, isCompatible: false)
+        var nfkc = NormalForm(composes: true, isCompatible: true)
+        var nfkd = NormalForm(composes: false, isCompatible: true)
+        for _ in 0..<3000 {
+            var view = String.UnicodeScalarView()
+            for _ in 0..<8 { view.append(scalars.randomElement(using: &generator) ?? "a") }
+            let text = String(view)
+            let canonical = text.decomposedStringWithCanonicalMapping
+            let compatible = text.decomposedStringWithCompatibilityMapping
+                .decomposedStringWithCanonicalMapping
+            let name = text.unicodeScalars.map { String($0.value, radix: 16) }.joined(separator: " ")
+            #expect(
+                sameBytes(nfc.normalize(text), canonical.precomposedStringWithCanonicalMapping), "\(name)")
+            #expect(sameBytes(nfd.normalize(text), canonical), "\(name)")
+            #expect(
+                sameBytes(nfkc.normalize(text), compatible.precomposedStringWithCanonicalMapping), "\(name)")
+            #expect(sameBytes(nfkd.normalize(text), compatible), "\(name)")
+        }
+    }
+
     @Test func splitBehaviours() throws {
         func pieces(_ behavior: String, _ text: String, invert: Bool = false) throws -> [String] {
             let reader = ConfigReader(

@@ -86,19 +86,22 @@ private struct Backtracker {
 struct TokenizerPatternTests {
     @Test func splitsAsItsAuthorsMeant() throws {
         let gpt2 = try Pattern(KnownPatterns.gpt2)
-        #expect(matches(gpt2, "I'm  here, at 10:30!\n\n ok ") == [
-            "I", "'m", " ", " here", ",", " at", " 10", ":", "30", "!", "\n\n", " ok", " ",
-        ])
+        #expect(
+            matches(gpt2, "I'm  here, at 10:30!\n\n ok ") == [
+                "I", "'m", " ", " here", ",", " at", " 10", ":", "30", "!", "\n\n", " ok", " ",
+            ])
         let llama3 = try Pattern(KnownPatterns.llama3)
-        #expect(matches(llama3, "It'S 12345 (yes)\r\n  x") == [
-            "It", "'S", " ", "123", "45", " (", "yes", ")\r\n", " ", " x",
-        ])
+        #expect(
+            matches(llama3, "It'S 12345 (yes)\r\n  x") == [
+                "It", "'S", " ", "123", "45", " (", "yes", ")\r\n", " ", " x",
+            ])
         // U+017F folds to s.
         #expect(matches(llama3, "x'\u{17F}") == ["x", "'\u{17F}"])
         let o200k = try Pattern(KnownPatterns.o200k)
-        #expect(matches(o200k, "HelloWORLDfooBar's あAAA path/to//") == [
-            "Hello", "WORLDfoo", "Bar's", " あ", "AAA", " path", "/to", "//",
-        ])
+        #expect(
+            matches(o200k, "HelloWORLDfooBar's あAAA path/to//") == [
+                "Hello", "WORLDfoo", "Bar's", " あ", "AAA", " path", "/to", "//",
+            ])
     }
 
     /// Small alphabets that reach every class of the known patterns, against the backtracking matcher.

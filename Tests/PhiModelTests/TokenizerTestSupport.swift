@@ -30,10 +30,17 @@ enum SharedFixtures {
 struct GoldenLine: Decodable {
     var category: String
     var text: String
-    var ids_no_special: [Int32]
-    var ids_with_special: [Int32]
+    var ids: [Int32]
+    var idsWithSpecial: [Int32]
     var decoded: String
-    var decoded_skip_special: String
+    var decodedSkipping: String
+
+    enum CodingKeys: String, CodingKey {
+        case category, text, decoded
+        case ids = "ids_no_special"
+        case idsWithSpecial = "ids_with_special"
+        case decodedSkipping = "decoded_skip_special"
+    }
 }
 
 /// Compares by bytes: `==` takes canonically equivalent strings as equal.
@@ -113,10 +120,10 @@ func sentencePieceJSON(
     let list = merges.map { quoted("\($0) \($1)") }.joined(separator: ",")
     let decoderJSON =
         decoder
-        ?? #"""
-        {"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},
-        {"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]}
-        """#
+            ?? #"""
+            {"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},
+            {"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]}
+            """#
     return """
         {"version":"1.0","truncation":null,"padding":null,"added_tokens":\(addedTokens),
         "normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},

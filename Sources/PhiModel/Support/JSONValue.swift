@@ -39,7 +39,7 @@ extension JSONScanner {
             try object { scanner, key in
                 let key = String(decoding: key, as: UTF8.self)
                 guard seen.insert(key).inserted else {
-                    throw scanner.fault("the key \"\(key)\" stands twice")
+                    throw scanner.fault("the key \(key.debugDescription.prefix(60)) stands twice")
                 }
                 members.append(Value.Member(key: key, value: try scanner.value()))
             }

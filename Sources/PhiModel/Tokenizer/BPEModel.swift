@@ -96,27 +96,31 @@ struct BPEModel: Sendable {
         {
             output.append(id)
         } else if let boundaries {
-            encodeCut(text, start, end, boundaries, scratch, &output)
+            scratch.withSymbols { encodeCut(text, start, end, boundaries, scratch, &$0, &output) }
         } else {
-            scratch.symbols.removeAll(keepingCapacity: true)
-            var unknown = PendingUnknown()
-            var i = start
-            while i < end {
-                let (scalar, length) = UTF8Bytes.decode(text, i)
-                let id = scalars[scalar]
-                if id >= 0 {
-                    unknown.flush(options, &scratch.symbols)
-                    scratch.symbols.append(id)
-                } else {
-                    let bytes = UnsafeBufferPointer(start: text + i, count: length)
-                    addMissing(bytes, &unknown, &scratch.symbols)
-                }
-                i += length
-            }
-            unknown.flush(options, &scratch.symbols)
-            scratch.merger.merge(scratch.symbols, with: merges, into: &output)
+            scratch.withSymbols { encodeWhole(text, start, end, scratch, &$0, &output) }
         }
-        scratch.trim()
+    }
+
+    private func encodeWhole(
+        _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
+        _ symbols: inout [Int32], _ output: inout [Int32]
+    ) {
+        var unknown = PendingUnknown()
+        var i = start
+        while i < end {
+            let (scalar, length) = UTF8Bytes.decode(text, i)
+            let id = scalars[scalar]
+            if id >= 0 {
+                unknown.flush(options, &symbols)
+                symbols.append(id)
+            } else {
+                addMissing(UnsafeBufferPointer(start: text + i, count: length), &unknown, &symbols)
+            }
+            i += length
+        }
+        unknown.flush(options, &symbols)
+        scratch.merger.merge(symbols, with: merges, into: &output)
     }
 
     private func encodeBytes(
@@ -125,49 +129,47 @@ struct BPEModel: Sendable {
     ) {
         let count = end - start
         guard count <= PieceCache.maxBytes else {
-            return mergeBytes(text, start, end, scratch, &output)
+            return scratch.withSymbols { mergeBytes(text, start, end, scratch, &$0, &output) }
         }
         let key = scratch.cache.key(text + start, count: count)
         if scratch.cache.find(key, into: &output) { return }
         let before = output.count
-        mergeBytes(text, start, end, scratch, &output)
+        scratch.withSymbols { mergeBytes(text, start, end, scratch, &$0, &output) }
         scratch.cache.store(key, output[before...])
     }
 
     private func mergeBytes(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
-        _ output: inout [Int32]
+        _ symbols: inout [Int32], _ output: inout [Int32]
     ) {
         if options.ignoresMerges {
             let name = (start..<end).flatMap { ByteAlphabet.encode(text[$0]) }
             if let id = vocabulary.id(of: name) { return output.append(id) }
         }
-        scratch.symbols.removeAll(keepingCapacity: true)
         var unknown = PendingUnknown()
         for i in start..<end {
             let id = byteSymbols[Int(text[i])]
             if id >= 0 {
-                unknown.flush(options, &scratch.symbols)
-                scratch.symbols.append(id)
+                unknown.flush(options, &symbols)
+                symbols.append(id)
             } else {
                 ByteAlphabet.encode(text[i]).withUnsafeBufferPointer {
-                    addMissing($0, &unknown, &scratch.symbols)
+                    addMissing($0, &unknown, &symbols)
                 }
             }
         }
-        unknown.flush(options, &scratch.symbols)
-        scratch.merger.merge(scratch.symbols, with: merges, into: &output)
+        unknown.flush(options, &symbols)
+        scratch.merger.merge(symbols, with: merges, into: &output)
     }
 
     /// Text is cut wherever no merge can reach across; unknown characters take part in no merge.
     private func encodeCut(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ boundaries: MergeBoundaries,
-        _ scratch: EncodeScratch, _ output: inout [Int32]
+        _ scratch: EncodeScratch, _ symbols: inout [Int32], _ output: inout [Int32]
     ) {
         var unknown = PendingUnknown()
         var previous: Int32 = -1
         var cut = start
-        scratch.symbols.removeAll(keepingCapacity: true)
         var i = start
         while i < end {
             let (scalar, length) = UTF8Bytes.decode(text, i)
@@ -176,39 +178,39 @@ struct BPEModel: Sendable {
                 if previous < 0 {
                     unknown.flush(options, &output)
                 } else if !boundaries.canMerge(previous, id) {
-                    mergeSymbols(text, cut, i, scratch, &output)
+                    mergeSymbols(text, cut, i, scratch, &symbols, &output)
                     cut = i
                 }
-                scratch.symbols.append(id)
+                symbols.append(id)
             } else {
-                mergeSymbols(text, cut, i, scratch, &output)
+                mergeSymbols(text, cut, i, scratch, &symbols, &output)
                 addMissing(UnsafeBufferPointer(start: text + i, count: length), &unknown, &output)
                 cut = i + length
             }
             previous = id
             i += length
         }
-        mergeSymbols(text, cut, end, scratch, &output)
+        mergeSymbols(text, cut, end, scratch, &symbols, &output)
         unknown.flush(options, &output)
     }
 
-    /// Merges `scratch.symbols`, which stand for `text[start ..< end]`, and empties them.
+    /// Merges `symbols`, which stand for `text[start ..< end]`, and empties them.
     @inline(__always)
     private func mergeSymbols(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,
-        _ output: inout [Int32]
+        _ symbols: inout [Int32], _ output: inout [Int32]
     ) {
-        defer { scratch.symbols.removeAll(keepingCapacity: true) }
-        switch scratch.symbols.count {
+        defer { symbols.removeAll(keepingCapacity: true) }
+        switch symbols.count {
         case 0: return
-        case 1: output.append(scratch.symbols[0])
+        case 1: output.append(symbols[0])
         case _ where end - start <= PieceCache.maxBytes:
             let key = scratch.cache.key(text + start, count: end - start)
             if scratch.cache.find(key, into: &output) { return }
             let before = output.count
-            scratch.merger.merge(scratch.symbols, with: merges, into: &output)
+            scratch.merger.merge(symbols, with: merges, into: &output)
             scratch.cache.store(key, output[before...])
-        default: scratch.merger.merge(scratch.symbols, with: merges, into: &output)
+        default: scratch.merger.merge(symbols, with: merges, into: &output)
         }
     }
 

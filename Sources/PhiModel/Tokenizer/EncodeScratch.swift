@@ -7,15 +7,24 @@ final class EncodeScratch: @unchecked Sendable {
     private static let keptCapacity = 1 << 16
 
     let cache = PieceCache()
-    let merger = SymbolMerger()
-    var symbols: [Int32] = []
+    var merger = SymbolMerger()
+    private var symbols: [Int32] = []
     var pieces = PieceList()
     let text = TextBuffers()
     var search = PatternSearch()
 
-    /// Gives memory back after an unusually long text.
-    func trim() {
-        if symbols.capacity > Self.keptCapacity { symbols = [] }
+    /// Lends an empty array for a piece's symbols. It is handed over as a whole, since each access to a
+    /// class's member costs a check.
+    @inline(__always)
+    func withSymbols<Result>(_ body: (inout [Int32]) -> Result) -> Result {
+        var lent: [Int32] = []
+        swap(&lent, &symbols)
+        defer {
+            // An unusually long piece gives its memory back.
+            if lent.capacity <= Self.keptCapacity { swap(&lent, &symbols) }
+        }
+        lent.removeAll(keepingCapacity: true)
+        return body(&lent)
     }
 }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Two buffers that a text is rewritten between, step by step.
 final class TextBuffers {
     private(set) var current = ByteBuffer()
@@ -25,7 +23,8 @@ enum Normalizer: Sendable {
     case replacePattern(Pattern, with: [UInt8])
     case lowercase
     case strip(left: Bool, right: Bool)
-    case nfc, nfd, nfkc, nfkd
+    /// NFC, NFD, NFKC, NFKD.
+    case normalForm(composes: Bool, isCompatible: Bool)
 
     func apply(to text: TextBuffers, _ search: inout PatternSearch) {
         guard text.current.count > 0 else { return }
@@ -66,10 +65,11 @@ enum Normalizer: Sendable {
                 if right { end = WhiteSpace.start(base, end, limit: start) }
                 new.append(UnsafeBufferPointer(rebasing: old[start..<end]))
             }
-        case .nfc: rewriteString(text) { $0.precomposedStringWithCanonicalMapping }
-        case .nfd: rewriteString(text) { $0.decomposedStringWithCanonicalMapping }
-        case .nfkc: rewriteString(text) { $0.precomposedStringWithCompatibilityMapping }
-        case .nfkd: rewriteString(text) { $0.decomposedStringWithCompatibilityMapping }
+        case .normalForm(let composes, let isCompatible):
+            rewriteString(text) {
+                var form = NormalForm(composes: composes, isCompatible: isCompatible)
+                return form.normalize($0)
+            }
         }
     }
 

@@ -45,7 +45,8 @@ final class PieceCache {
         }
         c |= UInt64(count) << 56
         let hash = ByteHash.mix(ByteHash.mix(a ^ seed, 0xE703_7ED1_A0B4_28DB) ^ b, c ^ 0x8EBC_6AF0_9C88_C6E3)
-        return Key(a: a, b: b, c: c, place: (Int(truncatingIfNeeded: hash) & (Self.placeCount - 1)) * Self.width)
+        return Key(
+            a: a, b: b, c: c, place: (Int(truncatingIfNeeded: hash) & (Self.placeCount - 1)) * Self.width)
     }
 
     /// Appends the tokens of a piece if they are known.

@@ -8,7 +8,7 @@ extension TokenizerConfigReader {
         #"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"#
 
     private func unsupportedType(_ type: String) -> ModelError {
-        unsupported("the type \"\(type)\" is not supported")
+        unsupported("the type \(type.quotedStart) is not supported")
     }
 
     /// A short literal that is searched for by comparing.
@@ -61,12 +61,12 @@ extension TokenizerConfigReader {
                     left: try member("strip_left").bool(default: true),
                     right: try member("strip_right").bool(default: true))
             ]
-        case "Lowercase", "NFC", "NFD", "NFKC", "NFKD":
+        case "Lowercase":
             try allow()
-            let simple: [String: Normalizer] = [
-                "Lowercase": .lowercase, "NFC": .nfc, "NFD": .nfd, "NFKC": .nfkc, "NFKD": .nfkd,
-            ]
-            return simple[type].map { [$0] } ?? []
+            return [.lowercase]
+        case "NFC", "NFD", "NFKC", "NFKD":
+            try allow()
+            return [.normalForm(composes: type.hasSuffix("C"), isCompatible: type.contains("K"))]
         default: throw unsupportedType(type)
         }
     }
@@ -93,14 +93,16 @@ extension TokenizerConfigReader {
             try allow("pattern", "behavior", "invert")
             let behavior = try member("behavior")
             guard let kind = SplitBehavior(rawValue: try behavior.string()) else {
-                throw behavior.unsupported("unknown behaviour \"\(try behavior.string())\"")
+                throw behavior.unsupported("unknown behaviour \(try behavior.string().quotedStart)")
             }
             let invert = try member("invert").bool(default: false)
             return ([.split(try member("pattern").pattern(), kind, invert: invert)], false)
         case "Digits":
             try allow("individual_digits")
             let individual = try member("individual_digits").bool(default: false)
-            return ([.split(try builtIn(#"\p{N}"#), individual ? .isolated : .contiguous, invert: false)], false)
+            return (
+                [.split(try builtIn(#"\p{N}"#), individual ? .isolated : .contiguous, invert: false)], false
+            )
         case "ByteLevel":
             try allow("add_prefix_space", "trim_offsets", "use_regex")
             var steps: [PreTokenizer] = []

@@ -2,7 +2,7 @@
 /// of equal ones the leftmost.
 ///
 /// Short pieces are searched directly; long ones go through a heap, so that n symbols take O(n log n).
-final class SymbolMerger {
+struct SymbolMerger {
     private static let shortLimit = 48
     private static let keptCapacity = 1 << 16
 
@@ -23,7 +23,7 @@ final class SymbolMerger {
     }
 
     /// Merges `symbols` and appends what is left to `output`.
-    func merge(_ symbols: [Int32], with merges: MergeTable, into output: inout [Int32]) {
+    mutating func merge(_ symbols: [Int32], with merges: MergeTable, into output: inout [Int32]) {
         switch symbols.count {
         case 0: break
         case 1: output.append(symbols[0])
@@ -32,7 +32,7 @@ final class SymbolMerger {
         }
     }
 
-    private func mergeShort(_ symbols: [Int32], _ merges: MergeTable, _ output: inout [Int32]) {
+    private mutating func mergeShort(_ symbols: [Int32], _ merges: MergeTable, _ output: inout [Int32]) {
         let count = symbols.count
         ids.withUnsafeMutableBufferPointer { ids in
             ranks.withUnsafeMutableBufferPointer { ranks in
@@ -75,7 +75,7 @@ final class SymbolMerger {
         return count
     }
 
-    private func mergeLong(_ symbols: [Int32], _ merges: MergeTable, _ output: inout [Int32]) {
+    private mutating func mergeLong(_ symbols: [Int32], _ merges: MergeTable, _ output: inout [Int32]) {
         links.removeAll(keepingCapacity: true)
         heap.removeAll()
         links.reserveCapacity(symbols.count)
@@ -111,7 +111,7 @@ final class SymbolMerger {
     }
 
     /// Looks the pair at `place` up anew.
-    private func update(_ place: Int, _ merges: MergeTable) {
+    private mutating func update(_ place: Int, _ merges: MergeTable) {
         let next = links[place].next
         let found = next < 0 ? (MergeTable.noRank, -1) : merges.find(links[place].id, links[next].id)
         links[place].rank = found.0

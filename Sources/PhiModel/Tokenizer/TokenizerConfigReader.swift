@@ -31,7 +31,7 @@ struct TokenizerConfigReader {
     /// - Throws: `unsupported` for a key that is not among `names`.
     func allow(_ names: String...) throws {
         for member in try members() where member.key != "type" && !names.contains(member.key) {
-            throw unsupported("the key \"\(member.key)\" is not supported")
+            throw unsupported("the key \(member.key.quotedStart) is not supported")
         }
     }
 
@@ -73,5 +73,13 @@ struct TokenizerConfigReader {
         let string = try string()
         guard string.unicodeScalars.count == 1 else { throw malformed("expected one character") }
         return string
+    }
+}
+
+extension String {
+    /// For messages: quoted, without control characters, and cut off where it is long.
+    var quotedStart: String {
+        unicodeScalars.count <= 60
+            ? debugDescription : String(unicodeScalars.prefix(60)).debugDescription + "..."
     }
 }

@@ -4,6 +4,8 @@ import Foundation
 struct TokenizerFile {
     /// Far above any real file (15 MB), and small enough for 32-bit offsets.
     private static let sizeLimit = 512 << 20
+    /// Of one part besides vocabulary and merges, which are kept as trees of values.
+    private static let partLimit = 8 << 20
     /// Ranks are kept in 24 bits.
     private static let mergeLimit = 1 << 24
 
@@ -38,13 +40,13 @@ struct TokenizerFile {
         try scanner.object { scanner, key in
             let key = String(decoding: key, as: UTF8.self)
             guard parts[key] == nil, key != "model" || modelStart == nil else {
-                throw scanner.fault("the key \"\(key)\" stands twice")
+                throw scanner.fault("the key \(key.quotedStart) stands twice")
             }
             if key == "model" {
                 modelStart = scanner.position
                 try scanner.skip()
             } else {
-                parts[key] = try scanner.value()
+                parts[key] = try Self.part(&scanner, key)
             }
         }
         let end = scanner.position
@@ -56,7 +58,7 @@ struct TokenizerFile {
             "post_processor", "decoder",
         ]
         if let key = parts.keys.sorted().first(where: { !known.contains($0) }) {
-            throw part(key).unsupported("unknown key")
+            throw ModelError(.unsupported, path: path, "the key \(key.quotedStart) is not supported")
         }
         let version = part("version")
         if !version.isNull, version.value != .string("1.0") {
@@ -81,6 +83,17 @@ struct TokenizerFile {
         }
     }
 
+    private static func part(_ scanner: inout JSONScanner, _ key: String) throws -> JSONScanner.Value {
+        let start = scanner.position
+        try scanner.skip()
+        guard scanner.position - start <= partLimit else {
+            throw scanner.fault(
+                "the value of \(key.quotedStart) is larger than \(partLimit >> 20) MB", at: start)
+        }
+        scanner.seek(to: start)
+        return try scanner.value()
+    }
+
     private func malformed(_ message: String) -> ModelError {
         ModelError(.malformed, path: path, message)
     }
@@ -90,21 +103,23 @@ struct TokenizerFile {
     private mutating func readModel(_ scanner: inout JSONScanner) throws {
         var parts: [JSONScanner.Value.Member] = []
         var vocabularyStart: Int?
+        var vocabularyEnd = 0
         var mergesStart: Int?
         try scanner.object { scanner, key in
             let key = String(decoding: key, as: UTF8.self)
             let isTwice =
                 key == "vocab" && vocabularyStart != nil || key == "merges" && mergesStart != nil
                 || parts.contains { $0.key == key }
-            if isTwice { throw scanner.fault("the key \"\(key)\" stands twice") }
+            if isTwice { throw scanner.fault("the key \(key.quotedStart) stands twice") }
             switch key {
             case "vocab":
                 vocabularyStart = scanner.position
                 try scanner.skip()
+                vocabularyEnd = scanner.position
             case "merges":
                 mergesStart = scanner.position
                 try scanner.skip()
-            default: parts.append(.init(key: key, value: try scanner.value()))
+            default: parts.append(.init(key: key, value: try Self.part(&scanner, key)))
             }
         }
         let model = TokenizerConfigReader(value: .object(parts), key: "model", path: path)
@@ -132,30 +147,28 @@ struct TokenizerFile {
         options.byteFallback = try model.member("byte_fallback").bool(default: false)
         options.ignoresMerges = try model.member("ignore_merges").bool(default: false)
         scanner.seek(to: vocabularyStart)
-        try readVocabulary(&scanner)
+        try readVocabulary(&scanner, byteCount: vocabularyEnd - vocabularyStart)
         scanner.seek(to: mergesStart)
         try readMerges(&scanner)
         let unknown = try model.member("unk_token")
         if !unknown.isNull {
             guard let id = vocabulary.id(of: try unknown.string().utf8) else {
-                throw unknown.malformed("\"\(try unknown.string())\" is not in the vocabulary")
+                throw unknown.malformed("\(try unknown.string().quotedStart) is not in the vocabulary")
             }
             options.unknownID = id
         }
     }
 
-    private mutating func readVocabulary(_ scanner: inout JSONScanner) throws {
-        // An id may be read before the vocabulary's size is known, so what it costs is limited by the text
-        // read so far: no file makes a table much larger than itself.
-        let start = scanner.position
+    private mutating func readVocabulary(_ scanner: inout JSONScanner, byteCount: Int) throws {
+        // Memory goes with the highest id; each token takes at least a byte of the file, so this leaves
+        // room for gaps, but no small file makes a large table.
+        let idLimit = min(byteCount + 65536, Int(Int32.max))
         try scanner.object { scanner, text in
             let place = scanner.position
             let id = try scanner.integer()
-            guard 0...Int(Int32.max) ~= id else {
-                throw scanner.fault("a token's id must be from 0 to \(Int32.max)", at: place)
-            }
-            guard id < vocabulary.idLimit + max(65536, scanner.position - start) else {
-                throw scanner.fault("the id \(id) is far beyond the others", at: place)
+            guard 0..<idLimit ~= id else {
+                throw scanner.fault(
+                    "the id \(id) is negative or far beyond the number of tokens", at: place)
             }
             do {
                 try vocabulary.insert(text, id: id)
@@ -200,11 +213,11 @@ struct TokenizerFile {
                 return (left, right, merged)
             }
             guard let merge else {
-                let left = String(decoding: pair[..<cut], as: UTF8.self)
-                let right = String(decoding: pair[cut...], as: UTF8.self)
+                let left = String(decoding: pair[..<cut], as: UTF8.self).quotedStart
+                let right = String(decoding: pair[cut...], as: UTF8.self).quotedStart
                 throw scanner.fault(
-                    "the merge of \"\(left)\" and \"\(right)\": both and what they make must be in the "
-                        + "vocabulary", at: place)
+                    "the merge of \(left) and \(right): both and what they make must be in the vocabulary",
+                    at: place)
             }
             guard cut > 0, cut < pair.count else {
                 throw scanner.fault("a merge with an empty part", at: place)
@@ -240,11 +253,11 @@ struct TokenizerFile {
                 throw entry.malformed("an added token must not be empty")
             }
             guard contents.insert(Array(token.content.utf8)).inserted, ids.insert(token.id).inserted else {
-                throw entry.malformed("the added token \"\(token.content)\" or its id stands twice")
+                throw entry.malformed("the added token \(token.content.quotedStart) or its id stands twice")
             }
             if let id = vocabulary.id(of: token.content.utf8), id != token.id {
                 throw idReader.malformed(
-                    "\"\(token.content)\" has the id \(id) in the vocabulary, not \(token.id)")
+                    "\(token.content.quotedStart) has the id \(id) in the vocabulary, not \(token.id)")
             }
             addedTokens.append(token)
         }
