@@ -24,6 +24,23 @@ final class ScratchFolder {
     func write(_ name: String, _ text: String) throws -> String { try write(name, Array(text.utf8)) }
 }
 
+/// A file for many contents in turn. Foundation waits for the disk on each whole-file write; this does not.
+final class RewrittenFile {
+    let path: String
+    private let handle: FileHandle
+
+    init(in folder: ScratchFolder) throws {
+        path = try folder.write("rewritten", "")
+        handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    }
+
+    func set(_ bytes: [UInt8]) throws {
+        try handle.seek(toOffset: 0)
+        try handle.write(contentsOf: bytes)
+        try handle.truncate(atOffset: UInt64(bytes.count))
+    }
+}
+
 /// A tensor as a test writes it.
 struct TestTensor {
     let name: String

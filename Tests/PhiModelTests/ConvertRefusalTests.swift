@@ -153,11 +153,12 @@ struct ConvertRefusalTests {
         let bytes = gguf.bytes()
         var random = TestRandom(state: 3)
         var refused = 0
-        for _ in 0..<400 {
-            let path = try scratch.write("model.gguf", random.mutated(bytes, within: gguf.headerSize))
+        let damaged = try RewrittenFile(in: scratch)
+        for _ in 0..<2000 {
+            try damaged.set(random.mutated(bytes, within: gguf.headerSize))
             do {
-                let file = try GGUFFile(path: path)
-                let metadata = GGUFMetadata(path: path, values: file.metadata)
+                let file = try GGUFFile(path: damaged.path)
+                let metadata = GGUFMetadata(path: damaged.path, values: file.metadata)
                 let model = try GGUFHyperparameters(metadata)
                 let plan = try ConversionPlan(file, model)
                 let special = try GGUFSpecialTokens(metadata, vocabularySize: plan.vocabularySize)
@@ -166,6 +167,6 @@ struct ConvertRefusalTests {
                     metadata, special: special, vocabularySize: plan.vocabularySize, contextLength: 1)
             } catch is ModelError { refused += 1 }
         }
-        #expect(refused > 200)
+        #expect(refused > 1000)
     }
 }

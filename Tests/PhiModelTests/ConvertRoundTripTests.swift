@@ -88,6 +88,17 @@ struct ConvertRoundTripTests {
         #expect(rope.shortFactors == [Double](repeating: 1.1, count: 6))
         #expect(rope.longFactors == [Double](repeating: 40.5, count: 6))
         #expect(rope.originalContextLength == 4096)
+        #expect(rope.attentionFactor == (1 + 1.0 / 12).squareRoot())
+    }
+
+    @Test(arguments: [(Float(1.0408330), false), (1.25, true)])
+    func onlyAnUnusualAttentionFactorIsWritten(factor: Float, isWritten: Bool) throws {
+        // 1.0408330 is sqrt(1 + ln 2 / ln 4096) in single precision.
+        var model = TestModel(phi3: .f16)
+        model.gguf.set("phi3.rope.scaling.attn_factor", .float32(factor))
+        try convert(model)
+        let text = try String(contentsOfFile: output + "/config.json", encoding: .utf8)
+        #expect(text.contains("\"attention_factor\": \(factor)") == isWritten)
     }
 
     @Test func everyRotaryFractionReadsBackAsItself() throws {

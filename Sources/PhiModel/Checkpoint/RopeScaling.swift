@@ -25,6 +25,12 @@ public struct LongRope: Sendable, Equatable {
         self.originalContextLength = originalContextLength
         self.attentionFactor = attentionFactor
     }
+
+    /// Microsoft's factor for a context of `contextLength` tokens; 1 where that is not beyond the original.
+    static func standardAttentionFactor(contextLength: Int, originalContextLength: Int) -> Double {
+        let growth = Double(contextLength) / Double(originalContextLength)
+        return growth <= 1 ? 1 : (1 + log(growth) / log(Double(originalContextLength))).squareRoot()
+    }
 }
 
 extension RopeScaling {
@@ -101,7 +107,8 @@ extension LongRope {
                 "is \(factor); only max_position_embeddings / original_max_position_embeddings (\(growth)) is supported"
             )
         }
-        let standard = growth <= 1 ? 1 : (1 + log(growth) / log(Double(original))).squareRoot()
+        let standard = Self.standardAttentionFactor(
+            contextLength: contextLength, originalContextLength: original)
         self.init(
             shortFactors: try scaling.numbers("short_factor", count: rotaryDimension / 2, 1e-6...1e6),
             longFactors: try scaling.numbers("long_factor", count: rotaryDimension / 2, 1e-6...1e6),

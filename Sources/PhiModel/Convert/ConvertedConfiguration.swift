@@ -69,7 +69,7 @@ struct ConvertedConfiguration {
             }
             return .null
         }
-        guard model.originalContextLength != nil else {
+        guard let original = model.originalContextLength else {
             throw metadata.fault(
                 .malformed, "\(model.architecture.rawValue).rope.scaling.original_context_length",
                 "is missing")
@@ -83,8 +83,12 @@ struct ConvertedConfiguration {
             ("type", .string("longrope")), ("short_factor", .row(short.map { .float($0) })),
             ("long_factor", .row(long.map { .float($0) })),
         ]
-        // Without it, readers take Microsoft's formula, to which the file's value is a rounding.
-        if let factor = model.attentionFactor { members.append(("attention_factor", .float(factor))) }
+        // The file's factor is mostly a rounding of the formula that readers use without one.
+        let standard = LongRope.standardAttentionFactor(
+            contextLength: model.contextLength, originalContextLength: original)
+        if let factor = model.attentionFactor, factor != Float(standard) {
+            members.append(("attention_factor", .float(factor)))
+        }
         return .object(members)
     }
 
