@@ -101,21 +101,21 @@ extension Evaluator {
 
     /// The text with HTML's special characters as entities, as the `escape` filter gives it.
     func escaped(_ text: String) throws -> String {
-        try spend(text: text)
+        try spend(1 + text.utf8.count / 2)
         guard text.utf8.contains(where: { "&<>'\"".utf8.contains($0) }) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "'": result += "&#39;"
-            case "\"": result += "&#34;"
-            default: result.unicodeScalars.append(scalar)
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x26: result += "&amp;".utf8
+            case 0x3C: result += "&lt;".utf8
+            case 0x3E: result += "&gt;".utf8
+            case 0x27: result += "&#39;".utf8
+            case 0x22: result += "&#34;".utf8
+            default: result.append(byte)
             }
         }
-        try checkText(result.utf8.count)
-        return result
+        try checkText(result.count)
+        return String(decoding: result, as: UTF8.self)
     }
 
     private func repeated(_ value: Value, _ count: Int) throws -> Value? {
@@ -124,7 +124,7 @@ extension Evaluator {
             let (bytes, overflow) = text.utf8.count.multipliedReportingOverflow(by: count)
             try checkText(overflow ? .max : bytes)
             try spend(1 + bytes / 16)
-            let result = text.isEmpty ? "" : String(repeating: text, count: count)
+            let result = bytes == 0 ? "" : PythonText.repeated(text, count)
             if case .markup = value { return .markup(result) }
             return .string(result)
         }
@@ -213,115 +213,4 @@ extension Evaluator {
     }
 
     private func divisionByZero() -> TemplateFault { fault("a number is divided by zero") }
-
-    // MARK: Comparison
-
-    func compare(_ a: Value, _ sign: CompareOperator, _ b: Value) throws -> Bool {
-        switch sign {
-        case .equal: return try isEqual(a, b)
-        case .notEqual: return !(try isEqual(a, b))
-        case .less: return try order(a, b).map { $0 < 0 } ?? false
-        case .lessOrEqual: return try order(a, b).map { $0 <= 0 } ?? false
-        case .greater: return try order(a, b).map { $0 > 0 } ?? false
-        case .greaterOrEqual: return try order(a, b).map { $0 >= 0 } ?? false
-        case .isIn: return try contains(b, a)
-        case .notIn: return !(try contains(b, a))
-        }
-    }
-
-    func isEqual(_ a: Value, _ b: Value) throws -> Bool {
-        try refuseIfStrict(a)
-        try refuseIfStrict(b)
-        if let x = a.text, let y = b.text {
-            guard x.utf8.count == y.utf8.count else { return false }
-            try spend(text: x)
-            return sameBytes(x, y)
-        }
-        if let x = a.integer, let y = b.integer { return x == y }
-        if let x = a.number, let y = b.number { return x == y }
-        switch (a, b) {
-        case (.undefined, .undefined), (.none, .none): return true
-        case (.list(let x), .list(let y)): return try isEqual(x, y)
-        case (.dict(let x), .dict(let y)): return try isEqual(x, y)
-        case (.generator(let x), .generator(let y)): return x === y
-        case (.namespace(let x), .namespace(let y)): return x === y
-        case (.macro(let x), .macro(let y)): return x === y
-        case (.loop(let x), .loop(let y)): return x === y
-        case (.function(let x), .function(let y)): return x == y
-        default: return false
-        }
-    }
-
-    private func isEqual(_ a: ListValue, _ b: ListValue) throws -> Bool {
-        switch (a.kind, b.kind) {
-        case (.list, .list), (.tuple, .tuple), (.range, .range): break
-        default: return a === b
-        }
-        guard a.items.count == b.items.count else { return false }
-        for (x, y) in zip(a.items, b.items) {
-            try spend(1)
-            if !(try isEqual(x, y)) { return false }
-        }
-        return true
-    }
-
-    private func isEqual(_ a: DictValue, _ b: DictValue) throws -> Bool {
-        guard a.members.count == b.members.count else { return false }
-        for (name, x) in zip(a.members.keys, a.members.values) {
-            try spend(1)
-            guard let key = DictKey(name), let y = b.members[key], try isEqual(x, y) else { return false }
-        }
-        return true
-    }
-
-    /// -1, 0 or 1; nil if a NaN is compared, which is neither less nor more nor equal.
-    func order(_ a: Value, _ b: Value) throws -> Int? {
-        try refuseUndefined(a)
-        try refuseUndefined(b)
-        try spend(1)
-        if let x = a.text, let y = b.text {
-            try spend(1 + min(x.utf8.count, y.utf8.count) / 16)
-            return compareBytes(x, y)
-        }
-        if let x = a.integer, let y = b.integer { return x < y ? -1 : x > y ? 1 : 0 }
-        if let x = a.number, let y = b.number { return x < y ? -1 : x > y ? 1 : x == y ? 0 : nil }
-        if case .list(let x) = a, case .list(let y) = b, x.kind == y.kind,
-            x.kind == .list || x.kind == .tuple
-        {
-            for (p, q) in zip(x.items, y.items) where !(try isEqual(p, q)) { return try order(p, q) }
-            return x.items.count < y.items.count ? -1 : x.items.count > y.items.count ? 1 : 0
-        }
-        throw fault("\(a.typeName) and \(b.typeName) have no order")
-    }
-
-    func contains(_ container: Value, _ value: Value) throws -> Bool {
-        switch container {
-        case .undefined:
-            try refuseIfStrict(container)
-            return false
-        case .string(let text), .markup(let text):
-            try refuseUndefined(value)
-            guard let needle = value.text else {
-                throw fault("only a string can be in a string, not \(value.typeName)")
-            }
-            try spend(2 + (text.utf8.count + needle.utf8.count) / 4)
-            return PythonText.contains(text, needle)
-        case .list(let list):
-            for item in list.items {
-                try spend(1)
-                if try isEqual(item, value) { return true }
-            }
-            return false
-        case .dict(let dict):
-            try refuseIfStrict(value)
-            return dict.members[try key(value)] != nil
-        case .generator(let generator):
-            while let item = generator.next() {
-                try spend(1)
-                if try isEqual(item, value) { return true }
-            }
-            return false
-        default: throw fault("nothing can be in \(container.typeName)")
-        }
-    }
 }

@@ -23,6 +23,14 @@ enum PythonText {
         return String(view)
     }
 
+    static func repeated(_ text: String, _ count: Int) -> String {
+        var result = Array(text.utf8)
+        let size = result.count * count
+        result.reserveCapacity(size)
+        while result.count < size { result += result.prefix(size - result.count) }
+        return String(decoding: result, as: UTF8.self)
+    }
+
     enum Side { case both, left, right }
 
     static func strip(_ text: String, _ characters: String?, _ side: Side) -> String {

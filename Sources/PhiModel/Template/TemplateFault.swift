@@ -17,10 +17,12 @@ struct TemplateFault: Error {
 struct TemplateLimits: Sendable {
     /// The template's own size in bytes.
     var sourceBytes = 1 << 20
-    /// Nesting of tags and expressions in the source.
-    var nesting = 100
-    /// Nesting of evaluation, macro calls included. Together with `nesting` it bounds the stack, which on
-    /// some threads is only 512 KB.
+    /// Nesting of tags, brackets, operators and arguments in the source.
+    var nesting = 80
+    /// Height of one expression's tree: `a + b + c` is 3 high.
+    var height = 200
+    /// Nesting of evaluation, macro calls included. Like `nesting` and `height` it bounds
+    /// the stack, which on some threads is only 512 KB.
     var depth = 250
     /// Units of work: one a node evaluated, 4 an element made, 1 for 16 bytes of text handled.
     var steps = 10_000_000

@@ -1,38 +1,3 @@
-struct TemplateToken: Equatable {
-    enum Kind: Equatable {
-        case data(String)
-        case variableBegin
-        case variableEnd
-        case blockBegin
-        case blockEnd
-        case name(String)
-        case string(String)
-        case int(Int)
-        case double(Double)
-        case sign(String)
-        case end
-    }
-
-    let kind: Kind
-    let line: Int
-
-    /// What messages call it.
-    var spelling: String {
-        switch kind {
-        case .data: "text"
-        case .variableBegin: "'{{'"
-        case .variableEnd: "'}}'"
-        case .blockBegin: "'{%'"
-        case .blockEnd: "'%}'"
-        case .name(let name): "'\(name)'"
-        case .string: "a string"
-        case .int, .double: "a number"
-        case .sign(let sign): "'\(sign)'"
-        case .end: "the end of the template"
-        }
-    }
-}
-
 /// How the text around tags is treated.
 struct TemplateWhitespace: Sendable {
     /// The first line feed behind a block tag is dropped.
@@ -51,10 +16,10 @@ struct TemplateWhitespace: Sendable {
 
 /// Cuts a template into tokens, as Jinja 3.1 does.
 struct TemplateLexer {
-    private let source: [Unicode.Scalar]
+    let source: [Unicode.Scalar]
     private let whitespace: TemplateWhitespace
-    private var at = 0
-    private var line = 1
+    private(set) var at = 0
+    private(set) var line = 1
     /// Whether the tag before the current text ended with a line feed (or there is none).
     private var lineStarting = true
     private var tokens: [TemplateToken] = []
@@ -265,87 +230,11 @@ struct TemplateLexer {
         emit(.sign(String(scalar)), to: at + 1)
     }
 
-    private mutating func number() throws {
-        let afterDot = at > 0 && source[at - 1] == "."
-        if !afterDot, let end = floatEnd(at) {
-            let text = PythonText.string(source[at..<end].filter { $0 != "_" })
-            guard let value = Double(text) else { throw fault("'\(text)' is not a number", line) }
-            return emit(.double(value), to: end)
-        }
-        var base = 10
-        var end = at
-        if source[at] == "0", let letter = character(at + 1)?.lowered,
-            let found = ["b": 2, "o": 8, "x": 16][String(letter)],
-            let first = character(at + 2),
-            first.digit(base: found) != nil || first == "_"
-        {
-            base = found
-            end = at + 2
-        }
-        let digits = end
-        while let next = character(end), next.digit(base: base) != nil || next == "_" { end += 1 }
-        let text = PythonText.string(source[digits..<end])
-        let leadsWithZero = base == 10 && text.hasPrefix("0") && text.contains { $0 != "0" && $0 != "_" }
-        let plain = text.replacing("_", with: "")
-        if text.hasSuffix("_") || text.contains("__") || leadsWithZero {
-            throw fault("'\(text)' is not a number", line)
-        }
-        guard let value = Int(plain, radix: base) else {
-            throw TemplateFault(
-                kind: .unsupported, line: line, message: "the number \(plain.prefix(40)) does not fit 64 bits"
-            )
-        }
-        emit(.int(value), to: end)
-    }
-
-    /// The end of the float that begins here: digits with a fraction, an exponent, or both.
-    private func floatEnd(_ start: Int) -> Int? {
-        guard let whole = digitsEnd(start) else { return nil }
-        var end = whole
-        var isFloat = false
-        if character(end) == ".", let fraction = digitsEnd(end + 1) {
-            end = fraction
-            isFloat = true
-        }
-        if character(end)?.lowered == "e" {
-            var i = end + 1
-            if let sign = character(i), sign == "+" || sign == "-" { i += 1 }
-            if let exponent = digitsEnd(i) {
-                end = exponent
-                isFloat = true
-            }
-        }
-        return isFloat ? end : nil
-    }
-
-    private func digitsEnd(_ start: Int) -> Int? {
-        guard character(start)?.isASCIIDigit == true else { return nil }
-        var i = start
-        while let scalar = character(i) {
-            if scalar.isASCIIDigit {
-                i += 1
-            } else if scalar == "_", character(i + 1)?.isASCIIDigit == true {
-                i += 2
-            } else {
-                break
-            }
-        }
-        return i
-    }
-
-    private mutating func string(quote: Unicode.Scalar) throws {
-        var end = at + 1
-        while let scalar = character(end), scalar != quote { end += scalar == "\\" ? 2 : 1 }
-        guard end < source.count else { throw fault("the string that begins here has no end", line) }
-        let text = try StringEscapes.decode(source[(at + 1)..<end], line: line)
-        emit(.string(text), to: end + 1)
-    }
-
     // MARK: Helpers
 
-    private func character(_ i: Int) -> Unicode.Scalar? { i < source.count ? source[i] : nil }
+    func character(_ i: Int) -> Unicode.Scalar? { i < source.count ? source[i] : nil }
 
-    private func matches(_ i: Int, _ text: String) -> Bool {
+    func matches(_ i: Int, _ text: String) -> Bool {
         var i = i
         for scalar in text.unicodeScalars {
             guard i < source.count, source[i] == scalar else { return false }
@@ -354,42 +243,23 @@ struct TemplateLexer {
         return true
     }
 
-    private func skipSpace(_ start: Int) -> Int {
+    func skipSpace(_ start: Int) -> Int {
         var i = start
         while i < source.count, PythonText.isSpace(source[i]) { i += 1 }
         return i
     }
 
-    private mutating func emit(_ kind: TemplateToken.Kind, to end: Int) {
+    mutating func emit(_ kind: TemplateToken.Kind, to end: Int) {
         tokens.append(TemplateToken(kind: kind, line: line))
         move(to: end)
     }
 
-    private mutating func move(to end: Int) {
+    mutating func move(to end: Int) {
         for i in at..<end where source[i] == "\n" { line += 1 }
         at = end
     }
 
-    private func fault(_ message: String, _ line: Int) -> TemplateFault {
+    func fault(_ message: String, _ line: Int) -> TemplateFault {
         TemplateFault(kind: .malformed, line: line, message: message)
-    }
-}
-
-extension Unicode.Scalar {
-    var isASCIIDigit: Bool { (0x30...0x39).contains(value) }
-
-    fileprivate var lowered: Unicode.Scalar {
-        (0x41...0x5A).contains(value) ? Unicode.Scalar(UInt8(value) | 0x20) : self
-    }
-
-    func digit(base: Int) -> Int? {
-        let lowered = self.lowered.value
-        let digit: Int
-        switch lowered {
-        case 0x30...0x39: digit = Int(lowered) - 0x30
-        case 0x61...0x7A: digit = Int(lowered) - 0x61 + 10
-        default: return nil
-        }
-        return digit < base ? digit : nil
     }
 }
