@@ -17,13 +17,41 @@ enum Assembly {
         }
     }
 
+    /// Another version of the arithmetic gives other results, and must not go on with the old ones.
+    private static let arithmeticVersion = "1"
+
     static func loadModel(_ job: JobSettings) throws -> any BatchModel {
-        throw ModelError(.unsupported, path: job.model, "this build has no engine.")
+        guard job.kvPrecision != .f16 else {
+            throw JobError(.badJob, "kv: f16 is not supported; KV caches are int8 (auto or int8).")
+        }
+        var options = EngineOptions()
+        if case .count(let threads) = job.threads { options.threads = threads }
+        switch job.kvBudget {
+        case .auto: break
+        case .bytes(let bytes): options.kvBudget = bytes
+        case .share(let share):
+            options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
+        }
+        return try PhiEngine(folder: job.model, options: options)
     }
 
     static func openStore(
         _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
-        throw JobError(.cannotWrite, at: job.output, "this build has no journal.")
+        let fingerprint = try RunFingerprint(job: job, arithmetic: arithmeticVersion)
+        guard job.output != "-" else {
+            if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
+            return StreamStore(fingerprint: fingerprint, samples: job.samples)
+        }
+        let waiting = OutputLock.Waiting(
+            onWait: { holder in
+                log.info(
+                    "waiting for \(holder?.description ?? "another run"), which is writing \(job.output)")
+            }, shouldStop: { stopFlag.isSet })
+        let store = try JournalStore(
+            output: job.output, fingerprint: fingerprint, samples: job.samples, restart: restart,
+            waiting: waits ? waiting : nil)
+        for note in store.notes { log.warning("\(note)") }
+        return store
     }
 }

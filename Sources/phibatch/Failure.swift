@@ -20,6 +20,10 @@ extension JobError: ExitCoding {
     }
 }
 
+extension StoreError: ExitCoding {
+    var exitStatus: Int32 { exitCode }
+}
+
 extension ModelError: ExitCoding {
     var exitStatus: Int32 { 69 }
 }

@@ -65,7 +65,7 @@ struct Summary {
             ? "Mend them and run again, or allow failures with --max-failures \(failed)."
             : "All results are kept, but \(job.output) is not written. Mend the lines and run again (only they are "
                 + "redone), or allow failures with --max-failures \(failed) (then they are error rows in the output)."
-        return (["\(failed) lines failed, but max_failures allows \(allowed)."] + failedLines + [advice])
+        return (["failed lines: \(failed); max_failures allows \(allowed)."] + failedLines + [advice])
             .joined(separator: "\n")
     }
 

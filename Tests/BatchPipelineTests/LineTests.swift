@@ -1,3 +1,4 @@
+import PhiModel
 import Testing
 
 @testable import BatchPipeline
@@ -48,26 +49,16 @@ import Testing
 }
 
 @Suite struct JSONTests {
-    private func parse(_ text: String) throws(JSONProblem) -> JSONValue {
+    private func parse(_ text: String) throws(JSONProblem) -> TemplateValue {
         try JSONParser.parse(Array(text.utf8))
     }
 
     @Test func valuesAreRead() throws {
         #expect(
             try parse(#" {"a":[1,-2.5e3,true,false,null,"x\n\"\\\/\u00e9\ud83d\ude00"],"b":{}} "#)
-                == .object([
-                    (
-                        "a",
-                        .array([
-                            .int(1), .double(-2500), .bool(true), .bool(false), .null, .string("x\n\"\\/é😀"),
-                        ])
-                    ),
-                    ("b", .object([])),
-                ]))
+                == ["a": [1, -2500.0, true, false, nil, "x\n\"\\/\u{E9}\u{1F600}"], "b": [:]])
         #expect(try parse("12345678901234567890") == .double(12_345_678_901_234_567_168))
-        #expect(
-            try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
-                == .object([("\u{E9}", .int(1)), ("e\u{301}", .int(2))]))
+        #expect(try parse("{\"\u{E9}\":1,\"e\u{301}\":2}") == ["\u{E9}": 1, "e\u{301}": 2])
     }
 
     @Test(arguments: [

@@ -108,11 +108,14 @@ import Testing
     }
 
     @Test func aMissingFieldIsNeverLeftOutInSilence() {
-        #expect(
-            throws: LineError(
-                .templateError, "The job's template uses the field `name`, which the line lacks.")
-        ) {
-            try prompt(#"{"prompt":"p"}"#) { $0.prompt = "{{ name }}: {{ prompt }}" }
+        for line in [#"{"prompt":"p"}"#, #"{"prompt":"p","name":null}"#] {
+            do {
+                _ = try prompt(line) { $0.prompt = "{{ name }}: {{ prompt }}" }
+                Issue.record("no error")
+            } catch {
+                let error = error as? LineError
+                #expect(error?.code == .templateError && error?.message.contains("name") == true)
+            }
         }
         #expect(throws: JobError.self) { try prompt("{}") { $0.prompt = "{{ oops" } }
     }

@@ -1,4 +1,4 @@
-import Foundation
+import PhiModel
 
 /// Why bytes are not JSON.
 struct JSONProblem: Error {
@@ -13,15 +13,15 @@ struct JSONParser {
     private var index = 0
 
     /// - Parameter bytes: UTF-8, already checked.
-    static func parse(_ bytes: [UInt8]) throws(JSONProblem) -> JSONValue {
-        let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSONValue, JSONProblem> in
+    static func parse(_ bytes: [UInt8]) throws(JSONProblem) -> TemplateValue {
+        let result = bytes.withUnsafeBufferPointer { buffer -> Result<TemplateValue, JSONProblem> in
             var parser = JSONParser(bytes: buffer)
             do throws(JSONProblem) { return .success(try parser.document()) } catch { return .failure(error) }
         }
         return try result.get()
     }
 
-    private mutating func document() throws(JSONProblem) -> JSONValue {
+    private mutating func document() throws(JSONProblem) -> TemplateValue {
         skipSpace()
         let value = try value(depth: 0)
         skipSpace()
@@ -41,7 +41,7 @@ struct JSONParser {
         while let byte = current, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
     }
 
-    private mutating func value(depth: Int) throws(JSONProblem) -> JSONValue {
+    private mutating func value(depth: Int) throws(JSONProblem) -> TemplateValue {
         guard depth <= Self.depthLimit else { throw problem("nested too deeply") }
         guard let byte = current else { throw problem("ends too early") }
         switch byte {
@@ -56,7 +56,9 @@ struct JSONParser {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONProblem) -> JSONValue {
+    private mutating func word(_ word: StaticString, _ value: TemplateValue) throws(JSONProblem)
+        -> TemplateValue
+    {
         let end = index + word.utf8CodeUnitCount
         let isThere =
             end <= bytes.count && word.withUTF8Buffer { bytes[index..<end].elementsEqual($0) }
@@ -65,8 +67,8 @@ struct JSONParser {
         return value
     }
 
-    private mutating func object(depth: Int) throws(JSONProblem) -> JSONValue {
-        var members: [(key: String, value: JSONValue)] = []
+    private mutating func object(depth: Int) throws(JSONProblem) -> TemplateValue {
+        var members: [TemplateMember] = []
         var seen: Set<[UInt8]> = []
         index += 1
         skipSpace()
@@ -84,7 +86,7 @@ struct JSONParser {
             guard current == UInt8(ascii: ":") else { throw problem("a colon is missing") }
             index += 1
             skipSpace()
-            members.append((key, try value(depth: depth + 1)))
+            members.append(TemplateMember(name: key, value: try value(depth: depth + 1)))
             skipSpace()
             if try endsList(with: UInt8(ascii: "}")) { return .object(members) }
         }
@@ -92,15 +94,15 @@ struct JSONParser {
 
     /// Few members are compared one by one, many by their hashes; by bytes, not by canonical equivalence.
     private func isRepeated(
-        _ key: String, in members: [(key: String, value: JSONValue)], _ seen: inout Set<[UInt8]>
+        _ key: String, in members: [TemplateMember], _ seen: inout Set<[UInt8]>
     ) -> Bool {
-        if members.count < 16 { return members.contains { $0.key.utf8.elementsEqual(key.utf8) } }
-        if members.count == 16 { seen = Set(members.map { Array($0.key.utf8) }) }
+        if members.count < 16 { return members.contains { $0.name.utf8.elementsEqual(key.utf8) } }
+        if members.count == 16 { seen = Set(members.map { Array($0.name.utf8) }) }
         return !seen.insert(Array(key.utf8)).inserted
     }
 
-    private mutating func array(depth: Int) throws(JSONProblem) -> JSONValue {
-        var elements: [JSONValue] = []
+    private mutating func array(depth: Int) throws(JSONProblem) -> TemplateValue {
+        var elements: [TemplateValue] = []
         index += 1
         skipSpace()
         if current == UInt8(ascii: "]") {
@@ -125,7 +127,7 @@ struct JSONParser {
         return false
     }
 
-    private mutating func number() throws(JSONProblem) -> JSONValue {
+    private mutating func number() throws(JSONProblem) -> TemplateValue {
         let start = index
         var isInteger = true
         func isDigit(_ byte: UInt8?) -> Bool { byte.map { $0 >= 0x30 && $0 <= 0x39 } ?? false }

@@ -2,11 +2,11 @@ import PhiModel
 
 /// Typed access to a line's known fields. A field that is null counts as absent.
 struct LineField {
-    let fields: JSONValue
+    let fields: TemplateValue
 
-    init(_ fields: JSONValue) { self.fields = fields }
+    init(_ fields: TemplateValue) { self.fields = fields }
 
-    subscript(_ name: StaticString) -> JSONValue? {
+    subscript(_ name: StaticString) -> TemplateValue? {
         if let value = fields[name], value != .null { return value }
         return nil
     }
@@ -48,15 +48,16 @@ struct LineField {
         return stops
     }
 
-    /// `prompt` if it is a list of token ids; nil if it is something else or absent.
-    func promptTokens() throws(LineError) -> [Int32]? {
-        guard case .array(let elements)? = self["prompt"] else { return nil }
+    /// A list of token ids; nil if the field is something else or absent.
+    func tokenIDs(_ name: StaticString) throws(LineError) -> [Int32]? {
+        guard case .array(let elements)? = self[name] else { return nil }
         var ids: [Int32] = []
         ids.reserveCapacity(elements.count)
         for element in elements {
             guard case .int(let number) = element, let id = Int32(exactly: number), id >= 0 else {
                 throw LineError(
-                    .badField, "`prompt` must be a string or a list of token ids (whole numbers, 0 or more).")
+                    .badField,
+                    "`\(name)` is a list of something else than token ids (whole numbers, 0 or more).")
             }
             ids.append(id)
         }
@@ -80,7 +81,7 @@ struct LineField {
     }
 
     /// A message's content: a string, or a list of text parts as in OpenAI's API.
-    private func text(of content: JSONValue?) -> String? {
+    private func text(of content: TemplateValue?) -> String? {
         switch content {
         case .string(let text)?: return text
         case .array(let parts)?:
@@ -96,7 +97,7 @@ struct LineField {
         }
     }
 
-    private func wrong(_ name: StaticString, _ right: String, _ value: JSONValue) -> LineError {
+    private func wrong(_ name: StaticString, _ right: String, _ value: TemplateValue) -> LineError {
         var shown = value.kindName
         switch value {
         case .int(let number): shown = "\(number)"

@@ -2,17 +2,19 @@ import PhiModel
 
 /// Makes a model's prompt of a line, as the job says.
 struct PromptBuilder: Sendable {
-    private let system: JobTemplate?
-    private let prompt: JobTemplate
+    private let system: TextTemplate?
+    private let prompt: TextTemplate
     /// The job itself chose the prompt template.
     private let isPromptChosen: Bool
     private let usesChat: Bool
 
     /// - Throws: `JobError` if a template is malformed.
     init(_ job: JobSettings) throws {
-        func template(_ name: String, _ source: String) throws -> JobTemplate {
-            do { return try JobTemplate(source) } catch {
-                throw JobError(.badJob, "the job's \(name) template \(error.message).")
+        func template(_ name: String, _ source: String) throws -> TextTemplate {
+            do { return try TextTemplate(source, name: "the job's \(name) template") } catch let error
+                as ModelError
+            {
+                throw JobError(.badJob, "\(error)")
             }
         }
         system = try job.system.map { try template("system", $0) }
@@ -39,16 +41,8 @@ struct PromptBuilder: Sendable {
             }
             return .messages(try withSystem(messages, record))
         case .messages, .fields:
-            if case .fields = record.content, let value = record.fields["prompt"],
-                prompt.names.contains("prompt")
-            {
-                guard case .string = value else {
-                    throw LineError(
-                        value == .null ? .missingPrompt : .badField,
-                        "`prompt` must be a string or a list of token ids, but is \(value.kindName).")
-                }
-            }
-            let text = try prompt.render(record.fields)
+            if case .fields = record.content, !isPromptChosen { try checkPrompt(record.fields["prompt"]) }
+            let text = try fill(prompt, record)
             guard usesChat else {
                 if text.isEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
                 return .text(text)
@@ -57,9 +51,34 @@ struct PromptBuilder: Sendable {
         }
     }
 
+    private func checkPrompt(_ prompt: TemplateValue?) throws(LineError) {
+        switch prompt {
+        case .string: return
+        case nil, .null:
+            throw LineError(
+                .missingPrompt, "The line has no `prompt` (a string or token ids) and no `messages`.")
+        case let other?:
+            throw LineError(
+                .badField, "`prompt` must be a string or a list of token ids, but is \(other.kindName).")
+        }
+    }
+
+    /// Fields that are null count as missing, so that no "None" gets into a prompt.
+    private func fill(_ template: TextTemplate, _ record: PromptRecord) throws(LineError) -> String {
+        guard case .object(let members) = record.fields else { return "" }
+        let fields = Dictionary(
+            members.filter { $0.value != .null }.map { ($0.name, $0.value) },
+            uniquingKeysWith: { first, _ in first })
+        do {
+            return try template.render(fields)
+        } catch {
+            throw LineError(.templateError, "\(error)")
+        }
+    }
+
     /// A template of the job's own decides for lines with messages too, if it can be filled from them.
     private func usesPromptTemplate(_ record: PromptRecord) -> Bool {
-        record.fields["prompt"] != nil || prompt.names.contains("messages")
+        record.fields["prompt"] != nil || prompt.variables.contains("messages")
     }
 
     /// The job's system message comes first, and replaces one that the line has there.
@@ -67,7 +86,7 @@ struct PromptBuilder: Sendable {
         -> [ChatMessage]
     {
         guard let system else { return messages }
-        let own = ChatMessage(role: "system", content: try system.render(record.fields))
+        let own = ChatMessage(role: "system", content: try fill(system, record))
         return [own] + (messages.first?.role == "system" ? messages.dropFirst() : messages[...])
     }
 }

@@ -16,7 +16,7 @@ public struct PromptRecord: Sendable {
     public var id: String?
     public var content: Content
     /// The whole line, for templates.
-    public var fields: JSONValue
+    public var fields: TemplateValue
 
     public var maxTokens: Int?
     public var seed: Int?
@@ -34,9 +34,9 @@ public struct PromptRecord: Sendable {
     }
 
     /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
-    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> JSONValue {
+    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> TemplateValue {
         guard UTF8Check.isValid(bytes) else { throw LineError(.invalidUTF8, "The line is not valid UTF-8.") }
-        let value: JSONValue
+        let value: TemplateValue
         do throws(JSONProblem) {
             value = try JSONParser.parse(bytes)
         } catch {
@@ -48,7 +48,7 @@ public struct PromptRecord: Sendable {
         return value
     }
 
-    init(fields: JSONValue) throws(LineError) {
+    init(fields: TemplateValue) throws(LineError) {
         self.fields = fields
         id = try Self.id(of: fields)
         content = .fields
@@ -60,7 +60,7 @@ public struct PromptRecord: Sendable {
         topP = try field.number("top_p", "a number above 0, at most 1") { $0 > 0 && $0 <= 1 }
         minP = try field.number("min_p", "a number from 0 to 1") { $0 >= 0 && $0 <= 1 }
         stop = try field.stops()
-        if let tokens = try field.promptTokens() {
+        if let tokens = try field.tokenIDs("prompt") {
             guard field["messages"] == nil else {
                 throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
             }
@@ -71,7 +71,7 @@ public struct PromptRecord: Sendable {
     }
 
     /// The id of a line, even of one that is wrong otherwise.
-    static func id(of fields: JSONValue) throws(LineError) -> String? {
+    static func id(of fields: TemplateValue) throws(LineError) -> String? {
         switch fields["id"] {
         case nil, .null?: return nil
         case .int(let number)?: return String(number)

@@ -1,3 +1,4 @@
+import Foundation
 import PhiModel
 
 /// Drives a job from its lines to its results, on the thread that calls `run`.
@@ -26,6 +27,7 @@ public final class Runner {
     private var statistics = RunStatistics()
     private var failures: [FailedLine] = []
     private let started = ContinuousClock.now
+    private let startedAt = Date().timeIntervalSince1970
     private var lastSaving = ContinuousClock.now
     private var lastProgress = ContinuousClock.now
 
@@ -212,7 +214,12 @@ public final class Runner {
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     private func saveInFlight() throws {
         let records = active.sorted { $0.key < $1.key }.compactMap(\.value.inFlightRecord)
-        try store.use { try $0.saveInFlight(records) }
+        try store.use { store in
+            (store as? JournalStore)?.progress = JobProgress(
+                startedAt: startedAt, linesRead: feeder.count.lines, doneThisRun: statistics.done,
+                completionTokensThisRun: statistics.completionTokens)
+            try store.saveInFlight(records)
+        }
         lastSaving = .now
     }
 

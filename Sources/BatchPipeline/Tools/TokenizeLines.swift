@@ -1,0 +1,72 @@
+import PhiModel
+
+/// Turns JSONL lines with `text` or `messages` into lines with token `ids`, or ids back into text.
+public struct TokenizeLines {
+    public enum Direction: Sendable {
+        /// `addsSpecialTokens`: the tokens that the tokenizer puts around a text; with messages, the chat
+        /// template writes them. `generationPrompt`: end a conversation with the beginning of the answer.
+        case encode(addsSpecialTokens: Bool, generationPrompt: Bool)
+        /// `skipsSpecialTokens`: leave out tokens such as the end of sequence.
+        case decode(skipsSpecialTokens: Bool)
+    }
+
+    private let codec: TextCodec
+    private let direction: Direction
+
+    public init(codec: TextCodec, direction: Direction) {
+        self.codec = codec
+        self.direction = direction
+    }
+
+    /// Reads all lines of `inputs` and hands one line of JSON for each, without its line feed, to `output`.
+    /// - Throws: `JobError` naming file and line for the first line that is wrong.
+    public func run(inputs: [String], output: ([UInt8]) throws -> Void) throws {
+        var reader = LineReader(paths: inputs)
+        while let line = try reader.next() {
+            do {
+                if let length = line.excessLength {
+                    throw LineError(.lineTooLong, "The line has \(length) bytes.")
+                }
+                let fields = try PromptRecord.parseObject(line.bytes)
+                try output(encoded(try result(of: fields)))
+            } catch let error as LineError {
+                throw JobError(.badJob, at: "\(line.file):\(line.number)", error.message)
+            } catch let error as ModelError {
+                throw JobError(.badJob, at: "\(line.file):\(line.number)", error.message)
+            }
+        }
+    }
+
+    private func result(of fields: TemplateValue) throws -> (ids: [Int32], text: String) {
+        switch direction {
+        case .encode(let addsSpecialTokens, let generationPrompt):
+            if let messages = try LineField(fields).messages() {
+                guard let template = codec.template else {
+                    throw ModelError(.badRequest, "This model has no chat template; give `text`.")
+                }
+                let text = try template.render(messages, addGenerationPrompt: generationPrompt)
+                return (codec.tokenizer.encode(text, addSpecialTokens: false), text)
+            }
+            guard case .string(let text)? = fields["text"] else {
+                throw LineError(.badField, "The line needs `text` (a string) or `messages`.")
+            }
+            return (codec.tokenizer.encode(text, addSpecialTokens: addsSpecialTokens), text)
+        case .decode(let skipsSpecialTokens):
+            guard let ids = try LineField(fields).tokenIDs("ids") else {
+                throw LineError(.badField, "The line needs `ids`, a list of token ids.")
+            }
+            return (ids, codec.tokenizer.decode(ids, skipSpecialTokens: skipsSpecialTokens))
+        }
+    }
+
+    private func encoded(_ result: (ids: [Int32], text: String)) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("ids")
+            writer.array { writer in for id in result.ids { writer.int(id) } }
+            writer.key("text")
+            writer.string(result.text)
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import PhiModel
+
+struct ConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Turn a GGUF file into a model folder, without loss.",
+        discussion: """
+            Takes models of architecture phi3 and llama. The folder gets the weights in MLX's quantized format, \
+            config.json and the tokenizer.
+
+            EXAMPLE:
+              phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2-demo
+            """)
+
+    @Argument(help: "The GGUF file.")
+    var file: String
+
+    @Argument(help: "The model folder to make.")
+    var folder: String
+
+    @Option(help: "Take the tokenizer's files from this folder instead of the GGUF file.")
+    var tokenizer: String?
+
+    @Flag(help: "Leave the tokenizer out; the model then takes token ids only.")
+    var noTokenizer = false
+
+    @Flag(help: "Replace a model that is in the folder.")
+    var overwrite = false
+
+    @Flag(name: .shortAndLong, help: "No progress; errors only.")
+    var quiet = false
+
+    func validate() throws {
+        if noTokenizer, tokenizer != nil {
+            throw ValidationError("--tokenizer and --no-tokenizer exclude each other.")
+        }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let console = Console(isQuiet: quiet)
+            var source = GGUFConverter.Tokenizer.embedded
+            if noTokenizer { source = .none }
+            if let tokenizer { source = .folder(URL(filePath: tokenizer)) }
+            let summary = try GGUFConverter.convert(
+                gguf: URL(filePath: file), to: URL(filePath: folder), tokenizer: source, overwrite: overwrite
+            ) { console.progress("\($0.layersDone) of \($0.layerCount) layers") }
+            let bits = summary.matricesByBits.sorted { $0.key < $1.key }
+                .map { "\($0.value) matrices of \($0.key) bits" }.joined(separator: ", ")
+            console.say(
+                "\(folder): \(summary.modelName ?? summary.architecture), \(summary.layerCount) layers, \(bits), "
+                    + "\(summary.byteCount / 1_000_000) MB")
+        }
+    }
+}

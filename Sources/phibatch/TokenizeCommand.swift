@@ -1,0 +1,72 @@
+import ArgumentParser
+import BatchPipeline
+import Foundation
+import PhiModel
+
+struct TokenizeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tokenize",
+        abstract: "Turn text or chat messages into token ids, or ids into text.",
+        discussion: """
+            Reads JSONL, each line with "text" or "messages" (or "ids", with --decode), and writes \
+            {"ids": [...], "text": "..."} for each. Needs the model's tokenizer, but no weights.
+
+            EXAMPLE:
+              echo '{"text": "Hello!"}' | phibatch tokenize --model models/phi-4-mini
+            """)
+
+    @Option(help: "Model folder.")
+    var model: String
+
+    @Flag(help: "The other way: from ids to text.")
+    var decode = false
+
+    @Flag(help: "Put the tokens around a text that the tokenizer has for that, like a beginning of sequence.")
+    var addSpecialTokens = false
+
+    @Flag(help: "End a conversation without the beginning of the answer.")
+    var noGenerationPrompt = false
+
+    @Flag(help: "With --decode: leave special tokens out of the text.")
+    var skipSpecialTokens = false
+
+    @Argument(help: "JSONL files, or - for stdin.")
+    var files: [String] = ["-"]
+
+    func run() throws {
+        try Failure.reported {
+            signal(SIGPIPE, SIG_IGN)
+            guard let codec = try TextCodec(folder: model) else {
+                throw ModelError(.missing, path: model, "the folder has no tokenizer.json.")
+            }
+            let lines = TokenizeLines(
+                codec: codec,
+                direction: decode
+                    ? .decode(skipsSpecialTokens: skipSpecialTokens)
+                    : .encode(addsSpecialTokens: addSpecialTokens, generationPrompt: !noGenerationPrompt))
+            let output = StandardOutput()
+            try lines.run(inputs: files) { try output.write(line: $0) }
+            try output.flush()
+        }
+    }
+}
+
+/// Lines to stdout, in large writes.
+final class StandardOutput {
+    private var buffer: [UInt8] = []
+
+    func write(line: [UInt8]) throws {
+        buffer += line
+        buffer.append(0x0A)
+        if buffer.count >= 1 << 16 { try flush() }
+    }
+
+    func flush() throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(buffer))
+        } catch {
+            throw JobError(.inputOutput, at: "stdout", "can't be written: \(error.localizedDescription)")
+        }
+        buffer = []
+    }
+}
