@@ -21,7 +21,8 @@ final class PackedMatrix: @unchecked Sendable {
         let blocks = (Int(layout.rows) + 15) / 16
         let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) } * blocks
         let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 4096)
-        Self.pack(tensors, layout: layout, into: memory, pool: pool)
+        // The tensors' addresses hold only as long as the files they are mapped from.
+        withExtendedLifetime(tensors) { Self.pack(tensors, layout: layout, into: memory, pool: pool) }
         layout.data = UnsafePointer(memory.assumingMemoryBound(to: UInt8.self))
         matrix = layout
         owner = nil
