@@ -46,9 +46,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], exclude: ["Fixtures"],
+        .testTarget(
+            name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(name: "BatchPipelineTests", dependencies: ["BatchPipeline"], swiftSettings: strict),
-        .testTarget(name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
+        .testTarget(
+            name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
     ]
 )

@@ -93,8 +93,9 @@ public final class ModelContainer: Sendable {
         _ messages: [ChatMessage], _ parameters: Parameters, _ stopped: Stopped, _ emit: (String) -> Void
     ) throws -> Summary {
         let prompt = try engine.tokens(for: .messages(messages))
-        guard case .admitted(let sequence, let cached) = try engine.admit(
-            prompt: prompt, maxTokens: parameters.maxTokens)
+        guard
+            case .admitted(let sequence, let cached) = try engine.admit(
+                prompt: prompt, maxTokens: parameters.maxTokens)
         else {
             throw ModelError(.resources, "the KV cache is in use by other requests")
         }
@@ -103,7 +104,8 @@ public final class ModelContainer: Sendable {
         let begin = ContinuousClock.now
         var first = begin
         var summary = Summary(
-            promptTokens: prompt.count, completionTokens: 0, prefillSeconds: 0, decodeSeconds: 0, ended: false)
+            promptTokens: prompt.count, completionTokens: 0, prefillSeconds: 0, decodeSeconds: 0, ended: false
+        )
         var next = prompt[cached...]
         while summary.completionTokens < parameters.maxTokens, !stopped.isSet {
             let request = SamplingRequest(

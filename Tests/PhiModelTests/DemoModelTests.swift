@@ -8,7 +8,8 @@ import Testing
     static let folder: String? = {
         let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let path = ProcessInfo.processInfo.environment["PHIBATCH_DEMO_MODEL"] ?? top.path + "/models/smollm2-demo"
+        let path =
+            ProcessInfo.processInfo.environment["PHIBATCH_DEMO_MODEL"] ?? top.path + "/models/smollm2-demo"
         return FileManager.default.fileExists(atPath: path + "/model.safetensors") ? path : nil
     }()
     static let missing: Comment = "the demo model is not there; make models/smollm2-demo fetches it"

@@ -91,11 +91,13 @@ import Testing
         #expect(logits.count == prompt.logits.count)
         let errors = zip(logits, prompt.logits).map { Double($0 - $1) }
         let mean = prompt.logits.reduce(0.0) { $0 + Double($1) } / Double(logits.count)
-        let spread = (prompt.logits.reduce(0.0) { $0 + pow(Double($1) - mean, 2) } / Double(logits.count)).squareRoot()
+        let spread = (prompt.logits.reduce(0.0) { $0 + pow(Double($1) - mean, 2) } / Double(logits.count))
+            .squareRoot()
         let expected = 0.0055 * Double(7 * geometry.layers + 1).squareRoot() * spread
         let rms = (errors.reduce(0.0) { $0 + $1 * $1 } / Double(errors.count)).squareRoot()
         let worst = errors.map(abs).max() ?? .infinity
-        let report: Comment = "\(geometry.name): rms \(rms / spread), worst \(worst / spread), allowed \(expected / spread)"
+        let report: Comment =
+            "\(geometry.name): rms \(rms / spread), worst \(worst / spread), allowed \(expected / spread)"
         #expect(rms <= 2 * expected, report)
         #expect(worst <= 2 * 5 * expected, report)
         var ids = prompt.ids
@@ -103,7 +105,9 @@ import Testing
             let logits = try engine.logits(ids)
             let best = logits.indices.max { logits[$0] < logits[$1] } ?? 0
             // Two logits, each off by up to the single tolerance.
-            if Double(gap) > 2 * 2 * 5 * expected { #expect(Int32(best) == token, "\(geometry.name) after \(ids.count)") }
+            if Double(gap) > 2 * 2 * 5 * expected {
+                #expect(Int32(best) == token, "\(geometry.name) after \(ids.count)")
+            }
             ids.append(token)
         }
     }

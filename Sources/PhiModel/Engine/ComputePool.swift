@@ -91,7 +91,9 @@ final class ComputePool: @unchecked Sendable {
                 if spins < 4096 { continue }
                 shared.condition.lock()
                 shared.sleeping.wrappingAdd(1, ordering: .sequentiallyConsistent)
-                while shared.generation.load(ordering: .sequentiallyConsistent) == seen { shared.condition.wait() }
+                while shared.generation.load(ordering: .sequentiallyConsistent) == seen {
+                    shared.condition.wait()
+                }
                 shared.sleeping.wrappingSubtract(1, ordering: .sequentiallyConsistent)
                 shared.condition.unlock()
             }

@@ -54,7 +54,8 @@ final class PackedMatrix: @unchecked Sendable {
                 switch tensors {
                 case .quantized(let q):
                     phi_pack(
-                        layout, q.weight.start, UInt32(q.bits), q.scales.start, q.biases.start, out, begin, end)
+                        layout, q.weight.start, UInt32(q.bits), q.scales.start, q.biases.start, out, begin,
+                        end)
                 case .plain(let weight, _, _):
                     phi_pack_plain(layout, weight.start, out, begin, end)
                 }

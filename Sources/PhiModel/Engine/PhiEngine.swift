@@ -208,7 +208,9 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
 
     public func makeTextStream() -> any TextStream { codec?.makeTextStream() ?? SilentTextStream() }
 
-    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { codec?.piece(of: token) ?? ("", []) }
+    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
+        codec?.piece(of: token) ?? ("", [])
+    }
 }
 
 /// The text of a model without a tokenizer: none.

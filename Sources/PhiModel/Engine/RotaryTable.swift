@@ -26,7 +26,9 @@ final class RotaryTable: @unchecked Sendable {
         }
     }
 
-    deinit { pages.forEach { $0.deallocate() } }
+    deinit {
+        for page in pages { page.deallocate() }
+    }
 
     /// Makes positions 0 ..< count available. Not to be called while others read.
     func prepare(_ count: Int) {

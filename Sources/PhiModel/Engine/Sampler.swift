@@ -113,7 +113,9 @@ struct Sampler {
                 mass += Double(weights[id])
             }
             let all = threshold == 0
-            if all || ids.count >= limit || (limit == count && mass >= Double(parameters.topP) * total) { break }
+            if all || ids.count >= limit || (limit == count && mass >= Double(parameters.topP) * total) {
+                break
+            }
             threshold = threshold > 0x1p-60 ? threshold * 0x1p-6 : 0
         }
         ids.sort { weights[$0] != weights[$1] ? weights[$0] > weights[$1] : $0 < $1 }

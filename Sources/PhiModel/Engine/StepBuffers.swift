@@ -59,7 +59,9 @@ final class ProductInput: @unchecked Sendable {
     }
 
     /// out [rows][stride] = x times the matrix prepared for; stride is its rows rounded up to 16.
-    func multiply(rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool) {
+    func multiply(
+        rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool
+    ) {
         guard let matrix else { return }
         let blocks = matrix.blocks
         let stride = blocks * 16

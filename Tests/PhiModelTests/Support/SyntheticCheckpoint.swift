@@ -3,7 +3,11 @@ import Foundation
 /// Writes a random-weight checkpoint of any geometry in MLX's format: the same bytes for the same
 /// geometry everywhere, so that golden numbers made from it hold.
 struct SyntheticCheckpoint {
-    enum FloatType: String { case f16 = "F16", bf16 = "BF16", f32 = "F32" }
+    enum FloatType: String {
+        case f16 = "F16"
+        case bf16 = "BF16"
+        case f32 = "F32"
+    }
     enum Rope: String { case none, longrope, su }
 
     var name: String
@@ -84,8 +88,14 @@ struct SyntheticCheckpoint {
     private func linear(_ path: String, _ rows: Int, _ columns: Int, _ random: inout Random) -> [Tensor] {
         let (bits, group) = layer(path)
         if bits == 0 {
-            let values = (0..<rows * columns).map { _ in (random.uniform() * 2 - 1) * 1.7 / Double(columns).squareRoot() }
-            return [Tensor(name: path + ".weight", type: floats.rawValue, shape: [rows, columns], data: encode(values))]
+            let values = (0..<rows * columns).map { _ in
+                (random.uniform() * 2 - 1) * 1.7 / Double(columns).squareRoot()
+            }
+            return [
+                Tensor(
+                    name: path + ".weight", type: floats.rawValue, shape: [rows, columns],
+                    data: encode(values))
+            ]
         }
         let top = Double(1 << bits) - 1
         var words = [UInt32](repeating: 0, count: rows * columns * bits / 32)
@@ -117,7 +127,9 @@ struct SyntheticCheckpoint {
         var random = Random(state: name.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) })
         func norm(_ path: String) -> [Tensor] {
             let values = (0..<hidden).map { _ in 0.7 + 0.6 * random.uniform() }
-            return [Tensor(name: path + ".weight", type: floats.rawValue, shape: [hidden], data: encode(values))]
+            return [
+                Tensor(name: path + ".weight", type: floats.rawValue, shape: [hidden], data: encode(values))
+            ]
         }
         var all = linear("model.embed_tokens", vocabulary, hidden, &random)
         for number in 0..<layers {
@@ -173,7 +185,8 @@ struct SyntheticCheckpoint {
         for shard in 0..<shards {
             let some = all.enumerated().filter { $0.offset % shards == shard }.map(\.element)
             let file =
-                shards == 1 ? "model.safetensors" : String(format: "model-%05d-of-%05d.safetensors", shard + 1, shards)
+                shards == 1
+                ? "model.safetensors" : String(format: "model-%05d-of-%05d.safetensors", shard + 1, shards)
             try Self.safetensors(some).write(to: folder.appendingPathComponent(file))
         }
         if staleIndex {
@@ -203,7 +216,8 @@ struct SyntheticCheckpoint {
 
 /// A folder for one test, removed at its end.
 func withTemporaryFolder<T>(_ body: (URL) throws -> T) throws -> T {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("phibatch-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "phibatch-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     return try body(folder)
