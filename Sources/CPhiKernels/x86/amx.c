@@ -192,6 +192,20 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
 }
 #define amx_key_dots phi_key_dots512
 #define amx_weighted_values phi_weighted_values512
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    _Alignas(64) uint8_t ones[1024];
+    memset(ones, 1, sizeof ones);
+    configure(64);
+    _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3);
+    _tile_loadd(4, ones, 64), _tile_loadd(6, ones, 64);
+    for (size_t r = 0; r < rounds; r++) {
+        _tile_dpbsud(0, 4, 6), _tile_dpbsud(1, 4, 6), _tile_dpbsud(2, 4, 6), _tile_dpbsud(3, 4, 6);
+        __asm__ volatile("");
+    }
+    _tile_release();
+    return rounds * 4 * 16384;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_amx_kernels = {.name = "amx", .linear = HOOK(linear), PHI_LANES_OPS};

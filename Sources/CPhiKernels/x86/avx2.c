@@ -163,6 +163,18 @@ static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, 
     }
 }
 
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    __m256i sums[8], w = _mm256_set1_epi8(3), one = _mm256_set1_epi16(1);
+    for (int i = 0; i < 8; i++) sums[i] = _mm256_set1_epi8((char)i);
+    for (size_t r = 0; r < rounds; r++)
+        for (int i = 0; i < 8; i++) {
+            __asm__ volatile("" : "+x"(w));
+            sums[i] = _mm256_add_epi16(sums[i], _mm256_maddubs_epi16(w, one));
+        }
+    for (int i = 0; i < 8; i++) __asm__ volatile("" : : "x"(sums[i]));
+    return rounds * 8 * 32;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_avx2_kernels = {.name = "avx2", .linear = HOOK(linear), PHI_LANES_OPS};

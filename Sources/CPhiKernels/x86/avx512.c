@@ -94,6 +94,18 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
 }
 #define avx512_key_dots phi_key_dots512
 #define avx512_weighted_values phi_weighted_values512
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    __m512i sums[16], w = _mm512_set1_epi8(3);
+    for (int i = 0; i < 16; i++) sums[i] = _mm512_set1_epi32(i);
+    for (size_t r = 0; r < rounds; r++)
+        for (int i = 0; i < 16; i++) {
+            __asm__ volatile("" : "+v"(w));
+            sums[i] = _mm512_dpbusd_epi32(sums[i], w, w);
+        }
+    for (int i = 0; i < 16; i++) __asm__ volatile("" : : "v"(sums[i]));
+    return rounds * 16 * 64;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_avx512_kernels = {.name = "avx512", .linear = phi_avx512_linear, PHI_LANES_OPS};

@@ -14,6 +14,9 @@ final class PackedMatrix: @unchecked Sendable {
     /// The group of columns that share a scale; 0 for plain floats.
     var group: Int { Int(matrix.group) }
 
+    /// Bytes of the packed form.
+    var bytes: Int { withUnsafePointer(to: matrix) { phi_block_bytes($0) } * blocks }
+
     /// Packs a layer's tensors, on all threads of a pool.
     init(_ tensors: LinearTensors, pool: ComputePool) {
         var layout = Self.layout(tensors)
