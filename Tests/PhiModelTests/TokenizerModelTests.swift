@@ -214,7 +214,7 @@ struct TokenizerModelTests {
 
     @Test func splitBehaviours() throws {
         func pieces(_ behavior: String, _ text: String, invert: Bool = false) throws -> [String] {
-            let reader = ConfigReader(
+            let reader = TokenizerConfigReader(
                 value: .object([
                     .init(key: "type", value: .string("Split")),
                     .init(key: "pattern", value: .object([.init(key: "String", value: .string("-"))])),
@@ -237,7 +237,7 @@ struct TokenizerModelTests {
     @Test func metaspaceAndDigits() throws {
         func pieces(_ json: String, _ text: String) throws -> [String] {
             let value = try JSONScanner.scan(Data(json.utf8), path: nil) { try $0.value() }
-            return try split(text, ConfigReader(value: value, key: "pre_tokenizer", path: "x"))
+            return try split(text, TokenizerConfigReader(value: value, key: "pre_tokenizer", path: "x"))
         }
         let metaspace = #"{"type":"Metaspace","replacement":"▁","prepend_scheme":"#
         #expect(try pieces(metaspace + #""always"}"#, "a b  c") == ["▁a", "▁b", "▁", "▁c"])
@@ -250,7 +250,7 @@ struct TokenizerModelTests {
         #expect(try pieces(byteLevel, "ab cd") == [" ab", " cd"])
     }
 
-    private func split(_ text: String, _ reader: ConfigReader) throws -> [String] {
+    private func split(_ text: String, _ reader: TokenizerConfigReader) throws -> [String] {
         let scratch = EncodeScratch()
         var text = text
         text.withUTF8 { scratch.text.set($0) }

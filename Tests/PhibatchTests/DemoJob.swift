@@ -51,7 +51,7 @@ struct DemoJob {
     var results: [String]? {
         guard let data = FileManager.default.contents(atPath: folder + "/out.jsonl") else { return nil }
         return String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
-            .map { $0.replacing(/"timing":\{[^{}]*\},/, with: "") }
+            .map { String($0).replacing(/"timing":\{[^{}]*\},/, with: "") }
     }
 
     var files: [String] {
