@@ -22,5 +22,8 @@ struct Phibatch: ParsableCommand {
               75   another run holds the output
               129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM; run again to go on
             """,
-        subcommands: [RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self])
+        subcommands: [
+            RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
+            BenchCommand.self, PerplexityCommand.self,
+        ])
 }

@@ -68,6 +68,18 @@ import Testing
                 == .messages([ChatMessage(role: "user", content: "ab")]))
     }
 
+    @Test func whatElseAMessageHasGoesToTheTemplate() throws {
+        let line =
+            #"{"messages":[{"role":"system","content":"s","tools":"[]"},{"role":"user","content":"u"}]}"#
+        let tools = [TemplateMember(name: "tools", value: "[]")]
+        let user = ChatMessage(role: "user", content: "u")
+        #expect(
+            try prompt(line) == .messages([ChatMessage(role: "system", content: "s", members: tools), user]))
+        #expect(
+            try prompt(line) { $0.system = "job" }
+                == .messages([ChatMessage(role: "system", content: "job", members: tools), user]))
+    }
+
     @Test func theJobsSystemMessageComesFirstAndWins() throws {
         let system = ChatMessage(role: "system", content: "Be brief, Ann.")
         let user = ChatMessage(role: "user", content: "hi")

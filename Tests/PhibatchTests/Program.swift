@@ -14,28 +14,38 @@ struct Program {
             ($0 as NSString).deletingLastPathComponent
         }
         folders.append(Bundle.main.bundlePath)
-        return folders.map { $0 + "/phibatch" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        return folders.map { $0 + "/phibatch" }.first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
     }()
 
+    /// The shared fixtures' folder, if there is one.
+    static let sharedFixtures = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"].map {
+        $0 + "/fixtures"
+    }
+
+    /// Input and outputs are files, not pipes: a full pipe would hold up one side or the other.
     static func run(_ arguments: [String], input: String = "", folder: String? = nil) throws -> Result {
+        let scratch = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        func file(_ name: String) -> URL { URL(filePath: "\(scratch)/\(name)") }
+        try Data(input.utf8).write(to: file("in"))
+        try Data().write(to: file("out"))
+        try Data().write(to: file("errors"))
+
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path ?? "phibatch")
+        process.executableURL = URL(filePath: path ?? "phibatch")
         process.arguments = arguments
-        if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
-        let (stdin, stdout) = (Pipe(), Pipe())
-        let errors = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
-        _ = FileManager.default.createFile(atPath: errors, contents: nil)
-        defer { try? FileManager.default.removeItem(atPath: errors) }
-        process.standardInput = stdin
-        process.standardOutput = stdout
-        process.standardError = FileHandle(forWritingAtPath: errors)
+        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
+        process.standardInput = try FileHandle(forReadingFrom: file("in"))
+        process.standardOutput = try FileHandle(forWritingTo: file("out"))
+        process.standardError = try FileHandle(forWritingTo: file("errors"))
         try process.run()
-        try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-        try? stdin.fileHandleForWriting.close()
-        let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return Result(
-            status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
-            errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errors)), as: UTF8.self))
+            status: process.terminationStatus,
+            output: String(decoding: try Data(contentsOf: file("out")), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: file("errors")), as: UTF8.self))
     }
 }

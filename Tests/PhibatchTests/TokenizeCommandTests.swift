@@ -4,20 +4,18 @@ import Testing
 /// The shared golden files, through the program.
 @Suite(
     .enabled(if: Program.path != nil, "the phibatch program is not beside the tests"),
-    .enabled(if: TokenizeCommandTests.shared != nil, "PHIBATCH_SHARED is not set"))
+    .enabled(if: Program.sharedFixtures != nil, "PHIBATCH_SHARED is not set"))
 struct TokenizeCommandTests {
-    static let shared = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"].map { $0 + "/fixtures" }
-
     private struct Golden: Decodable {
         var text: String?
-        var ids_no_special: [Int32]?
-        var ids_with_special: [Int32]?
+        var idsNoSpecial: [Int32]?
+        var idsWithSpecial: [Int32]?
         var decoded: String?
-        var decoded_skip_special: String?
-        var rendered_generation_prompt: String?
-        var ids_generation_prompt: [Int32]?
-        var rendered_no_generation_prompt: String?
-        var ids_no_generation_prompt: [Int32]?
+        var decodedSkipSpecial: String?
+        var renderedGenerationPrompt: String?
+        var idsGenerationPrompt: [Int32]?
+        var renderedNoGenerationPrompt: String?
+        var idsNoGenerationPrompt: [Int32]?
     }
 
     private struct Line: Codable {
@@ -27,16 +25,19 @@ struct TokenizeCommandTests {
 
     private func golden(_ file: String) throws -> (text: String, lines: [Golden]) {
         let text = try String(
-            contentsOf: URL(filePath: "\(Self.shared ?? "")/golden/public/\(file).jsonl"), encoding: .utf8)
+            contentsOf: URL(filePath: "\(Program.sharedFixtures ?? "")/golden/public/\(file).jsonl"),
+            encoding: .utf8)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
         let lines = try text.split(separator: "\n").map {
-            try JSONDecoder().decode(Golden.self, from: Data($0.utf8))
+            try decoder.decode(Golden.self, from: Data($0.utf8))
         }
         return (text, lines)
     }
 
     private func tokenize(_ model: String, _ options: [String], _ input: String) throws -> [Line] {
         let result = try Program.run(
-            ["tokenize", "--model", "\(Self.shared ?? "")/\(model)"] + options, input: input)
+            ["tokenize", "--model", "\(Program.sharedFixtures ?? "")/\(model)"] + options, input: input)
         #expect(result.status == 0, "\(result.errors)")
         return try result.output.split(separator: "\n").map {
             try JSONDecoder().decode(Line.self, from: Data($0.utf8))
@@ -52,39 +53,39 @@ struct TokenizeCommandTests {
     func goldenFilesAgree(model: String) throws {
         let (text, lines) = try golden("\(model).tokenizer")
         let texts = lines.map(\.text)
-        #expect(equal(try tokenize(model, [], text), lines.map(\.ids_no_special), texts))
+        #expect(equal(try tokenize(model, [], text), lines.map(\.idsNoSpecial), texts))
         #expect(
-            equal(try tokenize(model, ["--add-special-tokens"], text), lines.map(\.ids_with_special), texts))
+            equal(try tokenize(model, ["--add-special-tokens"], text), lines.map(\.idsWithSpecial), texts))
         let ids = try lines.map {
-            String(decoding: try JSONEncoder().encode(Line(ids: $0.ids_with_special ?? [])), as: UTF8.self)
+            String(decoding: try JSONEncoder().encode(Line(ids: $0.idsWithSpecial ?? [])), as: UTF8.self)
                 + "\n"
         }.joined()
-        let all = lines.map(\.ids_with_special)
+        let all = lines.map(\.idsWithSpecial)
         #expect(equal(try tokenize(model, ["--decode"], ids), all, lines.map(\.decoded)))
         #expect(
             equal(
                 try tokenize(model, ["--decode", "--skip-special-tokens"], ids), all,
-                lines.map(\.decoded_skip_special)))
+                lines.map(\.decodedSkipSpecial)))
         let (chats, rendered) = try golden("\(model).chat")
         #expect(
             equal(
-                try tokenize(model, [], chats), rendered.map(\.ids_generation_prompt),
-                rendered.map(\.rendered_generation_prompt)))
+                try tokenize(model, [], chats), rendered.map(\.idsGenerationPrompt),
+                rendered.map(\.renderedGenerationPrompt)))
         #expect(
             equal(
                 try tokenize(model, ["--no-generation-prompt"], chats),
-                rendered.map(\.ids_no_generation_prompt),
-                rendered.map(\.rendered_no_generation_prompt)))
+                rendered.map(\.idsNoGenerationPrompt),
+                rendered.map(\.renderedNoGenerationPrompt)))
     }
 
     @Test func wrongLinesAreNamed() throws {
-        let model = "\(Self.shared ?? "")/smollm2"
+        let model = "\(Program.sharedFixtures ?? "")/smollm2"
         let result = try Program.run(
             ["tokenize", "--model", model], input: "{\"text\":\"a\"}\n{\"texts\":\"b\"}\n")
         #expect(
             result.status == 65 && result.errors.contains("stdin:2: The line needs `text`"),
             "\(result.errors)")
-        let missing = try Program.run(["tokenize", "--model", "\(Self.shared ?? "")/golden"])
+        let missing = try Program.run(["tokenize", "--model", "\(Program.sharedFixtures ?? "")/golden"])
         #expect(missing.status == 69 && missing.errors.contains("no tokenizer.json"), "\(missing.errors)")
     }
 }

@@ -75,9 +75,14 @@ struct LineField {
                     .badField,
                     "`messages[\(index)]` must be an object with `role` and `content`, both strings.")
             }
-            messages.append(ChatMessage(role: role, content: content))
+            messages.append(ChatMessage(role: role, content: content, members: otherMembers(of: element)))
         }
         return messages
+    }
+
+    private func otherMembers(of message: TemplateValue) -> [TemplateMember] {
+        guard case .object(let members) = message else { return [] }
+        return members.filter { $0.name != "role" && $0.name != "content" }
     }
 
     /// A message's content: a string, or a list of text parts as in OpenAI's API.

@@ -81,12 +81,16 @@ struct PromptBuilder: Sendable {
         record.fields["prompt"] != nil || prompt.variables.contains("messages")
     }
 
-    /// The job's system message comes first, and replaces one that the line has there.
+    /// The job's system message comes first; its text replaces that of one that the line has there.
     private func withSystem(_ messages: [ChatMessage], _ record: PromptRecord) throws(LineError)
         -> [ChatMessage]
     {
         guard let system else { return messages }
-        let own = ChatMessage(role: "system", content: try fill(system, record))
-        return [own] + (messages.first?.role == "system" ? messages.dropFirst() : messages[...])
+        var messages = messages
+        if messages.first?.role != "system" {
+            messages.insert(ChatMessage(role: "system", content: ""), at: 0)
+        }
+        messages[0].content = try fill(system, record)
+        return messages
     }
 }

@@ -69,6 +69,19 @@ static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, 
 }
 
 INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) { return phi_scales16(p, float_type); }
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    int32x4_t sums[16];
+    int8x16_t w = vdupq_n_s8(3);
+    for (int i = 0; i < 16; i++) sums[i] = vdupq_n_s32(i);
+    for (size_t r = 0; r < rounds; r++)
+        for (int i = 0; i < 16; i++) {
+            __asm__ volatile("" : "+w"(w));
+            sums[i] = vmmlaq_s32(sums[i], w, w);
+        }
+    for (int i = 0; i < 16; i++) __asm__ volatile("" : : "w"(sums[i]));
+    return rounds * 16 * 32;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .linear = HOOK(linear), PHI_LANES_OPS};

@@ -117,6 +117,10 @@ typedef struct PhiKernels {
     void (*dequantize_row)(const PhiMatrix *w, size_t row, float *out);
     // The index of the largest element (the first of equals); NaN counts as smallest.
     size_t (*argmax)(const float *x, size_t n);
+    // The machine's limits. Runs the variant's integer multiply-adds on registers alone, and returns
+    // how many it did; reads `bytes` (a multiple of 1024), and returns their sum.
+    uint64_t (*probe_products)(size_t rounds);
+    uint32_t (*probe_reads)(const uint8_t *memory, size_t bytes);
     // e[i] = exp((x[i] - max) * inverse_temperature); returns the sum.
     float (*exponentials)(const float *x, size_t n, float max, float inverse_temperature, float *e);
 } PhiKernels;

@@ -64,6 +64,15 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
     }
 }
 
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    int32_t sum = 0;
+    for (size_t i = 0; i < rounds; i++) {
+        sum += (int32_t)(i & 15) * (int32_t)(i & 127);
+        __asm__ volatile("" : "+r"(sum));
+    }
+    return rounds;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_reference_kernels = {.name = "reference", .linear = HOOK(linear), PHI_LANES_OPS};

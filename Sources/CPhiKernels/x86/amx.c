@@ -32,8 +32,8 @@ int phi_amx_available(void) { return 0; }
 // Activations of one panel stay in the second-level cache.
 #define PANEL_BYTES (1 << 20)
 #define PANEL_TOKENS 256
-// With fewer tokens AVX-512 is as fast, and memory is the limit.
-#define FEWEST_TOKENS 5
+// With fewer tokens tiles are mostly empty: AVX-512 is faster.
+#define FEWEST_TOKENS 12
 
 struct tile_config {
     uint8_t palette, start, reserved[14];
@@ -41,14 +41,14 @@ struct tile_config {
     uint8_t rows[16];
 };
 
-// 0, 1: sums. 2, 3: activations [16 tokens][width]. 4, 5: weights [width/4][16 rows * 4].
+// 0 to 3: sums. 4, 5: activations [16 tokens][width]. 6, 7: weights [width/4][16 rows * 4].
 static void configure(size_t width) {
     struct tile_config c;
     memset(&c, 0, sizeof c);
     c.palette = 1;
-    for (int i = 0; i < 6; i++) {
-        c.rows[i] = i >= 4 ? (uint8_t)(width / 4) : 16;
-        c.row_bytes[i] = i == 2 || i == 3 ? (uint16_t)width : 64;
+    for (int i = 0; i < 8; i++) {
+        c.rows[i] = i >= 6 ? (uint8_t)(width / 4) : 16;
+        c.row_bytes[i] = i == 4 || i == 5 ? (uint16_t)width : 64;
     }
     _tile_loadconfig(&c);
 }
@@ -63,44 +63,47 @@ INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
     }
 }
 
-// S[token][16] += the groups' scaled sums, for one tile of tokens and one row block.
+// The integer sums of one group: 16 tokens by 16 rows.
+#define MULTIPLY(tile, values, lines, to)                                                                  \
+    do {                                                                                                   \
+        _tile_zero(tile);                                                                                  \
+        _tile_loadd(4, values, group);                                                                     \
+        _tile_loadd(6, lines, 64);                                                                         \
+        _tile_dpbsud(tile, 4, 6);                                                                          \
+        if (group == 128) {                                                                                \
+            _tile_loadd(5, (values) + 64, group);                                                          \
+            _tile_loadd(7, (lines) + 1024, 64);                                                            \
+            _tile_dpbsud(tile, 5, 7);                                                                      \
+        }                                                                                                  \
+        _tile_stored(tile, to, 64);                                                                        \
+    } while (0)
+
+// S[token][16] += the groups' scaled sums, for one tile of tokens and one row block. Fetches `ahead`,
+// as many bytes as the groups' records have.
 INLINE void accumulate(const uint8_t *lines, size_t lines_stride, const uint8_t *scales, size_t record,
                        uint32_t float_type, const size_t group, const int8_t *values, const float *x_scales,
-                       size_t count, float *S) {
+                       size_t count, const uint8_t *ahead, float *S) {
     _Alignas(64) int32_t sums[2][256];
     __m512 acc[16];
     for (int i = 0; i < 16; i++) acc[i] = _mm512_load_ps(S + 16 * i);
+    MULTIPLY(0, values, lines, sums[0]);
     for (size_t g = 0; g < count; g++) {
-        int32_t *to = sums[g & 1];
-        const int8_t *a = values + g * group * 16;
-        const uint8_t *b = lines + g * lines_stride;
-        if (g & 1) {
-            _tile_zero(1);
-            _tile_loadd(2, a, group);
-            _tile_loadd(4, b, 64);
-            _tile_dpbsud(1, 2, 4);
-            if (group == 128) {
-                _tile_loadd(3, a + 64, group);
-                _tile_loadd(5, b + 1024, 64);
-                _tile_dpbsud(1, 3, 5);
-            }
-            _tile_stored(1, to, 64);
-        } else {
-            _tile_zero(0);
-            _tile_loadd(2, a, group);
-            _tile_loadd(4, b, 64);
-            _tile_dpbsud(0, 2, 4);
-            if (group == 128) {
-                _tile_loadd(3, a + 64, group);
-                _tile_loadd(5, b + 1024, 64);
-                _tile_dpbsud(0, 3, 5);
-            }
-            _tile_stored(0, to, 64);
+        // The next group is multiplied while this one's sums are scaled.
+        if (g + 1 < count) {
+            const int8_t *a = values + (g + 1) * group * 16;
+            const uint8_t *b = lines + (g + 1) * lines_stride;
+            if (g & 1)
+                MULTIPLY(0, a, b, sums[0]);
+            else
+                MULTIPLY(1, a, b, sums[1]);
         }
+        if (ahead)
+            for (size_t i = 0; i < record; i += 64) _mm_prefetch((const char *)ahead + g * record + i, _MM_HINT_T0);
+        const int32_t *from = sums[g & 1];
         const __m512 scale = phi_scales512(scales + g * record, float_type);
         const float *x = x_scales + g * 16;
         for (int i = 0; i < 16; i++)
-            acc[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(to + 16 * i)),
+            acc[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(from + 16 * i)),
                                      _mm512_mul_ps(scale, _mm512_set1_ps(x[i])), acc[i]);
     }
     for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
@@ -138,14 +141,18 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
                         unpack(w->data + (b + p) * phi_block_bytes(w) + (g + i) * record, group, unpacked[p][i]);
             for (size_t t = 0; t < tiles; t++) {
                 const size_t at = ((first + t) * groups + g) * 16;
+                const int last = g + count >= groups;
                 for (size_t p = 0; p < pair; p++) {
                     const uint8_t *block = w->data + (b + p) * phi_block_bytes(w) + g * record;
+                    // Memory brings the next chunk of this block, or the next pair's first, meanwhile.
+                    const uint8_t *next = last ? block + 2 * phi_block_bytes(w) - g * record : block + CHUNK * record;
+                    const uint8_t *ahead = t == 0 ? next : 0;
                     if (kind == PHI_INT4)
                         accumulate(unpacked[p][0], sizeof unpacked[p][0], block + integers, record, w->float_type,
-                                   group, x->values + at * group, x->scales + at, count, S[p][t]);
+                                   group, x->values + at * group, x->scales + at, count, ahead, S[p][t]);
                     else
                         accumulate(block, record, block + integers, record, w->float_type, group,
-                                   x->values + at * group, x->scales + at, count, S[p][t]);
+                                   x->values + at * group, x->scales + at, count, ahead, S[p][t]);
                 }
             }
         }
@@ -185,6 +192,20 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
 }
 #define amx_key_dots phi_key_dots512
 #define amx_weighted_values phi_weighted_values512
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    _Alignas(64) uint8_t ones[1024];
+    memset(ones, 1, sizeof ones);
+    configure(64);
+    _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3);
+    _tile_loadd(4, ones, 64), _tile_loadd(6, ones, 64);
+    for (size_t r = 0; r < rounds; r++) {
+        _tile_dpbsud(0, 4, 6), _tile_dpbsud(1, 4, 6), _tile_dpbsud(2, 4, 6), _tile_dpbsud(3, 4, 6);
+        __asm__ volatile("");
+    }
+    _tile_release();
+    return rounds * 4 * 16384;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_amx_kernels = {.name = "amx", .linear = HOOK(linear), PHI_LANES_OPS};

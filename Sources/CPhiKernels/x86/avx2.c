@@ -8,6 +8,8 @@
 
 #define HOOK(name) avx2_##name
 #define TOKENS 4
+// Weights are fetched this many bytes ahead: the hardware alone stops at every page.
+#define PREFETCH 4096
 
 INLINE __m256 load_scales8(const uint8_t *p, uint32_t float_type) {
     switch (float_type) {
@@ -45,6 +47,7 @@ INLINE void group_sums(uint32_t kind, const uint8_t *lines, size_t group, const 
             for (int t = 0; t < count; t++) part[t] = _mm256_setzero_si256();
             for (size_t k = j; k < j + 4; k++) {
                 const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k));
+                _mm_prefetch((const char *)lines + PREFETCH + 64 * k, _MM_HINT_T0);
                 const __m256i low = _mm256_and_si256(line, nibble);
                 const __m256i high = _mm256_and_si256(_mm256_srli_epi16(line, 4), nibble);
                 for (int t = 0; t < count; t++) {
@@ -62,6 +65,7 @@ INLINE void group_sums(uint32_t kind, const uint8_t *lines, size_t group, const 
             for (int t = 0; t < count; t++) low[t] = high[t] = _mm256_setzero_si256();
             for (size_t k = j; k < j + 8; k++) {
                 const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k));
+                _mm_prefetch((const char *)lines + PREFETCH + 64 * k, _MM_HINT_T0);
                 const __m256i l = _mm256_and_si256(line, nibble);
                 const __m256i h = _mm256_and_si256(_mm256_srli_epi16(line, 4), nibble);
                 for (int t = 0; t < count; t++) {
@@ -157,6 +161,18 @@ static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, 
         const __m256 old = _mm256_loadu_ps(accumulator + d);
         _mm256_storeu_ps(accumulator + d, _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(scale), old));
     }
+}
+
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    __m256i sums[8], w = _mm256_set1_epi8(3), one = _mm256_set1_epi16(1);
+    for (int i = 0; i < 8; i++) sums[i] = _mm256_set1_epi8((char)i);
+    for (size_t r = 0; r < rounds; r++)
+        for (int i = 0; i < 8; i++) {
+            __asm__ volatile("" : "+x"(w));
+            sums[i] = _mm256_add_epi16(sums[i], _mm256_maddubs_epi16(w, one));
+        }
+    for (int i = 0; i < 8; i++) __asm__ volatile("" : : "x"(sums[i]));
+    return rounds * 8 * 32;
 }
 
 #include "../lanes_ops.inc"

@@ -8,9 +8,12 @@
 #include "../variants.h"
 
 #define HOOK(name) avx512_##name
+// Weights are fetched this many bytes ahead: the hardware alone stops at every page.
+#define PREFETCH 4096
 
 INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
-                 size_t t, const int count, const uint8_t *block, float *out, size_t stride) {
+                 size_t t, const int count, const int prefetch, const uint8_t *block, float *out,
+                 size_t stride) {
     const size_t groups = w->columns / group, record = phi_record_bytes(w), f = phi_float_size(w->float_type);
     const size_t integers = record - 32 * f;
     const __m512i nibble = _mm512_set1_epi8(15);
@@ -26,6 +29,7 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
         if (kind == PHI_INT4) {
             for (size_t j = 0; j < group / 8; j++) {
                 const __m512i line = _mm512_loadu_si512(base + 64 * j);
+                if (prefetch) _mm_prefetch((const char *)base + PREFETCH + 64 * j, _MM_HINT_T0);
                 const __m512i low = _mm512_and_si512(line, nibble);
                 const __m512i high = _mm512_and_si512(_mm512_srli_epi16(line, 4), nibble);
                 for (int i = 0; i < count; i++)
@@ -37,10 +41,12 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
         } else {
             for (size_t j = 0; j < group / 4; j++) {
                 const __m512i line = _mm512_loadu_si512(base + 64 * j);
+                if (prefetch) _mm_prefetch((const char *)base + PREFETCH + 64 * j, _MM_HINT_T0);
                 for (int i = 0; i < count; i++)
                     sums[i] = _mm512_dpbusd_epi32(sums[i], line, phi_quad512(values + (size_t)i * group + 4 * j));
             }
         }
+        if (prefetch) _mm_prefetch((const char *)base + PREFETCH + integers, _MM_HINT_T0);
         const __m512 scale = phi_scales512(base + integers, w->float_type);
         for (int i = 0; i < count; i++)
             S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[i]), _mm512_mul_ps(scale, _mm512_set1_ps(scales[i])),
@@ -64,10 +70,10 @@ INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, 
         const uint8_t *block = w->data + b * phi_block_bytes(w);
         float *to = out + b * 16;
         size_t t = 0;
-        for (; t + 8 <= tokens; t += 8) tile(w, kind, group, x, t, 8, block, to, stride);
+        for (; t + 8 <= tokens; t += 8) tile(w, kind, group, x, t, 8, t == 0, block, to, stride);
         switch (tokens - t) {
 #define CASE(n) \
-    case n: tile(w, kind, group, x, t, n, block, to, stride); break;
+    case n: tile(w, kind, group, x, t, n, t == 0, block, to, stride); break;
             CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
 #undef CASE
         }
@@ -88,6 +94,18 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
 }
 #define avx512_key_dots phi_key_dots512
 #define avx512_weighted_values phi_weighted_values512
+static uint64_t HOOK(probe_products)(size_t rounds) {
+    __m512i sums[16], w = _mm512_set1_epi8(3);
+    for (int i = 0; i < 16; i++) sums[i] = _mm512_set1_epi32(i);
+    for (size_t r = 0; r < rounds; r++)
+        for (int i = 0; i < 16; i++) {
+            __asm__ volatile("" : "+v"(w));
+            sums[i] = _mm512_dpbusd_epi32(sums[i], w, w);
+        }
+    for (int i = 0; i < 16; i++) __asm__ volatile("" : : "v"(sums[i]));
+    return rounds * 16 * 64;
+}
+
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_avx512_kernels = {.name = "avx512", .linear = phi_avx512_linear, PHI_LANES_OPS};

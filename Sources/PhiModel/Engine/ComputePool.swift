@@ -75,7 +75,7 @@ final class ComputePool: @unchecked Sendable {
                 phi_relax()
                 spins += 1
                 // The others may be waiting for this processor.
-                if spins % 4096 == 0 { sched_yield() }
+                if spins % 4096 == 0 { Platform.yieldProcessor() }
             }
             shared.body = nil
         }

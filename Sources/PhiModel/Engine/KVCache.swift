@@ -17,7 +17,8 @@ struct KVCache: ~Copyable {
     let blockBytes: Int
     let capacity: Int
 
-    private let base: UnsafeMutableRawPointer
+    private let memory: PageMemory
+    private var base: UnsafeMutableRawPointer { memory.base }
     private var free: [Int32]
     private var users: [Int32]
     private var lastUse: [UInt64]
@@ -45,14 +46,12 @@ struct KVCache: ~Copyable {
         headBytes = phi_kv_head_bytes(UInt32(dims))
         blockBytes = layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
-        // Untouched pages cost nothing, so the whole budget is reserved at once.
-        base = .allocate(byteCount: max(1, capacity) * blockBytes, alignment: 4096)
+        // The whole budget at once: what is not touched costs nothing.
+        memory = PageMemory(count: max(1, capacity) * blockBytes)
         free = (0..<Int32(capacity)).reversed()
         users = Array(repeating: 0, count: capacity)
         lastUse = Array(repeating: 0, count: capacity)
     }
-
-    deinit { base.deallocate() }
 
     func pointer(block: Int32, layer: Int, head: Int) -> UnsafeMutablePointer<UInt8> {
         (base + Int(block) * blockBytes + (layer * heads + head) * headBytes)

@@ -3,9 +3,8 @@ import CPhiKernels
 /// A weight matrix [rows, columns] in the kernels' layout (see phi_kernels.h).
 final class PackedMatrix: @unchecked Sendable {
     let matrix: PhiMatrix
-    /// Whoever keeps the memory of `matrix.data`.
-    private let owner: AnyObject?
-    private let allocation: UnsafeMutableRawPointer?
+    /// Keeps the memory of `matrix.data`.
+    private let memory: PageMemory
 
     var rows: Int { Int(matrix.rows) }
     var columns: Int { Int(matrix.columns) }
@@ -15,18 +14,20 @@ final class PackedMatrix: @unchecked Sendable {
     /// The group of columns that share a scale; 0 for plain floats.
     var group: Int { Int(matrix.group) }
 
+    /// Bytes of the packed form.
+    var bytes: Int { withUnsafePointer(to: matrix) { phi_block_bytes($0) } * blocks }
+
     /// Packs a layer's tensors, on all threads of a pool.
     init(_ tensors: LinearTensors, pool: ComputePool) {
         var layout = Self.layout(tensors)
         let blocks = (Int(layout.rows) + 15) / 16
         let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) } * blocks
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 4096)
+        let memory = PageMemory(count: bytes)
         // The tensors' addresses hold only as long as the files they are mapped from.
-        withExtendedLifetime(tensors) { Self.pack(tensors, layout: layout, into: memory, pool: pool) }
-        layout.data = UnsafePointer(memory.assumingMemoryBound(to: UInt8.self))
+        withExtendedLifetime(tensors) { Self.pack(tensors, layout: layout, into: memory.base, pool: pool) }
+        layout.data = UnsafePointer(memory.base.assumingMemoryBound(to: UInt8.self))
         matrix = layout
-        owner = nil
-        allocation = memory
+        self.memory = memory
     }
 
     private static func layout(_ tensors: LinearTensors) -> PhiMatrix {
@@ -62,15 +63,6 @@ final class PackedMatrix: @unchecked Sendable {
             }
         }
     }
-
-    /// A matrix that lies packed in memory which `owner` keeps.
-    init(_ matrix: PhiMatrix, owner: AnyObject) {
-        self.matrix = matrix
-        self.owner = owner
-        allocation = nil
-    }
-
-    deinit { allocation?.deallocate() }
 }
 
 extension TensorView {

@@ -74,6 +74,11 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             endOfSequence: configuration.endOfSequence)
     }
 
+    /// Multiply-adds of weight matrices for one token, the vocabulary's among them.
+    public var multiplyAddsPerToken: Int { transformer.multiplyAddsPerToken }
+    /// Bytes of packed weights that one forward pass reads.
+    public var weightBytes: Int { transformer.weightBytes }
+
     public var hasTokenizer: Bool { codec != nil }
 
     /// Whether a sequence of this many tokens in all uses the long RoPE factors; nil if the model has

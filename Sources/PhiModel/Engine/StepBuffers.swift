@@ -2,23 +2,17 @@ import CPhiKernels
 
 /// A block of floats or bytes that grows when a larger step comes.
 final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
+    private var memory = PageMemory(count: 64)
     private(set) var pointer: UnsafeMutablePointer<Element>
     private var capacity = 0
 
-    init() { pointer = Self.allocate(1) }
-    deinit { UnsafeMutableRawPointer(pointer).deallocate() }
-
-    private static func allocate(_ count: Int) -> UnsafeMutablePointer<Element> {
-        // Aligned to cache lines and vectors.
-        UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Element>.stride, alignment: 64)
-            .bindMemory(to: Element.self, capacity: count)
-    }
+    init() { pointer = memory.base.bindMemory(to: Element.self, capacity: 1) }
 
     /// Room for `count` elements; what was there before is gone if it had to grow.
     func reserve(_ count: Int) {
         if count <= capacity { return }
-        UnsafeMutableRawPointer(pointer).deallocate()
-        pointer = Self.allocate(count)
+        memory = PageMemory(count: count * MemoryLayout<Element>.stride)
+        pointer = memory.base.bindMemory(to: Element.self, capacity: count)
         capacity = count
     }
 }

@@ -52,6 +52,12 @@ final class Transformer: @unchecked Sendable {
         }
     }
 
+    private var products: [PackedMatrix] {
+        weights.layers.flatMap { [$0.qkv, $0.output, $0.gateUp, $0.down] } + [weights.head]
+    }
+    var multiplyAddsPerToken: Int { products.reduce(0) { $0 + $1.rows * $1.columns } }
+    var weightBytes: Int { products.reduce(0) { $0 + $1.bytes } }
+
     /// Floats between two rows of logits.
     var logitsStride: Int { weights.head.blocks * 16 }
 

@@ -45,7 +45,13 @@ public struct ChatTemplate: Sendable {
     /// - Throws: `ModelError` of kind `badRequest` if the template refuses the messages or can't take them.
     public func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
         try render(
-            messages: messages.map { ["role": .string($0.role), "content": .string($0.content)] },
+            messages: messages.map { message in
+                .object(
+                    [
+                        TemplateMember(name: "role", value: .string(message.role)),
+                        TemplateMember(name: "content", value: .string(message.content)),
+                    ] + message.members)
+            },
             addGenerationPrompt: addGenerationPrompt)
     }
 

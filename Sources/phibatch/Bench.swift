@@ -1,0 +1,62 @@
+import PhiModel
+
+/// Runs of a model on random token ids.
+struct Bench {
+    /// One run.
+    struct Sample {
+        var tokens: Int
+        var steps: Int
+        var seconds: Double
+    }
+
+    let engine: PhiEngine
+
+    /// A prompt that no other one shares a beginning with.
+    private func randomPrompt(_ count: Int) -> [Int32] {
+        (0..<count).map { _ in Int32.random(in: 0..<Int32(engine.configuration.vocabularySize)) }
+    }
+
+    private func admit(prompt: Int, tokens: Int) throws -> (SequenceID, [Int32]) {
+        let ids = randomPrompt(prompt)
+        guard case .admitted(let sequence, _) = try engine.admit(prompt: ids, maxTokens: tokens) else {
+            throw ModelError(.resources, "the KV cache is too small for this batch and length")
+        }
+        return (sequence, ids)
+    }
+
+    private static let greedy = SamplingRequest(parameters: SamplingParameters(), stream: 0, position: 0)
+
+    func prefill(_ count: Int) throws -> Sample {
+        let (sequence, ids) = try admit(prompt: count, tokens: 1)
+        defer { engine.release(sequence) }
+        let start = ContinuousClock.now
+        _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
+        return Sample(tokens: count, steps: 1, seconds: (ContinuousClock.now - start).seconds)
+    }
+
+    func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
+        var sequences: [SequenceID] = []
+        var next: [Int32] = []
+        defer { for sequence in sequences { engine.release(sequence) } }
+        for _ in 0..<batch {
+            let (sequence, ids) = try admit(prompt: prompt, tokens: tokens + 1)
+            sequences.append(sequence)
+            let choices = try engine.step(
+                [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
+            next.append(choices[0]?.token ?? 0)
+        }
+        let start = ContinuousClock.now
+        for _ in 0..<tokens {
+            let inputs = zip(sequences, next).map {
+                StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
+            }
+            next = try engine.step(inputs).map { $0?.token ?? 0 }
+        }
+        return Sample(
+            tokens: batch * tokens, steps: tokens, seconds: (ContinuousClock.now - start).seconds)
+    }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import PhiModel
+
+struct BenchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure a model's speed on this machine, beside the machine's own limits.",
+        discussion: """
+            Prefill is one forward pass over a prompt; generation advances several requests together, each with a \
+            prompt before it. Token ids are random. "of peak" is the share of the integer multiply-adds that the \
+            kernels' instructions could do on registers, "of memory" the share of the bytes a second that can be \
+            read: both are measured in the same run.
+
+            EXAMPLE:
+              phibatch bench --model models/smollm2-demo --batch 1,8,32
+            """)
+
+    @Option(help: "The model folder.")
+    var model: String
+
+    @Option(help: "Tokens of a prompt for prefill.")
+    var prefill = 512
+
+    @Option(help: "Requests that generate together, separated by commas.")
+    var batch = "1,8,32"
+
+    @Option(help: "Tokens of the prompt before generation.")
+    var prompt = 128
+
+    @Option(help: "Tokens generated a request.")
+    var generate = 32
+
+    @Option(help: "Runs of each test; the median counts.")
+    var repeats = 3
+
+    @Option(help: "Compute threads.")
+    var threads: Int?
+
+    @Flag(help: "Print one JSON object instead of a table.")
+    var json = false
+
+    private var batches: [Int]? {
+        let sizes = batch.split(separator: ",").map { Int($0) ?? 0 }
+        return sizes.isEmpty || sizes.contains { $0 < 1 } ? nil : sizes
+    }
+
+    func validate() throws {
+        if batches == nil { throw ValidationError("--batch takes numbers like 1,8,32.") }
+        for (name, value) in [
+            ("prefill", prefill), ("prompt", prompt), ("generate", generate), ("repeats", repeats),
+        ] where value < 1 {
+            throw ValidationError("--\(name) must be 1 or more.")
+        }
+        if let threads, threads < 1 { throw ValidationError("--threads must be 1 or more.") }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let console = Console(isQuiet: false)
+            console.progress("loading")
+            let start = ContinuousClock.now
+            let engine = try PhiEngine(folder: model, options: EngineOptions(threads: threads))
+            let loading = (ContinuousClock.now - start).seconds
+            console.progress("measuring the machine")
+            let limits = MachineLimits.measure(kernels: engine.kernels, threads: engine.threads)
+            var report = BenchReport(engine: engine, loadSeconds: loading, limits: limits)
+            let bench = Bench(engine: engine)
+            for size in [0] + (batches ?? []) {
+                let name = size == 0 ? "prefill \(prefill)" : "generate \(generate), batch \(size)"
+                var samples: [Bench.Sample] = []
+                for number in 1...repeats {
+                    console.progress("\(name): run \(number) of \(repeats)")
+                    samples.append(
+                        size == 0
+                            ? try bench.prefill(prefill)
+                            : try bench.generate(batch: size, prompt: prompt, tokens: generate))
+                }
+                report.add(name, samples)
+            }
+            console.say("\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")
+            print(json ? report.json : report.table)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import BatchPipeline
+import Foundation
+import PhiModel
+
+/// What `bench` prints.
+struct BenchReport {
+    private struct Row {
+        var name: String
+        var tokensPerSecond: Double
+        var lowest: Double
+        var highest: Double
+        /// Of the machine's limits, 0 ... 1.
+        var ofPeak: Double
+        var ofMemory: Double
+    }
+
+    private let engine: PhiEngine
+    private let loadSeconds: Double
+    private let limits: MachineLimits
+    private var rows: [Row] = []
+
+    init(engine: PhiEngine, loadSeconds: Double, limits: MachineLimits) {
+        self.engine = engine
+        self.loadSeconds = loadSeconds
+        self.limits = limits
+    }
+
+    mutating func add(_ name: String, _ samples: [Bench.Sample]) {
+        let sorted = samples.sorted { Double($0.tokens) / $0.seconds < Double($1.tokens) / $1.seconds }
+        let rates = sorted.map { Double($0.tokens) / $0.seconds }
+        let median = sorted[sorted.count / 2]
+        rows.append(
+            Row(
+                name: name, tokensPerSecond: rates[rates.count / 2], lowest: rates[0],
+                highest: rates[rates.count - 1],
+                ofPeak: Double(median.tokens * engine.multiplyAddsPerToken) / median.seconds
+                    / limits.multiplyAddsPerSecond,
+                ofMemory: Double(median.steps * engine.weightBytes) / median.seconds / limits.bytesPerSecond))
+    }
+
+    var table: String {
+        func cell(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(0, width - text.count))
+        }
+        var lines = [
+            "| test                   | tokens/s | lowest | highest | of peak | of memory |",
+            "|------------------------|----------|--------|---------|---------|-----------|",
+        ]
+        for row in rows {
+            lines.append(
+                "| " + cell(row.name, 22) + " | " + cell(String(format: "%.1f", row.tokensPerSecond), 8) + " | "
+                    + cell(String(format: "%.1f", row.lowest), 6) + " | "
+                    + cell(String(format: "%.1f", row.highest), 7) + " | "
+                    + cell(String(format: "%.0f %%", row.ofPeak * 100), 7) + " | "
+                    + cell(String(format: "%.0f %%", row.ofMemory * 100), 9) + " |")
+        }
+        lines.append(
+            String(
+                format: "kernels %@, %d threads; peak %.0f billion multiply-adds/s, memory %.1f GB/s",
+                engine.kernels.name, engine.threads, limits.multiplyAddsPerSecond * 1e-9,
+                limits.bytesPerSecond * 1e-9))
+        return lines.joined(separator: "\n")
+    }
+
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("kernels")
+            writer.string(engine.kernels.name)
+            writer.key("threads")
+            writer.int(engine.threads)
+            writer.key("load_seconds")
+            writer.number(loadSeconds)
+            writer.key("weight_bytes")
+            writer.int(engine.weightBytes)
+            writer.key("multiply_adds_per_second")
+            writer.number(limits.multiplyAddsPerSecond)
+            writer.key("bytes_per_second")
+            writer.number(limits.bytesPerSecond)
+            writer.key("tests")
+            writer.array { writer in
+                for row in rows {
+                    writer.object { writer in
+                        writer.key("name")
+                        writer.string(row.name)
+                        for (key, value) in [
+                            ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
+                            ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
+                        ] {
+                            writer.key(key)
+                            writer.number(value)
+                        }
+                    }
+                }
+            }
+        }
+        return writer.text
+    }
+}

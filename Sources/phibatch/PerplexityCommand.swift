@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import PhiModel
+
+struct PerplexityCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "perplexity",
+        abstract: "Measure how well a model predicts a text.",
+        discussion: """
+            The method is that of llama.cpp's tool, so that the numbers can be put side by side: the text is cut \
+            into windows of --context tokens, and the tokens in the second half of each count, each predicted \
+            from all before it in its window. Lower is better.
+
+            EXAMPLE:
+              phibatch perplexity --model models/smollm2-demo text.txt
+            """)
+
+    @Option(help: "The model folder.")
+    var model: String
+
+    @Option(help: "Tokens of a window.")
+    var context = 512
+
+    @Option(help: "Windows at most; all if not given.")
+    var windows: Int?
+
+    @Option(help: "Compute threads.")
+    var threads: Int?
+
+    @Argument(help: "A text file.")
+    var file: String
+
+    func validate() throws {
+        if context < 4 { throw ValidationError("--context must be 4 or more.") }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            guard let data = FileManager.default.contents(atPath: file) else {
+                throw ModelError(.missing, path: file, "can't be read.")
+            }
+            guard let text = String(data: data, encoding: .utf8) else {
+                throw ModelError(.malformed, path: file, "is not UTF-8 text.")
+            }
+            let engine = try PhiEngine(folder: model, options: EngineOptions(threads: threads))
+            guard let codec = engine.codec else {
+                throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
+            }
+            let ids = codec.tokenizer.encode(text, addSpecialTokens: true)
+            let count = min(windows ?? .max, ids.count / context)
+            guard count > 0 else {
+                throw ModelError(.badRequest, path: file, "has \(ids.count) tokens; a window needs \(context).")
+            }
+            try measure(engine, ids, windows: count)
+        }
+    }
+
+    private func measure(_ engine: PhiEngine, _ ids: [Int32], windows: Int) throws {
+        let console = Console(isQuiet: false)
+        var sum = 0.0
+        var squares = 0.0
+        var counted = 0
+        for window in 0..<windows {
+            let tokens = Array(ids[window * context..<(window + 1) * context])
+            for value in try engine.logProbabilities(of: tokens, from: context / 2 + 1) {
+                sum -= value
+                squares += value * value
+                counted += 1
+            }
+            console.progress("window \(window + 1) of \(windows): \(exp(sum / Double(counted)))")
+        }
+        let mean = sum / Double(counted)
+        let error = ((squares / Double(counted) - mean * mean) / Double(counted)).squareRoot()
+        console.say("\(windows) windows of \(context) tokens, \(counted) counted, kernels \(engine.kernels.name)")
+        print("perplexity \(exp(mean)) +/- \(exp(mean) * error)")
+    }
+}
