@@ -51,7 +51,9 @@ final class SignalWatch: @unchecked Sendable {
 
     private static func isIgnored(_ number: Int32) -> Bool {
         let handler = signal(number, SIG_DFL)
-        guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) else { return false }
+        guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) else {
+            return false
+        }
         signal(number, SIG_IGN)
         return true
     }

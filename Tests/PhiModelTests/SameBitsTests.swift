@@ -36,11 +36,12 @@ import Testing
             + choice.top.flatMap { [UInt32($0.id), $0.logprob.bitPattern] }
     }
 
-    private func admit(_ engine: PhiEngine, _ sequence: Sequence) throws -> (SequenceID, cached: Int) {
+    /// Nil if the engine says later.
+    private func admit(_ engine: PhiEngine, _ sequence: Sequence) throws -> (id: SequenceID, cached: Int)? {
         guard
             case .admitted(let id, let cached) = try engine.admit(
                 prompt: sequence.prompt, maxTokens: sequence.completion.count)
-        else { throw ModelError(.resources, "no room") }
+        else { return nil }
         return (id, cached)
     }
 
@@ -55,12 +56,16 @@ import Testing
     private func together(_ engine: PhiEngine, _ sequences: [Sequence], chunk: Int) throws -> [[Row]] {
         var rows = [[Row]](repeating: [], count: sequences.count)
         var unsent: [Int: (id: SequenceID, tokens: ArraySlice<Int32>)] = [:]
-        var step = 0
-        while step == 0 || !unsent.isEmpty {
-            if step % 2 == 0, step / 2 < sequences.count {
-                let (id, cached) = try admit(engine, sequences[step / 2])
-                unsent[step / 2] = (id, sequences[step / 2].prompt[cached...])
+        var (step, entered) = (0, 0)
+        while entered < sequences.count || !unsent.isEmpty {
+            // A prompt whose beginning another sequence is computing is put off until it is there.
+            if step >= 2 * entered, entered < sequences.count,
+                let (id, cached) = try admit(engine, sequences[entered])
+            {
+                unsent[entered] = (id, sequences[entered].prompt[cached...])
+                entered += 1
             }
+            try #require(!unsent.isEmpty, "an idle engine has room")
             var inputs: [StepInput] = []
             let active = unsent.keys.sorted()
             for index in active {
@@ -93,7 +98,7 @@ import Testing
     /// The same rows, each computed from nothing in one step: prompt and completion as one long prompt.
     private func fromNothing(_ engine: PhiEngine, _ sequence: Sequence) throws -> [Row] {
         try (0...sequence.completion.count).map { place in
-            let (id, cached) = try admit(engine, sequence)
+            let (id, cached) = try #require(try admit(engine, sequence))
             defer { engine.release(id) }
             let tokens = sequence.prompt + sequence.completion.prefix(place)
             let input = StepInput(

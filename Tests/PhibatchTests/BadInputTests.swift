@@ -22,8 +22,11 @@ struct BadInputTests {
     /// A line of each kind that can be wrong, and two good ones around them.
     private static let lines: [(bytes: Data, code: String?)] = [
         (Data("{\"id\":\"first\",\"prompt\":\"hi\"}".utf8), nil),
-        (Data("{\"prompt\":\"".utf8) + Data(repeating: UInt8(ascii: "x"), count: 10 << 20) + Data("\"}".utf8),
-            "prompt_too_long"),
+        (
+            Data("{\"prompt\":\"".utf8) + Data(repeating: UInt8(ascii: "x"), count: 10 << 20)
+                + Data("\"}".utf8),
+            "prompt_too_long"
+        ),
         (Data("{\"prompt\":\"".utf8) + Data([0xC3, 0x28, 0xFF]) + Data("\"}".utf8), "invalid_utf8"),
         (Data([0, 0, 0, 0]), "invalid_json"),
         (Data("{\"prompt\":\"a".utf8) + Data([0]) + Data("b\"}".utf8), "invalid_json"),
@@ -80,7 +83,7 @@ struct BadInputTests {
         for (text, message) in [
             ("max_tokens: [1]", "job.yaml:4: max_tokens"), ("temperature: hot", "job.yaml:4: temperature"),
             ("top_p: 1.5", "job.yaml:4: top_p"), ("workrs: 3", "job.yaml:4: unknown key \"workrs\""),
-            ("seed: 1\nseed: 2", "job.yaml:5: "), ("prompt: \"{{ x\"", "prompt"),
+            ("seed: 1\nseed: 2", "seed is given more than once"), ("prompt: \"{{ x\"", "prompt"),
             ("stop: \"\"", "stop"), ("a: &a [*a]", "job.yaml:4"),
         ] {
             let path = job.folder + "/job.yaml"

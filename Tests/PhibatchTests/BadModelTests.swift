@@ -54,7 +54,8 @@ struct BadModelTests {
 
     private func edited(_ name: String, _ old: String, _ new: String) throws -> Data {
         let text = String(decoding: try original(name), as: UTF8.self)
-        #expect(text.contains(old), "\(old) in \(name)")
+        let isThere = text.contains(old)
+        #expect(isThere, "\(old) in \(name)")
         return Data(text.replacing(old, with: new, maxReplacements: 1).utf8)
     }
 
@@ -66,7 +67,8 @@ struct BadModelTests {
             decoding: try original("model.safetensors", 8 + Int(size)).dropFirst(8), as: UTF8.self)
         let before = header
         edit(&header)
-        #expect(header != before)
+        let isEdited = header != before
+        #expect(isEdited)
         let prefix = withUnsafeBytes(of: UInt64(header.utf8.count).littleEndian) { Data($0) }
         let total = (whole as? NSNumber)?.uint64Value ?? 0
         return (prefix + Data(header.utf8), total + UInt64(header.utf8.count) - size)
@@ -80,7 +82,8 @@ struct BadModelTests {
         }
         switch damage {
         case .truncatedWeights: try makeFolder(folder, weights, original(weights, 1 << 20))
-        case .corruptHeader: try put { $0.replace("\"dtype\"", with: "\"dtype\":\"\u{1}", maxReplacements: 3) }
+        case .corruptHeader:
+            try put { $0.replace("\"dtype\"", with: "\"dtype\":\"\u{1}", maxReplacements: 3) }
         case .hugeHeader:
             try makeFolder(folder, weights, Data([0, 0, 0, 0, 0, 0, 0, 16]) + original(weights, 4096))
         case .missingTensor:
@@ -88,11 +91,12 @@ struct BadModelTests {
                 $0.replace(
                     "\"model.layers.3.mlp.down_proj.weight\"", with: "\"model.layers.3.mlp.gone.weight\"")
             }
-        case .wrongShape: try put { $0.replace("\"shape\":[576]", with: "\"shape\":[288,2]", maxReplacements: 1) }
+        case .wrongShape:
+            try put { $0.replace("\"shape\": [576]", with: "\"shape\": [288, 2]", maxReplacements: 1) }
         case .offsetBeyondTheEnd:
             try put { header in
                 guard let name = header.firstRange(of: "\"model.norm.weight\""),
-                    let offsets = header[name.upperBound...].firstMatch(of: /\[[0-9]+,[0-9]+\]\}/)
+                    let offsets = header[name.upperBound...].firstMatch(of: /\[[0-9]+, [0-9]+\]\s*\}/)
                 else { return }
                 header.replaceSubrange(
                     offsets.range, with: "[1152921504606846976,1152921504606849280]}")
@@ -109,13 +113,15 @@ struct BadModelTests {
         case .badTokenizer:
             try makeFolder(
                 folder, "tokenizer.json",
-                edited("tokenizer.json", "\"type\":\"BPE\"", "\"type\":\"Unigram\""))
+                edited("tokenizer.json", "\"type\": \"BPE\"", "\"type\": \"Unigram\""))
         case .truncatedTokenizer:
             try makeFolder(folder, "tokenizer.json", original("tokenizer.json", 100_000))
         case .unsupportedTemplate:
             try makeFolder(
                 folder, "tokenizer_config.json",
-                edited("tokenizer_config.json", "\"chat_template\": \"", "\"chat_template\": \"{% include 'x' %}"))
+                edited(
+                    "tokenizer_config.json", "\"chat_template\": \"", "\"chat_template\": \"{% include 'x' %}"
+                ))
         }
     }
 

@@ -34,7 +34,9 @@ public struct JobStatus: Sendable, Equatable {
 
     /// Results a second of the run that saved `progress`.
     public var resultsPerSecond: Double? {
-        guard let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else { return nil }
+        guard let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else {
+            return nil
+        }
         return Double(progress.doneThisRun) / (progress.savedAt - progress.startedAt)
     }
 
