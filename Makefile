@@ -1,5 +1,6 @@
 # make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
 # make test   all tests, in release
+# make torture  kill a real job 200 times and compare (KILLS=n)
 # make help   the other targets
 SHELL := /bin/sh
 # One set of flags for program and tests, so that nothing is compiled twice.
@@ -9,7 +10,7 @@ PYTHON ?= python3
 MODEL = models/smollm2-demo
 PHIBATCH = .build/release/phibatch
 
-.PHONY: demo test build model clean help format lint check-swift check-python
+.PHONY: demo test torture sanitize build model clean help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -22,7 +23,22 @@ demo: build model
 test: build model
 	@echo "==> running the tests (release)"
 	@PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
-		$(SWIFT) test $(FLAGS)
+		$(SWIFT) test $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
+	@$(if $(FILTER),,$(MAKE) --no-print-directory torture KILLS=20)
+
+# Ends a real job over and over at random moments; what comes out must be as if undisturbed.
+KILLS ?= 200
+torture: build model
+	@echo "==> killing a job $(KILLS) times"
+	@$(PYTHON) Tests/Torture/torture.py --kills $(KILLS) --program $(PHIBATCH) --model $(MODEL)
+
+# The tests under the thread and the address sanitizer, built apart. The demo model is left out: too slow.
+sanitize: check-swift
+	@for sanitizer in thread address; do \
+		echo "==> the tests under the $$sanitizer sanitizer"; \
+		PHIBATCH_DEMO_MODEL=none $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
+			--scratch-path .build/sanitize-$$sanitizer $(if $(FILTER),--filter "$(FILTER)") || exit 1; \
+	done
 
 build: check-swift
 	@echo "==> building (the first time takes some minutes)"
@@ -62,4 +78,6 @@ help:
 	@sed -n 's/^# make/make/p' Makefile
 	@echo "make build  the program only: $(PHIBATCH)"
 	@echo "make model  the embedded model only: $(MODEL)"
+	@echo "make test FILTER=NAME  some of the tests, without torture"
+	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make lint   check the formatting; make format applies it"

@@ -78,7 +78,8 @@ struct BenchCommand: ParsableCommand {
                 }
                 report.add(name, samples)
             }
-            console.say("\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")
+            console.say(
+                "\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")
             print(json ? report.json : report.table)
         }
     }

@@ -48,7 +48,8 @@ struct BenchReport {
         ]
         for row in rows {
             lines.append(
-                "| " + cell(row.name, 22) + " | " + cell(String(format: "%.1f", row.tokensPerSecond), 8) + " | "
+                "| " + cell(row.name, 22) + " | " + cell(String(format: "%.1f", row.tokensPerSecond), 8)
+                    + " | "
                     + cell(String(format: "%.1f", row.lowest), 6) + " | "
                     + cell(String(format: "%.1f", row.highest), 7) + " | "
                     + cell(String(format: "%.0f %%", row.ofPeak * 100), 7) + " | "

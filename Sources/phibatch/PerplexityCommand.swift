@@ -49,7 +49,8 @@ struct PerplexityCommand: ParsableCommand {
             let ids = codec.tokenizer.encode(text, addSpecialTokens: true)
             let count = min(windows ?? .max, ids.count / context)
             guard count > 0 else {
-                throw ModelError(.badRequest, path: file, "has \(ids.count) tokens; a window needs \(context).")
+                throw ModelError(
+                    .badRequest, path: file, "has \(ids.count) tokens; a window needs \(context).")
             }
             try measure(engine, ids, windows: count)
         }
@@ -71,7 +72,8 @@ struct PerplexityCommand: ParsableCommand {
         }
         let mean = sum / Double(counted)
         let error = ((squares / Double(counted) - mean * mean) / Double(counted)).squareRoot()
-        console.say("\(windows) windows of \(context) tokens, \(counted) counted, kernels \(engine.kernels.name)")
+        console.say(
+            "\(windows) windows of \(context) tokens, \(counted) counted, kernels \(engine.kernels.name)")
         print("perplexity \(exp(mean)) +/- \(exp(mean) * error)")
     }
 }

@@ -23,7 +23,7 @@ struct Phibatch: ParsableCommand {
               129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM; run again to go on
             """,
         subcommands: [
-            RunCommand.self, TokenizeCommand.self, ConvertCommand.self, BenchCommand.self,
-            PerplexityCommand.self,
+            RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
+            BenchCommand.self, PerplexityCommand.self,
         ])
 }

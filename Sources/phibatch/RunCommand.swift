@@ -58,8 +58,13 @@ struct RunCommand: ParsableCommand {
 
         try Assembly.checkModelFolder(job)
         try job.makeOutputFolder()
-        let store = try Assembly.openStore(
-            job, restart: restart, waits: wait, stopFlag: signals.stopFlag, log: log)
+        let store: any ResultStore
+        do {
+            store = try Assembly.openStore(
+                job, restart: restart, waits: wait, stopFlag: signals.stopFlag, log: log)
+        } catch let error as StoreError where error.kind == .interrupted {
+            throw ExitCode(128 + (signals.received ?? SIGINT))
+        }
         let outcome: RunOutcome
         do {
             log.info("loading the model \(job.model)")

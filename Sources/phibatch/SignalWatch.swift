@@ -8,6 +8,9 @@ import Synchronization
 final class SignalWatch: @unchecked Sendable {
     let stopFlag = StopFlag()
     private let first = Atomic<Int32>(0)
+    /// Seconds until the program leaves even if it is in the middle of something long: loading a large
+    /// model, or putting a large output in place.
+    private static let patience = 1.7
     /// Set up once, in `init`.
     private var sources: [any DispatchSourceSignal] = []
 
@@ -23,8 +26,7 @@ final class SignalWatch: @unchecked Sendable {
         let queue = DispatchQueue(label: "phibatch.signals")
         for (number, name) in [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")] {
             // nohup ignores SIGHUP for us; that is to stay so.
-            let before = signal(number, SIG_IGN)
-            if number == SIGHUP, Self.isIgnore(before) { continue }
+            if number == SIGHUP, Self.isIgnored(number) { continue }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self] in
                 let (isFirst, _) = first.compareExchange(
@@ -32,13 +34,27 @@ final class SignalWatch: @unchecked Sendable {
                 guard isFirst else { exit(128 + number) }
                 stopFlag.set()
                 console.error("\(name): saving what is under way; the same command goes on from here")
+                queue.asyncAfter(deadline: .now() + Self.patience) {
+                    console.error("leaving without waiting for the work under way; what is finished is safe")
+                    _exit(128 + number)
+                }
             }
             source.resume()
+            #if canImport(Darwin)
+                // There the source only watches; the signal must be kept from its own effect. (Elsewhere
+                // the source takes it over. Until then it ends the program, and nothing is lost.)
+                signal(number, SIG_IGN)
+            #endif
             sources.append(source)
         }
     }
 
-    private static func isIgnore(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
-        unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let handler = signal(number, SIG_DFL)
+        guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) else {
+            return false
+        }
+        signal(number, SIG_IGN)
+        return true
     }
 }

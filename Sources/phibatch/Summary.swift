@@ -79,12 +79,12 @@ struct Summary {
     }
 }
 
-private func rounded(_ value: Double) -> String {
+func rounded(_ value: Double) -> String {
     let tenths = Int((min(value, 1e12) * 10).rounded())
     return tenths >= 1000 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
 }
 
-private func duration(_ seconds: Double) -> String {
+func duration(_ seconds: Double) -> String {
     guard seconds >= 60 else { return "\(rounded(seconds)) s" }
     let whole = Int(min(seconds, 1e12).rounded())
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)

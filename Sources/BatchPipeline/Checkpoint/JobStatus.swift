@@ -32,15 +32,21 @@ public struct JobStatus: Sendable, Equatable {
         return Double(progress.completionTokensThisRun) / (progress.savedAt - progress.startedAt)
     }
 
+    /// Results a second of the run that saved `progress`.
+    public var resultsPerSecond: Double? {
+        guard let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else {
+            return nil
+        }
+        return Double(progress.doneThisRun) / (progress.savedAt - progress.startedAt)
+    }
+
     /// Input lines without a result, if the run knew the number of lines. Takes one result a line.
     public var left: Int? { progress?.linesTotal.map { max(0, $0 - done) } }
 
     /// Seconds that the lines left will take at the speed so far.
     public var secondsLeft: Double? {
-        guard let left, let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else {
-            return nil
-        }
-        return Double(left) * (progress.savedAt - progress.startedAt) / Double(progress.doneThisRun)
+        guard let left, let resultsPerSecond else { return nil }
+        return Double(left) / resultsPerSecond
     }
 
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.

@@ -13,6 +13,8 @@ final class LineFeeder: @unchecked Sendable {
         var positions = 0
         /// Pieces of work that an earlier run has done.
         var done = 0
+        /// Whether `lines` is all there are.
+        var isWhole = false
     }
 
     private let job: JobSettings
@@ -51,6 +53,7 @@ final class LineFeeder: @unchecked Sendable {
             while let line = try reader.next() {
                 guard try feed(line) else { return }
             }
+            counter.withLock { $0.isWhole = true }
             queue.finish()
         } catch {
             queue.finish(error)

@@ -214,10 +214,11 @@ public final class Runner {
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     private func saveInFlight() throws {
         let records = active.sorted { $0.key < $1.key }.compactMap(\.value.inFlightRecord)
+        let count = feeder.count
         try store.use { store in
             (store as? JournalStore)?.progress = JobProgress(
-                startedAt: startedAt, linesRead: feeder.count.lines, doneThisRun: statistics.done,
-                completionTokensThisRun: statistics.completionTokens)
+                startedAt: startedAt, linesRead: count.lines, linesTotal: count.isWhole ? count.lines : nil,
+                doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
             try store.saveInFlight(records)
         }
         lastSaving = .now

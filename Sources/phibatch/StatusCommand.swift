@@ -1,0 +1,123 @@
+import ArgumentParser
+import BatchPipeline
+
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say how far a job has come, and whether it is running.",
+        usage: "phibatch status [<job file>] [--<setting> <value> ...] [--json]",
+        discussion: """
+            Takes the same job file and settings as run. Looks at the files beside the output and changes \
+            nothing; a run that is going on is not disturbed. Its speed is as of the last checkpoint.
+
+            EXAMPLE:
+              phibatch status jobs/demo.yaml
+              phibatch status jobs/demo.yaml --json
+            """)
+
+    @Flag(help: "One JSON object instead of text.")
+    var json = false
+
+    @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A job file and settings.", visibility: .hidden))
+    var arguments: [String] = []
+
+    func run() throws {
+        try Failure.reported {
+            let (file, options) = try JobSettings.split(arguments: arguments)
+            let job = try JobSettings.load(file: file, options: options)
+            guard job.output != "-" else {
+                throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
+            }
+            let report = StatusReport(
+                job: job, status: try JobStatus.read(output: job.output), lines: try job.countLines())
+            print(json ? report.json : report.text)
+        }
+    }
+}
+
+/// The answer, for people and for programs.
+struct StatusReport {
+    let job: JobSettings
+    let status: JobStatus
+    /// All results that the job will have; nil if its input can't be counted.
+    let total: Int?
+
+    init(job: JobSettings, status: JobStatus, lines: Int?) {
+        self.job = job
+        self.status = status
+        total = (lines ?? status.progress?.linesTotal).map { $0 * job.samples }
+    }
+
+    private var left: Int? { total.map { max(0, $0 - status.done) } }
+
+    private var secondsLeft: Double? {
+        guard let left, let rate = status.resultsPerSecond, rate > 0 else { return nil }
+        return Double(left) / rate
+    }
+
+    private var state: String {
+        switch status.state {
+        case .notStarted: "not started"
+        case .running: "running"
+        case .stopped: "stopped"
+        case .complete: "complete"
+        }
+    }
+
+    var text: String {
+        var state = state
+        if status.state == .running { state += status.holder.map { ", \($0.description)" } ?? "" }
+        var rows = [("state", state)]
+        let done = "\(status.done)" + (total.map { " of \($0)" } ?? "")
+        rows.append(("done", done + (status.failed > 0 ? ", \(status.failed) of them failed" : "")))
+        if let left { rows.append(("left", "\(left)")) }
+        if status.inFlight > 0 {
+            rows.append(("under way", "\(status.inFlight), with \(status.inFlightTokens) tokens saved"))
+        }
+        rows.append(("tokens", "\(status.completionTokens)"))
+        if let speed = status.tokensPerSecond {
+            rows.append(("speed", "\(rounded(speed)) tokens/s"))
+        }
+        if let secondsLeft, left != 0 {
+            let condition = status.state == .running ? "" : ", once it runs again"
+            rows.append(("estimate", "\(duration(secondsLeft)) to go" + condition))
+        }
+        if status.damagedLines > 0 {
+            rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
+        }
+        rows.append(("output", job.output))
+        return rows.map { $0.0.padding(to: 11) + $0.1 }.joined(separator: "\n")
+    }
+
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            func member<Value>(_ name: String, _ value: Value?, _ write: (inout JSONWriter, Value) -> Void) {
+                writer.key(name)
+                if let value { write(&writer, value) } else { writer.null() }
+            }
+            member("state", status.state.rawValue) { $0.string($1) }
+            member("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }
+            member("host", status.state == .running ? status.holder?.host : nil) { $0.string($1) }
+            member("started", status.state == .running ? status.holder?.started : nil) { $0.string($1) }
+            member("total", total) { $0.int($1) }
+            member("done", status.done) { $0.int($1) }
+            member("failed", status.failed) { $0.int($1) }
+            member("left", left) { $0.int($1) }
+            member("in_flight", status.inFlight) { $0.int($1) }
+            member("in_flight_tokens", status.inFlightTokens) { $0.int($1) }
+            member("completion_tokens", status.completionTokens) { $0.int($1) }
+            member("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
+            member("seconds_left", secondsLeft) { $0.number($1) }
+            member("damaged_lines", status.damagedLines) { $0.int($1) }
+            member("output", job.output) { $0.string($1) }
+        }
+        return writer.text
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
+    }
+}

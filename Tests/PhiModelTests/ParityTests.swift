@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// All kernel variants on the same inputs, on this machine and, under emulation, on arm: one digest.
+/// What is compiled is `Tests/Parity/parity.c` with the kernels' own sources.
+@Suite(.enabled(if: Tool.path("clang") != nil, "there is no clang to compile the parity program"))
+struct ParityTests {
+    private static let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+    private static let armLinker = Tool.path("aarch64-linux-gnu-ld")
+    private static let armHeaders = "/usr/aarch64-linux-gnu/include"
+    private static let emulator = Tool.path("qemu-aarch64-static")
+    private static var canEmulate: Bool {
+        armLinker != nil && emulator != nil && FileManager.default.fileExists(atPath: armHeaders)
+    }
+    /// Compiled and run once for both tests.
+    private static let native = Result { try digests(compiler: []) }
+
+    private static var sources: [String] {
+        get throws {
+            let kernels = top + "/Sources/CPhiKernels"
+            let files = try FileManager.default.subpathsOfDirectory(atPath: kernels).filter {
+                $0.hasSuffix(".c")
+            }
+            return files.sorted().map { kernels + "/" + $0 } + [top + "/Tests/Parity/parity.c"]
+        }
+    }
+
+    /// Compiles and runs the parity program.
+    /// - Returns: each variant's digest.
+    private static func digests(compiler: [String], emulator: [String] = []) throws -> [String: String] {
+        try withTemporaryFolder { folder in
+            let program = folder.appendingPathComponent("parity").path
+            let flags = ["-O2", "-Wno-psabi", "-I\(top)/Sources/CPhiKernels/include"]
+            let compiled = try Tool.run(["clang"] + compiler + flags + sources + ["-lm", "-o", program])
+            try #require(compiled.status == 0, "\(compiled.output)")
+            let run = try Tool.run(emulator + [program])
+            #expect(run.status == 0, "two variants differ:\n\(run.output)")
+            var digests: [String: String] = [:]
+            for line in run.output.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                try #require(words.count == 2, "\(line)")
+                digests[String(words[0])] = String(words[1])
+            }
+            return digests
+        }
+    }
+
+    @Test func allVariantsOfThisMachineAgree() throws {
+        let digests = try Self.native.get()
+        #expect(digests["reference"] != nil)
+        #expect(Set(digests.values).count == 1, "\(digests)")
+    }
+
+    @Test(
+        .enabled(
+            if: canEmulate,
+            "needs Linux with qemu-aarch64-static, aarch64-linux-gnu-ld and the C library for it"))
+    func armAgreesWithEveryMachine() throws {
+        let emulator = try #require(Self.emulator)
+        let digests = try Self.digests(
+            compiler: [
+                "--target=aarch64-linux-gnu", "-fuse-ld=\(try #require(Self.armLinker))",
+                "--gcc-toolchain=/usr", "--sysroot=/", "-I\(Self.armHeaders)", "-static",
+            ], emulator: [emulator, "-cpu", "max"])
+        #expect(Set(digests.keys) == ["reference", "dotprod", "i8mm"])
+        #expect(Set(digests.values) == Set(try Self.native.get().values), "\(digests)")
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// A job on the embedded model in a folder of its own, run by the real program.
+struct DemoJob {
+    private static let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    /// The embedded model, where `make demo` or `make test` has put it.
+    static let model: String? = {
+        let path = ProcessInfo.processInfo.environment["PHIBATCH_DEMO_MODEL"] ?? top + "/models/smollm2-demo"
+        return FileManager.default.fileExists(atPath: path + "/model.safetensors") ? path : nil
+    }()
+    static var canRun: Bool { model != nil && Program.path != nil }
+
+    /// The lines of samples/prompts.jsonl, by id where they have one.
+    static func samples() throws -> [String] {
+        try String(contentsOfFile: top + "/samples/prompts.jsonl", encoding: .utf8)
+            .split(separator: "\n").map(String.init)
+    }
+
+    let folder: String
+    var model = DemoJob.model ?? ""
+    var settings: [String]
+
+    init(_ lines: [String], _ settings: [String]) throws {
+        try self.init(Data(lines.map { $0 + "\n" }.joined().utf8), settings)
+    }
+
+    init(_ input: Data, _ settings: [String]) throws {
+        self.settings = settings
+        folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try input.write(to: URL(filePath: folder + "/in.jsonl"))
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+
+    func arguments(_ more: [String] = []) -> [String] {
+        ["--model", model, "--input", "in.jsonl", "--output", "out.jsonl"] + settings + more
+    }
+
+    func run(_ more: [String] = [], environment: [String: String] = [:]) throws -> Program.Result {
+        try start(more, environment: environment).end()
+    }
+
+    func start(_ more: [String] = [], environment: [String: String] = [:]) throws -> RunningProgram {
+        try RunningProgram(["run"] + arguments(more), environment: environment, folder: folder)
+    }
+
+    /// The output's lines without their `timing`; nil if there is no output.
+    var results: [String]? {
+        guard let data = FileManager.default.contents(atPath: folder + "/out.jsonl") else { return nil }
+        return String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
+            .map { String($0).replacing(/"timing":\{[^{}]*\},/, with: "") }
+    }
+
+    var files: [String] {
+        get throws { try FileManager.default.subpathsOfDirectory(atPath: folder).sorted() }
+    }
+}
+
+/// The program while it runs.
+final class RunningProgram {
+    private let process = Process()
+    private let output: String
+    private let errors: String
+
+    init(_ arguments: [String], environment: [String: String] = [:], folder: String) throws {
+        let base = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        (output, errors) = (base + ".out", base + ".err")
+        for path in [output, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        process.executableURL = URL(filePath: Program.path ?? "phibatch")
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(filePath: folder)
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle(forWritingAtPath: output)
+        process.standardError = FileHandle(forWritingAtPath: errors)
+        try process.run()
+    }
+
+    var id: Int32 { process.processIdentifier }
+    var errorsSoFar: String { read(errors) }
+
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    /// Waits for its end.
+    func end() throws -> Program.Result {
+        process.waitUntilExit()
+        defer { for path in [output, errors] { try? FileManager.default.removeItem(atPath: path) } }
+        return Program.Result(status: process.terminationStatus, output: read(output), errors: read(errors))
+    }
+
+    private func read(_ path: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+    }
+}

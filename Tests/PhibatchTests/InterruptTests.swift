@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+/// Signals, locks and `status` while a real job is running.
+@Suite(.serialized, .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct InterruptTests {
+    private static let lines = (0..<6).map { "{\"id\":\"n\($0)\",\"prompt\":\"Count up from \($0).\"}" }
+
+    private func job() throws -> DemoJob {
+        try DemoJob(
+            Self.lines,
+            [
+                "--max-tokens", "64", "--ignore-eos", "true", "--workers", "3", "--checkpoint-interval",
+                "0.05",
+            ])
+    }
+
+    /// Starts the job and waits until tokens of it are saved.
+    private func startAndWait(_ job: DemoJob) throws -> RunningProgram {
+        let program = try job.start()
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !FileManager.default.fileExists(atPath: job.folder + "/out.jsonl.journal.inflight") {
+            try #require(ContinuousClock.now < deadline, "\(program.errorsSoFar)")
+            usleep(5000)
+        }
+        return program
+    }
+
+    private struct Status: Decodable {
+        var state: String
+        var pid: Int32?
+        var total: Int?
+        var done: Int
+        var failed: Int
+        var left: Int?
+        var in_flight: Int
+        var in_flight_tokens: Int
+        var completion_tokens: Int
+        var tokens_per_second: Double?
+        var seconds_left: Double?
+        var output: String
+    }
+
+    private func status(_ job: DemoJob) throws -> Status {
+        let result = try RunningProgram(["status", "--json"] + job.arguments(), folder: job.folder).end()
+        #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+        return try JSONDecoder().decode(Status.self, from: Data(result.output.utf8))
+    }
+
+    @Test func signalsStopTheRunAndItGoesOn() throws {
+        let undisturbed = try job()
+        defer { undisturbed.remove() }
+        #expect(try undisturbed.run().status == 0)
+        let expected = try #require(undisturbed.results)
+        for (signal, code) in [(SIGTERM, 143), (SIGINT, 130), (SIGHUP, Int32(129))] {
+            let job = try job()
+            defer { job.remove() }
+            let program = try startAndWait(job)
+            let start = ContinuousClock.now
+            program.send(signal)
+            let result = try program.end()
+            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(result.status == code, "\(result.errors)")
+            #expect(result.errors.contains("run the same command again to go on"), "\(result.errors)")
+            #expect(job.results == nil)
+            #expect(try job.files == ["in.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
+            let second = try job.run()
+            #expect(second.status == 0, "\(second.errors)")
+            #expect(second.errors.contains("taken up in the middle"), "\(second.errors)")
+            #expect(job.results == expected)
+            #expect(try job.files == ["in.jsonl", "out.jsonl"])
+        }
+    }
+
+    @Test func statusFollowsTheJob() throws {
+        let job = try job()
+        defer { job.remove() }
+        let before = try status(job)
+        #expect(before.state == "notStarted" && before.total == 6 && before.left == 6 && before.done == 0)
+        let program = try startAndWait(job)
+        let running = try status(job)
+        #expect(running.state == "running" && running.pid == program.id && running.in_flight > 0)
+        let text = try RunningProgram(["status"] + job.arguments(), folder: job.folder).end().output
+        #expect(text.contains("running, process \(program.id)"), "\(text)")
+        program.send(SIGKILL)
+        #expect(try program.end().status == SIGKILL)
+        let killed = try status(job)
+        #expect(killed.state == "stopped" && killed.pid == nil && killed.in_flight_tokens > 0)
+        #expect((killed.tokens_per_second ?? 0) > 0)
+        #expect(try job.run().status == 0)
+        let complete = try status(job)
+        #expect(complete.state == "complete" && complete.done == 6 && complete.left == 0)
+        #expect(complete.completion_tokens == 384 && complete.output == "out.jsonl")
+        let again = try job.run()
+        #expect(again.status == 0 && again.errors.contains("6 done before"), "\(again.errors)")
+    }
+
+    @Test func aSecondRunLeavesOrWaits() throws {
+        let job = try job()
+        defer { job.remove() }
+        let first = try startAndWait(job)
+        let second = try job.run()
+        #expect(second.status == 75 && second.errors.contains("process \(first.id)"), "\(second.errors)")
+        let brokenOff = try job.start(["--wait"])
+        let patient = try job.start(["--wait"])
+        for program in [brokenOff, patient] {
+            while !program.errorsSoFar.contains("waiting for process \(first.id)") { usleep(5000) }
+        }
+        brokenOff.send(SIGTERM)
+        #expect(try brokenOff.end().status == 143)
+        first.send(SIGTERM)
+        #expect(try first.end().status == 143)
+        let result = try patient.end()
+        #expect(result.status == 0 && result.errors.contains("taken up in the middle"), "\(result.errors)")
+        #expect(job.results?.count == 6)
+    }
+
+    @Test func aClosedStdoutEndsTheRun() throws {
+        let job = try job()
+        defer { job.remove() }
+        let command =
+            "\"$0\" run \"$@\" --output - 2>errors; echo $? >status"
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.currentDirectoryURL = URL(filePath: job.folder)
+        process.arguments =
+            ["-c", "{ \(command); } | head -n 1 >first", try #require(Program.path), "--model", job.model]
+            + ["--input", "in.jsonl"] + job.settings
+        try process.run()
+        process.waitUntilExit()
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: job.folder + "/" + name, encoding: .utf8)
+        }
+        #expect(try text("status") == "74\n")
+        #expect(try text("errors").contains("stdout: was closed by its reader"))
+        #expect(try text("first").hasPrefix("{\"id\":\"n0\","))
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import PhiModel
+import Testing
+
+/// A results file depends on model, input and settings alone, but for the `timing` members.
+@Suite(.serialized, .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct SameBytesTests {
+    private func expectSame(
+        _ job: DemoJob, as expected: [String], _ options: [String], kernels: String? = nil
+    ) throws {
+        let environment = kernels.map { ["PHIBATCH_KERNELS": $0] } ?? [:]
+        let result = try job.run(options + ["--restart"], environment: environment)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.isEmpty, "stdout is for results")
+        let place = "\(options.joined(separator: " ")) \(kernels ?? "")"
+        let lines = try #require(job.results)
+        #expect(lines.count == expected.count, "\(place)")
+        for (line, expected) in zip(lines, expected) { #expect(line == expected, "\(place)") }
+    }
+
+    private func first(_ job: DemoJob, _ options: [String]) throws -> [String] {
+        let result = try job.run(options)
+        try #require(result.status == 0, "\(result.errors)")
+        return try #require(job.results)
+    }
+
+    private static let settings = ["--tokens", "true", "--logprobs", "2", "--seed", "17"]
+
+    /// Every other line of the samples is sampled at temperature 0.8.
+    @Test func workersThreadsChunksAndKernels() throws {
+        let wanted = [
+            "gravity", "capital-de", "greeting-ja", "one-step", "sql", "chat-correct", "emoji", "broken",
+        ]
+        let samples = try DemoJob.samples().filter { line in
+            wanted.contains { line.hasPrefix("{\"id\": \"\($0)\"") }
+        }
+        #expect(samples.count == wanted.count)
+        let lines = samples.enumerated().map { number, line in
+            number % 2 == 0 ? line : "{\"temperature\": 0.8, " + line.dropFirst()
+        }
+        let job = try DemoJob(lines, Self.settings + ["--max-tokens", "12", "--max-failures", "1"])
+        defer { job.remove() }
+        let expected = try first(job, ["--workers", "1", "--threads", "1"])
+        for (workers, threads) in [(1, 2), (2, 1), (2, 2), (7, 1), (7, 2), (32, 1), (32, 2)] {
+            try expectSame(job, as: expected, ["--workers", "\(workers)", "--threads", "\(threads)"])
+        }
+        try expectSame(job, as: expected, ["--workers", "7", "--prefill-chunk", "5"])
+        // Room for two requests or so: the others have to wait.
+        try expectSame(job, as: expected, ["--workers", "32", "--kv-budget", "4MB"])
+        for kernels in Kernels.available.dropFirst() where kernels.name != "reference" {
+            try expectSame(job, as: expected, ["--workers", "7"], kernels: kernels.name)
+        }
+    }
+
+    /// With fewer rows, since the reference kernels take their time.
+    @Test func everyKernelVariant() throws {
+        let lines = [
+            "{\"prompt\": \"The sea is\"}", "{\"prompt\": \"Un, deux,\", \"temperature\": 0.8}",
+            "{\"prompt\": [1, 2, 300, 40]}",
+        ]
+        let job = try DemoJob(lines, Self.settings + ["--chat", "false", "--max-tokens", "4"])
+        defer { job.remove() }
+        let expected = try first(job, ["--workers", "2"])
+        for kernels in Kernels.available {
+            try expectSame(job, as: expected, ["--workers", "3"], kernels: kernels.name)
+        }
+    }
+
+    @Test func samplesAreTheirOwn() throws {
+        let job = try DemoJob(
+            ["{\"id\": \"a\", \"prompt\": \"Hello\"}", "{\"id\": \"b\", \"prompt\": \"Hello\"}"],
+            ["--temperature", "1", "--samples", "3", "--max-tokens", "8"])
+        defer { job.remove() }
+        let expected = try first(job, ["--workers", "1"])
+        #expect(expected.count == 6)
+        #expect(Set(expected.map { $0.drop { $0 != "t" } }).count == 6, "six different texts")
+        try expectSame(job, as: expected, ["--workers", "5"])
+    }
+}

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Kills a real job over and over and compares what comes out with an undisturbed run.
+
+    torture.py [--kills 200] [--seed N] [--program FILE] [--model FOLDER] [--keep]
+
+Each round runs one job to its end through many processes. Every process has its own number of workers,
+threads, prefill chunk and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in
+eight) by SIGTERM or SIGINT, which must be obeyed within 2 seconds, with 143 or 130. Some are killed just
+as the output is put in place. At the end of a round the results must be those of the undisturbed run,
+byte for byte but for the `timing` members. Exit status 1 if anything is lost, doubled or different, or if
+the program ever misbehaves.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIMING = re.compile(rb'"timing":\{[^{}]*\},')
+LEAVE_SECONDS = 2.0
+HANG_SECONDS = 600
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
+    parser.add_argument("--program", default=os.path.join(TOP, ".build/release/phibatch"))
+    parser.add_argument("--model", default=os.path.join(TOP, "models/smollm2-demo"))
+    parser.add_argument("--keep", action="store_true", help="keep the folder")
+    return parser.parse_args()
+
+
+def lines(rng):
+    """Prompts of varied length; half are sampled, some end early, two are broken."""
+    words = "sea stone river lamp orchard engine winter letter bridge clock".split()
+    for number in range(28):
+        prompt = " ".join(rng.choice(words) for _ in range(rng.choice([3, 8, 20, 90])))
+        line = {"id": f"line-{number}", "prompt": f"Tell me about: {prompt}"}
+        line["max_tokens"] = rng.choice([4, 20, 40, 60])
+        if number % 2:
+            line["temperature"] = 0.9
+        if number % 7 == 3:
+            line["stop"] = ["\n", ". "]
+        yield json.dumps(line)
+    yield '{"id": "broken", "prompt": '
+    yield '{"id": "line-0", "prompt": "a duplicate"}'
+
+
+class Torture:
+    def __init__(self, options):
+        self.options = options
+        self.rng = random.Random(options.seed)
+        self.folder = tempfile.mkdtemp(prefix="phibatch-torture-")
+        self.counts = collections.Counter()
+        self.complaints = []
+        self.slowest_leave = 0.0
+        with open(self.path("in.jsonl"), "w") as file:
+            file.writelines(line + "\n" for line in lines(self.rng))
+        self.kernels = self.find_kernels()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def complain(self, text):
+        self.complaints.append(text)
+        print("torture: " + text, flush=True)
+
+    def start(self, output, settings, kernels=None):
+        command = [self.options.program, "run", "--model", self.options.model, "--input", self.path("in.jsonl"),
+                   "--output", self.path(output), "--max-tokens", "60", "--seed", "5", "--tokens", "true",
+                   "--logprobs", "1", "--max-failures", "2"]
+        environment = dict(os.environ)
+        if kernels:
+            environment["PHIBATCH_KERNELS"] = kernels
+        self.errors = open(self.path("stderr"), "w+")
+        return subprocess.Popen(command + settings, env=environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=self.errors)
+
+    def errors_text(self):
+        self.errors.seek(0)
+        return self.errors.read().strip()
+
+    def find_kernels(self):
+        """The variants of this machine, from the message about one that it lacks."""
+        process = self.start("none.jsonl", [], kernels="none")
+        process.wait()
+        found = re.search(r"it has ([a-z0-9, ]+)", self.errors_text())
+        if not found:
+            sys.exit("torture: the program does not name its kernels: " + self.errors_text())
+        names = found.group(1).split(", ")
+        # The reference kernels are too slow to get anywhere between two kills.
+        return [name for name in names if name != "reference"] or names
+
+    def undisturbed(self):
+        start = time.monotonic()
+        process = self.start("expected.jsonl", [])
+        if process.wait(HANG_SECONDS) != 0:
+            sys.exit("torture: the undisturbed run failed: " + self.errors_text())
+        self.seconds = time.monotonic() - start
+        with open(self.path("expected.jsonl"), "rb") as file:
+            self.expected = TIMING.sub(b"", file.read())
+
+    def settings(self):
+        rng = self.rng
+        return (["--workers", str(rng.choice([1, 2, 3, 7, 16, 32])), "--threads", str(rng.choice([1, 2, 3])),
+                 "--prefill-chunk", str(rng.choice([3, 32, 512])), "--checkpoint-interval",
+                 str(rng.choice([0, 0.05, 0.3, 2]))], rng.choice(self.kernels))
+
+    def wait(self, process, seconds):
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def end_at_some_moment(self, process):
+        """Ends the process, or lets it end. Returns its status, None if it was killed."""
+        rng = self.rng
+        kind = rng.random()
+        if kind < 0.1:
+            # As it finishes: the output's draft is there, or has just been put in place.
+            watched = [self.path("out.jsonl.tmp"), self.path("out.jsonl")]
+            patience = time.monotonic() + self.seconds
+            while process.poll() is None and not any(map(os.path.exists, watched)):
+                if time.monotonic() > patience:
+                    break
+            time.sleep(rng.choice([0, 0, 0.0005, 0.002]))
+        else:
+            # Seldom so late that it could end by itself.
+            self.wait(process, rng.uniform(0.02, 0.4 * self.seconds))
+        if process.poll() is not None:
+            return process.returncode
+        if kind > 0.875:
+            number, status = rng.choice([(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+            start = time.monotonic()
+            # Before its handler stands, the signal's own effect ends the process; that is as good.
+            process.send_signal(number)
+            code = self.wait(process, 30)
+            took = time.monotonic() - start
+            self.slowest_leave = max(self.slowest_leave, took)
+            self.counts["signals"] += 1
+            if took > LEAVE_SECONDS:
+                self.complain(f"{signal.Signals(number).name}: left after {took:.2f} s: {self.errors_text()}")
+            if code is None:
+                process.kill()
+                process.wait()
+                return None
+            if code == 0:
+                return 0
+            if code not in (status, -number):
+                self.complain(f"{signal.Signals(number).name}: status {code}: {self.errors_text()}")
+            return None
+        process.kill()
+        # It may have ended by itself just before.
+        code = process.wait()
+        if code != -signal.SIGKILL:
+            return code
+        self.counts["kills"] += 1
+        return None
+
+    def check(self, when):
+        """Compares the output with the undisturbed run's."""
+        with open(self.path("out.jsonl"), "rb") as file:
+            got = TIMING.sub(b"", file.read())
+        self.counts["lines"] += got.count(b"\n")
+        if got == self.expected:
+            return
+        expected = [line for line in self.expected.split(b"\n") if line]
+        found = [line for line in got.split(b"\n") if line]
+        # Results are told apart by their place: two lines have the same id.
+        def place(line):
+            try:
+                return json.loads(line).get("index")
+            except ValueError:
+                return line
+        by_place = collections.defaultdict(list)
+        for line in found:
+            by_place[place(line)].append(line)
+        for line in expected:
+            same = by_place.pop(place(line), [])
+            self.counts["lost"] += not same
+            self.counts["doubled"] += len(same) > 1
+            self.counts["different"] += bool(same) and same[0] != line
+            if same and same[0] != line:
+                self.complain(f"{when}: expected {line.decode()}\n   got {same[0].decode()}")
+        self.counts["different"] += len(by_place) or not self.counts["lost"] + self.counts["doubled"]
+        self.complain(f"{when}: the output differs")
+
+    def round(self):
+        number = self.counts["rounds"]
+        self.counts["rounds"] += 1
+        for name in os.listdir(self.folder):
+            if name.startswith("out.jsonl"):
+                os.unlink(self.path(name))
+        while True:
+            settings, kernels = self.settings()
+            if any(name.startswith("out.jsonl.journal") for name in os.listdir(self.folder)):
+                self.counts["resumes"] += 1
+            process = self.start("out.jsonl", settings, kernels)
+            self.counts["runs"] += 1
+            code = self.end_at_some_moment(process)
+            if code is None:
+                if os.path.exists(self.path("out.jsonl")):
+                    # Killed behind the rename: complete all the same, and the next run tidies up.
+                    self.counts["killed behind the rename"] += 1
+                    self.check(f"round {number}, killed behind the rename")
+                continue
+            if code != 0:
+                self.complain(f"status {code} from {' '.join(settings)} {kernels}: {self.errors_text()}")
+                if self.counts["failures"] > 5:
+                    return
+                self.counts["failures"] += 1
+                continue
+            self.check(f"round {number}")
+            left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.")]
+            if left:
+                self.complain(f"left behind: {left}")
+            return
+
+    def run(self):
+        print(f"torture: seed {self.options.seed}, kernels {', '.join(self.kernels)}", flush=True)
+        self.undisturbed()
+        print(f"torture: the undisturbed run took {self.seconds:.1f} s", flush=True)
+        shown = 0
+        while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
+            self.round()
+            if self.counts["kills"] >= shown + 25:
+                shown = self.counts["kills"]
+                print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+        c = self.counts
+        print(f"torture: {c['kills']} kills ({c['killed behind the rename']} behind the rename), {c['signals']} "
+              f"signals (left within {self.slowest_leave:.2f} s), {c['resumes']} resumes, {c['rounds']} rounds, "
+              f"{c['lines']} lines")
+        print(f"torture: lost, doubled, different: {c['lost']}, {c['doubled']}, {c['different']}")
+        if self.complaints:
+            print(f"torture: {len(self.complaints)} complaints, see above; seed {self.options.seed}")
+        if self.options.keep or self.complaints:
+            print(f"torture: files are in {self.folder}")
+        else:
+            shutil.rmtree(self.folder)
+        return 1 if self.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(Torture(parse()).run())
