@@ -135,7 +135,7 @@ class Torture:
             time.sleep(rng.choice([0, 0, 0.0005, 0.002]))
         else:
             # Seldom so late that it could end by itself.
-            self.wait(process, rng.uniform(0.02, 0.4 * self.seconds))
+            self.wait(process, rng.uniform(0.02, 0.5 * self.seconds))
         if process.poll() is not None:
             return process.returncode
         if kind > 0.875:
