@@ -74,11 +74,34 @@ struct InterruptTests {
         }
     }
 
+    /// The reference kernels take a minute for the first step of a long prompt.
+    @Test(arguments: [1, 2]) func aLongStepDoesNotHoldUpTheEnd(signals: Int) throws {
+        let prompt = String(repeating: "one two ", count: 300)
+        let job = try DemoJob(
+            ["{\"id\":\"n\",\"prompt\":\"\(prompt)\"}"], ["--max-tokens", "3", "--threads", "1"])
+        defer { job.remove() }
+        let program = try job.start(environment: ["PHIBATCH_KERNELS": "reference"])
+        while !program.errorsSoFar.contains("loading the model") { usleep(5000) }
+        sleep(2)
+        let start = ContinuousClock.now
+        program.send(SIGTERM)
+        if signals == 2 {
+            while !program.errorsSoFar.contains("SIGTERM") { usleep(5000) }
+            program.send(SIGTERM)
+        }
+        let result = try program.end()
+        #expect(ContinuousClock.now - start < (signals == 2 ? .seconds(1) : .seconds(2.5)))
+        #expect(result.status == 143 && job.results == nil, "\(result.errors)")
+        let second = try job.run()
+        #expect(second.status == 0 && job.results?.count == 1, "\(second.errors)")
+        #expect(try job.files == ["in.jsonl", "out.jsonl"])
+    }
+
     @Test func statusFollowsTheJob() throws {
         let job = try job()
         defer { job.remove() }
         let before = try status(job)
-        #expect(before.state == "notStarted" && before.total == 6 && before.left == 6 && before.done == 0)
+        #expect(before.state == "not_started" && before.total == 6 && before.left == 6 && before.done == 0)
         let program = try startAndWait(job)
         let running = try status(job)
         #expect(running.state == "running" && running.pid == program.id && running.inFlight > 0)
