@@ -31,7 +31,7 @@ final class SignalWatch: @unchecked Sendable {
             source.setEventHandler { [self] in
                 let (isFirst, _) = first.compareExchange(
                     expected: 0, desired: number, ordering: .acquiringAndReleasing)
-                guard isFirst else { exit(128 + number) }
+                guard isFirst else { _exit(128 + number) }
                 stopFlag.set()
                 console.error("\(name): saving what is under way; the same command goes on from here")
                 queue.asyncAfter(deadline: .now() + Self.patience) {

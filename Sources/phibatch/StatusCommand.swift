@@ -96,7 +96,7 @@ struct StatusReport {
                 writer.key(name)
                 if let value { write(&writer, value) } else { writer.null() }
             }
-            member("state", status.state.rawValue) { $0.string($1) }
+            member("state", state.replacing(" ", with: "_")) { $0.string($1) }
             member("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }
             member("host", status.state == .running ? status.holder?.host : nil) { $0.string($1) }
             member("started", status.state == .running ? status.holder?.started : nil) { $0.string($1) }

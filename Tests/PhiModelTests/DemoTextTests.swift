@@ -20,7 +20,7 @@ struct DemoTextTests {
             /// By how much the logit of greedy[i] exceeds the runner-up's.
             var gaps: [Float]
         }
-        var max_tokens: Int
+        var maxTokens: Int
         var answers: [Answer]
     }
 
@@ -39,7 +39,9 @@ struct DemoTextTests {
     private static let tolerance: Float = 0.5
 
     private func reference() throws -> Reference {
-        try JSONDecoder().decode(
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(
             Reference.self,
             from: Data(contentsOf: Self.fixtures.appendingPathComponent("demo_reference.json")))
     }
@@ -72,7 +74,7 @@ struct DemoTextTests {
         let answers = try reference.answers.map { answer in
             let prompt = try engine.tokens(for: .messages(answer.messages))
             #expect(prompt == answer.prompt, "template and tokenizer give the reference's ids")
-            let tokens = try decode(engine, prompt, count: reference.max_tokens)
+            let tokens = try decode(engine, prompt, count: reference.maxTokens)
             let text = tokens.filter { !engine.limits.endOfSequence.contains($0) }
             var stream = engine.makeTextStream()
             let pieces = text.map { stream.append($0) }.joined() + stream.finish()

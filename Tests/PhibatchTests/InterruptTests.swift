@@ -33,18 +33,20 @@ struct InterruptTests {
         var done: Int
         var failed: Int
         var left: Int?
-        var in_flight: Int
-        var in_flight_tokens: Int
-        var completion_tokens: Int
-        var tokens_per_second: Double?
-        var seconds_left: Double?
+        var inFlight: Int
+        var inFlightTokens: Int
+        var completionTokens: Int
+        var tokensPerSecond: Double?
+        var secondsLeft: Double?
         var output: String
     }
 
     private func status(_ job: DemoJob) throws -> Status {
         let result = try RunningProgram(["status", "--json"] + job.arguments(), folder: job.folder).end()
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
-        return try JSONDecoder().decode(Status.self, from: Data(result.output.utf8))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Status.self, from: Data(result.output.utf8))
     }
 
     @Test func signalsStopTheRunAndItGoesOn() throws {
@@ -72,25 +74,48 @@ struct InterruptTests {
         }
     }
 
+    /// The reference kernels take a minute for the first step of a long prompt.
+    @Test(arguments: [1, 2]) func aLongStepDoesNotHoldUpTheEnd(signals: Int) throws {
+        let prompt = String(repeating: "one two ", count: 300)
+        let job = try DemoJob(
+            ["{\"id\":\"n\",\"prompt\":\"\(prompt)\"}"], ["--max-tokens", "3", "--threads", "1"])
+        defer { job.remove() }
+        let program = try job.start(environment: ["PHIBATCH_KERNELS": "reference"])
+        while !program.errorsSoFar.contains("loading the model") { usleep(5000) }
+        sleep(2)
+        let start = ContinuousClock.now
+        program.send(SIGTERM)
+        if signals == 2 {
+            while !program.errorsSoFar.contains("SIGTERM") { usleep(5000) }
+            program.send(SIGTERM)
+        }
+        let result = try program.end()
+        #expect(ContinuousClock.now - start < (signals == 2 ? .seconds(1) : .seconds(2.5)))
+        #expect(result.status == 143 && job.results == nil, "\(result.errors)")
+        let second = try job.run()
+        #expect(second.status == 0 && job.results?.count == 1, "\(second.errors)")
+        #expect(try job.files == ["in.jsonl", "out.jsonl"])
+    }
+
     @Test func statusFollowsTheJob() throws {
         let job = try job()
         defer { job.remove() }
         let before = try status(job)
-        #expect(before.state == "notStarted" && before.total == 6 && before.left == 6 && before.done == 0)
+        #expect(before.state == "not_started" && before.total == 6 && before.left == 6 && before.done == 0)
         let program = try startAndWait(job)
         let running = try status(job)
-        #expect(running.state == "running" && running.pid == program.id && running.in_flight > 0)
+        #expect(running.state == "running" && running.pid == program.id && running.inFlight > 0)
         let text = try RunningProgram(["status"] + job.arguments(), folder: job.folder).end().output
         #expect(text.contains("running, process \(program.id)"), "\(text)")
         program.send(SIGKILL)
         #expect(try program.end().status == SIGKILL)
         let killed = try status(job)
-        #expect(killed.state == "stopped" && killed.pid == nil && killed.in_flight_tokens > 0)
-        #expect((killed.tokens_per_second ?? 0) > 0)
+        #expect(killed.state == "stopped" && killed.pid == nil && killed.inFlightTokens > 0)
+        #expect((killed.tokensPerSecond ?? 0) > 0)
         #expect(try job.run().status == 0)
         let complete = try status(job)
         #expect(complete.state == "complete" && complete.done == 6 && complete.left == 0)
-        #expect(complete.completion_tokens == 384 && complete.output == "out.jsonl")
+        #expect(complete.completionTokens == 384 && complete.output == "out.jsonl")
         let again = try job.run()
         #expect(again.status == 0 && again.errors.contains("6 done before"), "\(again.errors)")
     }

@@ -12,6 +12,7 @@ the program ever misbehaves.
 """
 import argparse
 import collections
+import itertools
 import json
 import os
 import random
@@ -121,7 +122,7 @@ class Torture:
         except subprocess.TimeoutExpired:
             return None
 
-    def end_at_some_moment(self, process):
+    def end_at_some_moment(self, process, attempt):
         """Ends the process, or lets it end. Returns its status, None if it was killed."""
         rng = self.rng
         kind = rng.random()
@@ -134,8 +135,8 @@ class Torture:
                     break
             time.sleep(rng.choice([0, 0, 0.0005, 0.002]))
         else:
-            # Seldom so late that it could end by itself.
-            self.wait(process, rng.uniform(0.02, 0.4 * self.seconds))
+            # Seldom so late that it could end by itself; but later and later, so that a round ends.
+            self.wait(process, rng.uniform(0.02, 0.5 * self.seconds * (1 + attempt / 20)))
         if process.poll() is not None:
             return process.returncode
         if kind > 0.875:
@@ -200,13 +201,13 @@ class Torture:
         for name in os.listdir(self.folder):
             if name.startswith("out.jsonl"):
                 os.unlink(self.path(name))
-        while True:
+        for attempt in itertools.count():
             settings, kernels = self.settings()
             if any(name.startswith("out.jsonl.journal") for name in os.listdir(self.folder)):
                 self.counts["resumes"] += 1
             process = self.start("out.jsonl", settings, kernels)
             self.counts["runs"] += 1
-            code = self.end_at_some_moment(process)
+            code = self.end_at_some_moment(process, attempt)
             if code is None:
                 if os.path.exists(self.path("out.jsonl")):
                     # Killed behind the rename: complete all the same, and the next run tidies up.
