@@ -34,7 +34,7 @@ WORKS = {
     "job64": ("whole job, 64 lines", 64, PROMPT, GENERATE, 3.0, 1.3),
 }
 
-# The peers at their best; how these were found is in README.md beside this file.
+# A first choice of the peers' best settings, still to be ranked on a quiet machine: see README.md here.
 LLAMA = ["--flash-attn", "on", "--cache-type-k", "q8_0", "--cache-type-v", "q8_0",
          "--batch-size", "4096", "--ubatch-size", "512"]
 OPENVINO = ["--tuned"]
