@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Compare phibatch with llama.cpp and OpenVINO GenAI on this machine, in one run.
+
+All engines get a model of the same geometry with random 4-bit weights, made once in the folder
+PHIBATCH_BENCH_DIR (default ./.bench; 15 GB at most while they are made). They take turns, several
+rounds, because a machine's speed drifts; the table shows medians and their ratios. The run fails
+if an engine did not process the tokens it was asked for.
+
+    bench_peers.py                        # build, make what is missing, three rounds
+    bench_peers.py --engines phibatch,llama --works tg32,job64 --rounds 5
+    bench_peers.py --avx2                 # phibatch and llama.cpp, both held to AVX2
+"""
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BENCH = Path(os.environ.get("PHIBATCH_BENCH_DIR", ".bench")).resolve()
+PROMPT, GENERATE = 128, 128  # tokens of each request, but for pp512
+
+# key: (what it is, requests, prompt tokens, generated tokens, ratio asked over llama, over OpenVINO)
+WORKS = {
+    "pp512": ("prefill, 512 tokens", 1, 512, 0, 2.5, 1.15),
+    "tg32": ("generation, 32 requests", 32, PROMPT, GENERATE, 3.0, 1.3),
+    "tg8": ("generation, 8 requests", 8, PROMPT, GENERATE, 2.5, 1.3),
+    "tg1": ("generation, 1 request", 1, PROMPT, GENERATE, 1.1, 1.3),
+    "job64": ("whole job, 64 lines", 64, PROMPT, GENERATE, 3.0, 1.3),
+}
+
+# A first choice of the peers' best settings, still to be ranked on a quiet machine: see README.md here.
+LLAMA = ["--flash-attn", "on", "--cache-type-k", "q8_0", "--cache-type-v", "q8_0",
+         "--batch-size", "4096", "--ubatch-size", "512"]
+OPENVINO = ["--tuned"]
+PACKAGES = ["gguf", "numpy", "openvino", "openvino-genai", "optimum-intel", "nncf", "torch", "transformers"]
+
+
+class Machine:
+    """Notices other programs: a measurement beside a compiler is worth nothing."""
+
+    @staticmethod
+    def busy():
+        ticks = list(map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:]))
+        return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def name():
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.split(': ')[1]}, {os.cpu_count()} CPUs, {platform.system()} {platform.release()}"
+        return platform.processor()
+
+
+def run(command, env=None):
+    """Output and seconds of a command; stops the whole benchmark if it fails."""
+    busy, own, begin = Machine.busy(), os.times(), time.perf_counter()
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
+                          env={**os.environ, **(env or {})})
+    seconds = time.perf_counter() - begin
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\nfailed ({done.returncode}):\n{done.stderr[-2000:]}")
+    now = os.times()
+    mine = now.children_user + now.children_system - own.children_user - own.children_system
+    others = (Machine.busy() - busy - mine) / seconds
+    if others > 0.1:
+        print(f"  note: other programs used {others:.1f} CPUs meanwhile", file=sys.stderr)
+    return done.stdout, seconds
+
+
+def json_lines(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def check(engine, key, prompt, generated):
+    _, requests, want_prompt, want_generated, _, _ = WORKS[key]
+    # Prefill ends with the first token, which some engines count and others do not.
+    extra = 1 if key.startswith("pp") else 0
+    if prompt != requests * want_prompt or not 0 <= generated - requests * want_generated <= extra:
+        sys.exit(f"{engine}, {key}: {prompt} prompt and {generated} generated tokens, "
+                 f"not {requests} x ({want_prompt} + {want_generated})")
+
+
+class Phibatch:
+    """Everything that knows phibatch's command line is in this class."""
+    name = "phibatch"
+
+    def __init__(self, a):
+        self.binary, self.env = a.phibatch, {"PHIBATCH_KERNELS": "avx2"} if a.avx2 else {}
+        self.model = BENCH / f"{a.preset}-mlx"
+        self.vocab = None
+
+    def prepare(self, a):
+        if not (self.model / "config.json").exists():
+            tool("make_mlx.py", self.model, "--preset", a.preset)
+        self.vocab = json.loads((self.model / "config.json").read_text())["vocab_size"]
+
+    def rates(self, keys):
+        command = [self.binary, "bench", "--model", self.model, "--json"]
+        if any(k.startswith("pp") for k in keys):
+            command += ["--prefill", "512"]
+        batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
+        if batches:
+            command += ["--generate", ",".join(batches), "--prompt-tokens", PROMPT, "--tokens", GENERATE]
+        found = {}
+        for r in json_lines(run(command, self.env)[0]):
+            key = {"prefill": f"pp{r['prompt_tokens']}", "generation": f"tg{r['requests']}"}[r["test"]]
+            check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
+            found[key] = r["tokens_per_second"]
+        return found
+
+    def job(self, key):
+        lines = WORKS[key][1]
+        source, target, job = (BENCH / n for n in ("job.jsonl", "job-results.jsonl", "job.yaml"))
+        rng = random.Random(time.time())  # new prompts each time: no result of an earlier run counts
+        source.write_text("".join(json.dumps({
+            "id": f"line-{i}", "prompt": [rng.randrange(3, self.vocab) for _ in range(PROMPT)]}) + "\n"
+            for i in range(lines)))
+        job.write_text(json.dumps({
+            "model": str(self.model), "input": str(source), "output": str(target),
+            "max_tokens": GENERATE, "ignore_eos": True, "temperature": 0, "workers": "auto"}))
+        for old in BENCH.glob("job-results.jsonl*"):
+            old.unlink()
+        _, seconds = run([self.binary, "run", job], self.env)
+        usage = [r["usage"] for r in json_lines(target.read_text())]
+        check(self.name, key, sum(u["prompt_tokens"] for u in usage),
+              sum(u["completion_tokens"] for u in usage))
+        return seconds
+
+
+class Llama:
+    name = "llama.cpp"
+
+    def __init__(self, a):
+        self.binary = BENCH / ("llama-avx2" if a.avx2 else "llama-native") / "bin/llama-batched-bench"
+        self.model = BENCH / f"{a.preset}-q4_0.gguf"
+
+    def prepare(self, a):
+        if not self.binary.exists():
+            subprocess.run([HERE / "build_llama.sh", BENCH], check=True)
+        if not self.model.exists():
+            tool("make_gguf.py", self.model, "--preset", a.preset)
+
+    def batched(self, requests, prompt, generate):
+        biggest = max(requests) * (prompt + generate)
+        out, seconds = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *LLAMA,
+                            "--ctx-size", biggest, "-npp", prompt, "-ntg", generate,
+                            "-npl", ",".join(map(str, requests)), "--output-format", "jsonl"])
+        return json_lines(out), seconds
+
+    def rates(self, keys):
+        found = {}
+        if "pp512" in keys:
+            [r] = self.batched([1], 512, 1)[0]
+            check(self.name, "pp512", r["pp"] * r["pl"], r["tg"] * r["pl"])
+            found["pp512"] = r["speed_pp"]
+        batches = [WORKS[k][1] for k in keys if k.startswith("tg")]
+        for r in self.batched(batches, PROMPT, GENERATE)[0] if batches else []:
+            check(self.name, f"tg{r['pl']}", r["pp"] * r["pl"], r["tg"] * r["pl"])
+            found[f"tg{r['pl']}"] = r["speed_tg"]
+        return found
+
+    def job(self, key):
+        # All lines in one batch, from process start to its end; it tokenizes, samples and writes nothing.
+        [r], seconds = self.batched([WORKS[key][1]], PROMPT, GENERATE)
+        check(self.name, key, r["pp"] * r["pl"], r["tg"] * r["pl"])
+        return seconds
+
+
+class OpenVINO:
+    name = "OpenVINO"
+
+    def __init__(self, a):
+        self.model = BENCH / f"{a.preset}-openvino"
+
+    def prepare(self, a):
+        if not (self.model / "openvino_model.xml").exists():
+            tool("export_openvino.py", self.model, "--preset", a.preset)
+
+    def run(self, *arguments):
+        out, _ = run([python(), HERE / "run_openvino.py", self.model, *OPENVINO, *arguments])
+        return json_lines(out)
+
+    def rates(self, keys):
+        arguments = ["--prefill", "512"] if "pp512" in keys else []
+        batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
+        if batches:
+            arguments += ["--generate", ",".join(batches)]
+        found = {}
+        for r in self.run(*arguments):
+            key = r["test"]
+            check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
+            found[key] = r["prefill_tps"] if key.startswith("pp") else r["generation_tps"]
+        return found
+
+    def job(self, key):
+        [r] = self.run("--job", WORKS[key][1])
+        check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
+        return r["process_s"]
+
+
+ENGINES = {"phibatch": Phibatch, "llama": Llama, "openvino": OpenVINO}
+
+
+def python():
+    """The interpreter that has the peers' packages; installs them on first use."""
+    venv = BENCH / "venv"
+    ready = venv / "ready"
+    if not ready.exists():
+        print(f"installing {', '.join(PACKAGES)}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        subprocess.run([venv / "bin/pip", "install", "--quiet", *PACKAGES], check=True)
+        # optimum-intel asks for torchvision, which does not load beside a CPU-only torch of another
+        # version; text models do without it.
+        subprocess.run([venv / "bin/pip", "uninstall", "--quiet", "--yes", "torchvision"], check=True)
+        ready.touch()
+    return venv / "bin/python"
+
+
+def tool(script, *arguments):
+    print(f"{script} {arguments[0]}", file=sys.stderr)
+    subprocess.run([str(c) for c in (python(), HERE / script, *arguments)], check=True)
+
+
+def table(results, engines, keys):
+    """Markdown: medians (tokens/s, seconds for a job), spread, and how many times faster phibatch is."""
+    peers = [e for e in engines if e != "phibatch"]
+    asked = {"llama": 4, "openvino": 5}
+    heads = ["work", *(ENGINES[e].name for e in engines), *(f"x {ENGINES[e].name}" for e in peers)]
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for key in keys:
+        unit = "s" if key.startswith("job") else "t/s"
+        median = {e: statistics.median(results[e][key]) for e in engines}
+        cells = [WORKS[key][0]]
+        for e in engines:
+            values = results[e][key]
+            cells.append(f"{median[e]:.1f} {unit} ({min(values):.1f} to {max(values):.1f})")
+        for e in peers:
+            if "phibatch" not in engines:
+                cells.append("")
+                continue
+            ratio = median["phibatch"] / median[e]
+            ratio = 1 / ratio if unit == "s" else ratio
+            cells.append(f"{ratio:.2f} (asked {WORKS[key][asked[e]]})")
+        print("| " + " | ".join(cells) + " |")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--preset", choices=["phi-3-mini", "phi-4-mini"], default="phi-3-mini")
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--engines", default="phibatch,llama,openvino")
+    p.add_argument("--works", default=",".join(WORKS), help="of " + ", ".join(WORKS))
+    p.add_argument("--avx2", action="store_true", help="hold phibatch and llama.cpp to AVX2")
+    p.add_argument("--phibatch", default=".build/release/phibatch", help="the program to time")
+    p.add_argument("--prepare", action="store_true", help="build and make the models, then stop")
+    a = p.parse_args()
+    names, keys = a.engines.split(","), a.works.split(",")
+    for given, known in ((names, ENGINES), (keys, WORKS)):
+        for g in given:
+            if g not in known:
+                p.error(f"{g}: not one of {', '.join(known)}")
+    if a.avx2:
+        names = [n for n in names if n != "openvino"]  # it has no such switch
+
+    BENCH.mkdir(parents=True, exist_ok=True)
+    engines = {n: ENGINES[n](a) for n in names}
+    for e in engines.values():
+        e.prepare(a)
+    if a.prepare:
+        return
+
+    rates = [k for k in keys if not k.startswith("job")]
+    results = {n: {k: [] for k in keys} for n in names}
+    for number in range(a.rounds):
+        # Every other round in reverse, so that nobody always runs on a machine another has warmed.
+        for n in names if number % 2 == 0 else reversed(names):
+            print(f"round {number + 1} of {a.rounds}: {engines[n].name}", file=sys.stderr)
+            for key, value in (engines[n].rates(rates) if rates else {}).items():
+                results[n][key].append(value)
+            for key in keys:
+                if key.startswith("job"):
+                    results[n][key].append(engines[n].job(key))
+        (BENCH / "results.json").write_text(json.dumps(results, indent=1))  # a stopped run leaves its rounds
+
+    print(f"{a.preset}, random 4-bit weights, {time.strftime('%Y-%m-%d')}, {Machine.name()}; "
+          f"median of {a.rounds} (lowest to highest)\n")
+    table(results, names, keys)
+
+
+if __name__ == "__main__":
+    main()
