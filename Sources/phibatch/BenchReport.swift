@@ -2,10 +2,21 @@ import BatchPipeline
 import Foundation
 import PhiModel
 
+/// What one row of the table measures.
+struct BenchTest {
+    var requests: Int
+    /// Tokens a request; prefill tests generate none.
+    var prompt: Int
+    var generated: Int
+
+    var isPrefill: Bool { generated == 0 }
+    var name: String { isPrefill ? "prefill \(prompt)" : "generate \(generated), batch \(requests)" }
+}
+
 /// What `bench` prints.
 struct BenchReport {
     private struct Row {
-        var name: String
+        var test: BenchTest
         var tokensPerSecond: Double
         var lowest: Double
         var highest: Double
@@ -25,13 +36,13 @@ struct BenchReport {
         self.limits = limits
     }
 
-    mutating func add(_ name: String, _ samples: [Bench.Sample]) {
+    mutating func add(_ test: BenchTest, _ samples: [Bench.Sample]) {
         let sorted = samples.sorted { Double($0.tokens) / $0.seconds < Double($1.tokens) / $1.seconds }
         let rates = sorted.map { Double($0.tokens) / $0.seconds }
         let median = sorted[sorted.count / 2]
         rows.append(
             Row(
-                name: name, tokensPerSecond: rates[rates.count / 2], lowest: rates[0],
+                test: test, tokensPerSecond: rates[rates.count / 2], lowest: rates[0],
                 highest: rates[rates.count - 1],
                 ofPeak: Double(median.tokens * engine.multiplyAddsPerToken) / median.seconds
                     / limits.multiplyAddsPerSecond,
@@ -48,7 +59,7 @@ struct BenchReport {
         ]
         for row in rows {
             lines.append(
-                "| " + cell(row.name, 22) + " | " + cell(String(format: "%.1f", row.tokensPerSecond), 8)
+                "| " + cell(row.test.name, 22) + " | " + cell(String(format: "%.1f", row.tokensPerSecond), 8)
                     + " | "
                     + cell(String(format: "%.1f", row.lowest), 6) + " | "
                     + cell(String(format: "%.1f", row.highest), 7) + " | "
@@ -82,8 +93,16 @@ struct BenchReport {
             writer.array { writer in
                 for row in rows {
                     writer.object { writer in
-                        writer.key("name")
-                        writer.string(row.name)
+                        writer.key("test")
+                        writer.string(row.test.isPrefill ? "prefill" : "generation")
+                        for (key, value) in [
+                            ("requests", row.test.requests),
+                            ("prompt_tokens", row.test.requests * row.test.prompt),
+                            ("generated_tokens", row.test.requests * row.test.generated),
+                        ] {
+                            writer.key(key)
+                            writer.int(value)
+                        }
                         for (key, value) in [
                             ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
                             ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
