@@ -1,6 +1,7 @@
 # make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
 # make test   all tests, in release
 # make torture  kill a real job 200 times and compare (KILLS=n)
+# make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
 # make help   the other targets
 SHELL := /bin/sh
 # One set of flags for program and tests, so that nothing is compiled twice.
@@ -10,7 +11,7 @@ PYTHON ?= python3
 MODEL = models/smollm2-demo
 PHIBATCH = .build/release/phibatch
 
-.PHONY: demo test torture sanitize build model clean help format lint check-swift check-python
+.PHONY: demo test torture sanitize bench-peers build model clean help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -39,6 +40,10 @@ sanitize: check-swift
 		PHIBATCH_DEMO_MODEL=none $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
 			--scratch-path .build/sanitize-$$sanitizer $(if $(FILTER),--filter "$(FILTER)") || exit 1; \
 	done
+
+# BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Peers/README.md.
+bench-peers: build
+	@$(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
 
 build: check-swift
 	@echo "==> building (the first time takes some minutes)"

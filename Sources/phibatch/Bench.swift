@@ -26,7 +26,13 @@ struct Bench {
 
     private static let greedy = SamplingRequest(parameters: SamplingParameters(), stream: 0, position: 0)
 
-    func prefill(_ count: Int) throws -> Sample {
+    func run(_ test: BenchTest) throws -> Sample {
+        test.isPrefill
+            ? try prefill(test.prompt)
+            : try generate(batch: test.requests, prompt: test.prompt, tokens: test.generated)
+    }
+
+    private func prefill(_ count: Int) throws -> Sample {
         let (sequence, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(sequence) }
         let start = ContinuousClock.now
@@ -34,7 +40,7 @@ struct Bench {
         return Sample(tokens: count, steps: 1, seconds: (ContinuousClock.now - start).seconds)
     }
 
-    func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
+    private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
         var sequences: [SequenceID] = []
         var next: [Int32] = []
         defer { for sequence in sequences { engine.release(sequence) } }

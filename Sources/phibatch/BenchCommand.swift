@@ -66,17 +66,16 @@ struct BenchCommand: ParsableCommand {
             let limits = MachineLimits.measure(kernels: engine.kernels, threads: engine.threads)
             var report = BenchReport(engine: engine, loadSeconds: loading, limits: limits)
             let bench = Bench(engine: engine)
-            for size in [0] + (batches ?? []) {
-                let name = size == 0 ? "prefill \(prefill)" : "generate \(generate), batch \(size)"
+            let tests =
+                [BenchTest(requests: 1, prompt: prefill, generated: 0)]
+                + (batches ?? []).map { BenchTest(requests: $0, prompt: prompt, generated: generate) }
+            for test in tests {
                 var samples: [Bench.Sample] = []
                 for number in 1...repeats {
-                    console.progress("\(name): run \(number) of \(repeats)")
-                    samples.append(
-                        size == 0
-                            ? try bench.prefill(prefill)
-                            : try bench.generate(batch: size, prompt: prompt, tokens: generate))
+                    console.progress("\(test.name): run \(number) of \(repeats)")
+                    samples.append(try bench.run(test))
                 }
-                report.add(name, samples)
+                report.add(test, samples)
             }
             console.say(
                 "\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")

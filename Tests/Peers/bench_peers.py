@@ -101,17 +101,15 @@ class Phibatch:
         self.vocab = json.loads((self.model / "config.json").read_text())["vocab_size"]
 
     def rates(self, keys):
-        command = [self.binary, "bench", "--model", self.model, "--json"]
-        if any(k.startswith("pp") for k in keys):
-            command += ["--prefill", "512"]
         batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
-        if batches:
-            command += ["--generate", ",".join(batches), "--prompt-tokens", PROMPT, "--tokens", GENERATE]
+        out, _ = run([self.binary, "bench", "--model", self.model, "--json", "--repeats", 1, "--prefill", 512,
+                      "--batch", ",".join(batches or ["1"]), "--prompt", PROMPT, "--generate", GENERATE], self.env)
         found = {}
-        for r in json_lines(run(command, self.env)[0]):
-            key = {"prefill": f"pp{r['prompt_tokens']}", "generation": f"tg{r['requests']}"}[r["test"]]
-            check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
-            found[key] = r["tokens_per_second"]
+        for r in json_lines(out)[0]["tests"]:
+            key = f"pp{r['prompt_tokens']}" if r["test"] == "prefill" else f"tg{r['requests']}"
+            if key in keys:
+                check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
+                found[key] = r["tokens_per_second"]
         return found
 
     def job(self, key):
