@@ -21,9 +21,6 @@ enum Assembly {
     private static let arithmeticVersion = "1"
 
     static func loadModel(_ job: JobSettings) throws -> any BatchModel {
-        guard job.kvPrecision != .f16 else {
-            throw JobError(.badJob, "kv: f16 is not supported; KV caches are int8 (auto or int8).")
-        }
         var options = EngineOptions()
         if case .count(let threads) = job.threads { options.threads = threads }
         switch job.kvBudget {

@@ -140,7 +140,7 @@ public struct JobKey: Sendable {
             job, value throws(SettingProblem) in job.kvBudget = try value.memoryBudget()
         },
         JobKey(
-            "kv", "TYPE", "precision of KV caches: auto, int8 or f16 (default auto)",
+            "kv", "TYPE", "precision of KV caches: auto or int8, which are the same today (default auto)",
             result: { $0.kvPrecision.rawValue },
             set: { job, value throws(SettingProblem) in job.kvPrecision = try value.word(CachePrecision.self)
             }),

@@ -14,7 +14,7 @@ public enum MemoryBudget: Sendable, Equatable {
 
 /// In which precision KV caches are kept.
 public enum CachePrecision: String, Sendable, CaseIterable {
-    case auto, int8, f16
+    case auto, int8
 }
 
 /// How many lines may fail in a job that still counts as complete.
@@ -70,7 +70,9 @@ public struct JobSettings: Sendable, Equatable {
     public static let defaultMaxTokens = 256
     public static let defaultPrefillChunk = 512
     public static let defaultPrompt = "{{ prompt }}"
-    public static let automaticWorkers = 16
+    /// Where the weights of one pass serve enough rows for arithmetic to be the limit, not memory. Fewer
+    /// are admitted if the KV cache has no room for so many.
+    public static let automaticWorkers = 32
 
     public var workerCount: Int {
         if case .count(let count) = workers { return count }

@@ -1,3 +1,4 @@
+import CPhiKernels
 import Foundation
 
 /// How rotary positions beyond the original context are scaled.
@@ -29,7 +30,7 @@ public struct LongRope: Sendable, Equatable {
     /// Microsoft's factor for a context of `contextLength` tokens; 1 where that is not beyond the original.
     static func standardAttentionFactor(contextLength: Int, originalContextLength: Int) -> Double {
         let growth = Double(contextLength) / Double(originalContextLength)
-        return growth <= 1 ? 1 : (1 + log(growth) / log(Double(originalContextLength))).squareRoot()
+        return growth <= 1 ? 1 : (1 + phi_log(growth) / phi_log(Double(originalContextLength))).squareRoot()
     }
 }
 
