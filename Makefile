@@ -21,11 +21,15 @@ demo: build model
 		for r in map(json.loads, list(open("out/demo.jsonl"))[:6])]'
 	@echo "==> all of them are in out/demo.jsonl"
 
-test: build model
+# Builds by itself: "swift test" would compile everything once more, with flags of its own.
+test: check-swift
+	@echo "==> building program and tests (the first time takes some minutes)"
+	@$(SWIFT) build $(FLAGS) --build-tests
+	@$(MAKE) --no-print-directory BUILT=yes model
 	@echo "==> running the tests (release)"
 	@PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
-		$(SWIFT) test $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
-	@$(if $(FILTER),,$(MAKE) --no-print-directory torture KILLS=20)
+		$(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
+	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes torture KILLS=20)
 
 # Ends a real job over and over at random moments; what comes out must be as if undisturbed.
 KILLS ?= 200
@@ -46,8 +50,10 @@ bench-peers: build
 	@$(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
 
 build: check-swift
+ifndef BUILT
 	@echo "==> building (the first time takes some minutes)"
 	@$(SWIFT) build $(FLAGS) --product phibatch
+endif
 
 model: $(MODEL)/model.safetensors
 
