@@ -1,12 +1,13 @@
 import Foundation
 import Logging
-import Synchronization
 
 /// All that goes to stderr. On a terminal the last line may be a progress line, which is drawn over.
-final class Console: Sendable {
+final class Console: @unchecked Sendable {
     let isQuiet: Bool
     let isTerminal: Bool
-    private let progressShown = Mutex(false)
+    private let lock = NSLock()
+    /// Guarded by `lock`.
+    private var progressShown = false
 
     init(isQuiet: Bool) {
         self.isQuiet = isQuiet
@@ -24,16 +25,16 @@ final class Console: Sendable {
     /// Draws the progress line, on a terminal only.
     func progress(_ text: String) {
         guard isTerminal, !isQuiet else { return }
-        progressShown.withLock { shown in
+        lock.withLock {
             Self.writeError("\r" + text + "\u{1B}[K")
-            shown = true
+            progressShown = true
         }
     }
 
     private func write(_ text: String) {
-        progressShown.withLock { shown in
-            Self.writeError((shown ? "\r\u{1B}[K" : "") + "phibatch: " + text + "\n")
-            shown = false
+        lock.withLock {
+            Self.writeError((progressShown ? "\r\u{1B}[K" : "") + "phibatch: " + text + "\n")
+            progressShown = false
         }
     }
 

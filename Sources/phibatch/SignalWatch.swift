@@ -24,6 +24,8 @@ final class SignalWatch: @unchecked Sendable {
         // A closed pipe then shows as an error of the write, not as a silent end.
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "phibatch.signals")
+        // Apart, because stderr may be a pipe that nobody empties.
+        let messages = DispatchQueue(label: "phibatch.signals.messages")
         for (number, name) in [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")] {
             // nohup ignores SIGHUP for us; that is to stay so.
             if number == SIGHUP, Self.isIgnored(number) { continue }
@@ -33,10 +35,14 @@ final class SignalWatch: @unchecked Sendable {
                     expected: 0, desired: number, ordering: .acquiringAndReleasing)
                 guard isFirst else { _exit(128 + number) }
                 stopFlag.set()
-                console.error("\(name): saving what is under way; the same command goes on from here")
+                messages.async {
+                    console.error("\(name): saving what is under way; the same command goes on from here")
+                }
                 queue.asyncAfter(deadline: .now() + Self.patience) {
-                    console.error("leaving without waiting for the work under way; what is finished is safe")
-                    _exit(128 + number)
+                    messages.async {
+                        console.error("leaving in the middle of a long step; what is finished is safe")
+                    }
+                    queue.asyncAfter(deadline: .now() + 0.05) { _exit(128 + number) }
                 }
             }
             source.resume()

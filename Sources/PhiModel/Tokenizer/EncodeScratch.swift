@@ -1,4 +1,4 @@
-import Synchronization
+import Foundation
 
 /// What one thread needs while it encodes: buffers and its cache of pieces.
 ///
@@ -29,13 +29,15 @@ final class EncodeScratch: @unchecked Sendable {
 }
 
 /// Lends scratch space to the threads that encode; the lock is held for a moment once a text.
-final class ScratchPool: Sendable {
+final class ScratchPool: @unchecked Sendable {
     private static let keptCount = 64
-    private let free = Mutex<[EncodeScratch]>([])
+    // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
+    private let lock = NSLock()
+    private var free: [EncodeScratch] = []
 
     func with<Result>(_ body: (EncodeScratch) -> Result) -> Result {
-        let scratch = free.withLock { $0.popLast() } ?? EncodeScratch()
-        defer { free.withLock { if $0.count < Self.keptCount { $0.append(scratch) } } }
+        let scratch = lock.withLock { free.popLast() } ?? EncodeScratch()
+        defer { lock.withLock { if free.count < Self.keptCount { free.append(scratch) } } }
         return body(scratch)
     }
 }
