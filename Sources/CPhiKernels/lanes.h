@@ -38,15 +38,19 @@ INLINE f32x16 max16(f32x16 a, f32x16 b) { return choose(a > b, a, b); }
 INLINE f32x16 abs16(f32x16 a) { return (f32x16)((i32x16)a & 0x7fffffff); }
 
 // The tree in which 16 lanes are added: halves onto halves.
+#define PHI_ROTATED(v, a, b, c, d, e, f, g, h) \
+    __builtin_shufflevector(v, v, a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h)
 INLINE float sum_lanes(f32x16 v) {
-    for (int w = 8; w; w /= 2)
-        for (int i = 0; i < w; i++) v[i] = v[i] + v[i + w];
-    return v[0];
+    v += PHI_ROTATED(v, 8, 9, 10, 11, 12, 13, 14, 15);
+    v += PHI_ROTATED(v, 4, 5, 6, 7, 4, 5, 6, 7);
+    v += PHI_ROTATED(v, 2, 3, 2, 3, 2, 3, 2, 3);
+    return v[0] + v[1];
 }
 INLINE float max_lanes(f32x16 v) {
-    for (int w = 8; w; w /= 2)
-        for (int i = 0; i < w; i++) v[i] = v[i] > v[i + w] ? v[i] : v[i + w];
-    return v[0];
+    v = max16(v, PHI_ROTATED(v, 8, 9, 10, 11, 12, 13, 14, 15));
+    v = max16(v, PHI_ROTATED(v, 4, 5, 6, 7, 4, 5, 6, 7));
+    v = max16(v, PHI_ROTATED(v, 2, 3, 2, 3, 2, 3, 2, 3));
+    return v[0] > v[1] ? v[0] : v[1];
 }
 
 // Nearest integers, ties to even, of |x| < 2^22: adding 1.5 * 2^23 leaves them in the low bits.

@@ -165,6 +165,8 @@ public protocol BatchModel: AnyObject, Sendable {
     /// What a reader of a result may want to know of how it came about, e.g. which rotary factors were
     /// used. Depends on the request alone. The default is nothing.
     func provenance(of sequence: SequenceID) -> [String: String]
+    /// Where the time of all steps so far went. The default is all zeros.
+    var times: ComputeTimes { get }
     func release(_ sequence: SequenceID)
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
     /// - Returns: one element for each input, nil where no sampling was asked for.
@@ -172,5 +174,6 @@ public protocol BatchModel: AnyObject, Sendable {
 }
 
 extension BatchModel {
+    public var times: ComputeTimes { ComputeTimes() }
     public func provenance(of sequence: SequenceID) -> [String: String] { [:] }
 }

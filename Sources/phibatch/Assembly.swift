@@ -18,11 +18,12 @@ enum Assembly {
     }
 
     /// Another version of the arithmetic gives other results, and must not go on with the old ones.
-    private static let arithmeticVersion = "1"
+    private static let arithmeticVersion = "2"
 
     static func loadModel(_ job: JobSettings) throws -> any BatchModel {
         var options = EngineOptions()
         if case .count(let threads) = job.threads { options.threads = threads }
+        options.kvPrecision = job.kvPrecision.engineValue
         switch job.kvBudget {
         case .auto: break
         case .bytes(let bytes): options.kvBudget = bytes
@@ -51,4 +52,9 @@ enum Assembly {
         for note in store.notes { log.warning("\(note)") }
         return store
     }
+}
+
+extension CachePrecision {
+    /// How the engine calls it.
+    var engineValue: KVPrecision { resolved == .f16 ? .float16 : .int8 }
 }

@@ -7,6 +7,7 @@ struct Bench {
         var tokens: Int
         var steps: Int
         var seconds: Double
+        var times: ComputeTimes
     }
 
     let engine: PhiEngine
@@ -35,9 +36,11 @@ struct Bench {
     private func prefill(_ count: Int) throws -> Sample {
         let (sequence, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(sequence) }
-        let start = ContinuousClock.now
+        let (start, before) = (ContinuousClock.now, engine.times)
         _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
-        return Sample(tokens: count, steps: 1, seconds: (ContinuousClock.now - start).seconds)
+        return Sample(
+            tokens: count, steps: 1, seconds: (ContinuousClock.now - start).seconds,
+            times: engine.times - before)
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
@@ -51,7 +54,7 @@ struct Bench {
                 [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
             next.append(choices[0]?.token ?? 0)
         }
-        let start = ContinuousClock.now
+        let (start, before) = (ContinuousClock.now, engine.times)
         for _ in 0..<tokens {
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
@@ -59,7 +62,8 @@ struct Bench {
             next = try engine.step(inputs).map { $0?.token ?? 0 }
         }
         return Sample(
-            tokens: batch * tokens, steps: tokens, seconds: (ContinuousClock.now - start).seconds)
+            tokens: batch * tokens, steps: tokens, seconds: (ContinuousClock.now - start).seconds,
+            times: engine.times - before)
     }
 }
 

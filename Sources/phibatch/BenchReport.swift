@@ -23,6 +23,12 @@ struct BenchReport {
         /// Of the machine's limits, 0 ... 1.
         var ofPeak: Double
         var ofMemory: Double
+        /// The matrix products alone, of the peak.
+        var productsOfPeak: Double
+        /// Of the time, 0 ... 1.
+        var products: Double
+        var attention: Double
+        var sampling: Double
     }
 
     private let engine: PhiEngine
@@ -46,26 +52,37 @@ struct BenchReport {
                 highest: rates[rates.count - 1],
                 ofPeak: Double(median.tokens * engine.multiplyAddsPerToken) / median.seconds
                     / limits.multiplyAddsPerSecond,
-                ofMemory: Double(median.steps * engine.weightBytes) / median.seconds / limits.bytesPerSecond))
+                ofMemory: Double(median.steps * engine.weightBytes) / median.seconds / limits.bytesPerSecond,
+                productsOfPeak: Double(median.tokens * engine.multiplyAddsPerToken) / median.times.products
+                    / limits.multiplyAddsPerSecond,
+                products: median.times.products / median.seconds,
+                attention: median.times.attention / median.seconds,
+                sampling: median.times.sampling / median.seconds))
     }
 
     var table: String {
         func cell(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(0, width - text.count))
         }
-        var lines = [
-            "| test                   | tokens/s | lowest | highest | of peak | of memory |",
-            "|------------------------|----------|--------|---------|---------|-----------|",
+        func percent(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
+        let heads = [
+            "test", "tokens/s", "lowest", "highest", "of peak", "of memory", "products", "of peak",
+            "attention",
         ]
-        for row in rows {
-            lines.append(
-                "| " + cell(row.test.name, 22) + " | " + cell(String(format: "%.1f", row.tokensPerSecond), 8)
-                    + " | "
-                    + cell(String(format: "%.1f", row.lowest), 6) + " | "
-                    + cell(String(format: "%.1f", row.highest), 7) + " | "
-                    + cell(String(format: "%.0f %%", row.ofPeak * 100), 7) + " | "
-                    + cell(String(format: "%.0f %%", row.ofMemory * 100), 9) + " |")
+        let body = rows.map { row in
+            [
+                row.test.name, String(format: "%.1f", row.tokensPerSecond),
+                String(format: "%.1f", row.lowest),
+                String(format: "%.1f", row.highest), percent(row.ofPeak), percent(row.ofMemory),
+                percent(row.products), percent(row.productsOfPeak), percent(row.attention),
+            ]
         }
+        let widths = heads.indices.map { column in ([heads] + body).map { $0[column].count }.max() ?? 0 }
+        func line(_ cells: [String]) -> String {
+            "| " + zip(cells, widths).map { cell($0, $1) }.joined(separator: " | ") + " |"
+        }
+        let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
+        var lines = [line(heads), rule] + body.map(line)
         lines.append(
             String(
                 format: "kernels %@, %d threads; peak %.0f billion multiply-adds/s, memory %.1f GB/s",
@@ -106,6 +123,8 @@ struct BenchReport {
                         for (key, value) in [
                             ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
                             ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
+                            ("products_of_peak", row.productsOfPeak), ("products_share", row.products),
+                            ("attention_share", row.attention), ("sampling_share", row.sampling),
                         ] {
                             writer.key(key)
                             writer.number(value)

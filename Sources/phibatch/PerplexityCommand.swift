@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchPipeline
 import Foundation
 import PhiModel
 
@@ -24,8 +25,14 @@ struct PerplexityCommand: ParsableCommand {
     @Option(help: "Windows at most; all if not given.")
     var windows: Int?
 
+    @Option(help: "Precision of the KV cache: int8 or f16.")
+    var kv: CachePrecision = .auto
+
     @Option(help: "Compute threads.")
     var threads: Int?
+
+    @Option(help: "A file to write each counted token's log-probability to, one a line.")
+    var each: String?
 
     @Argument(help: "A text file.")
     var file: String
@@ -42,7 +49,8 @@ struct PerplexityCommand: ParsableCommand {
             guard let text = String(data: data, encoding: .utf8) else {
                 throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
-            let engine = try PhiEngine(folder: model, options: EngineOptions(threads: threads))
+            let engine = try PhiEngine(
+                folder: model, options: EngineOptions(threads: threads, kvPrecision: kv.engineValue))
             guard let codec = engine.codec else {
                 throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
             }
@@ -56,20 +64,31 @@ struct PerplexityCommand: ParsableCommand {
         }
     }
 
+    private func write(_ lines: String, to path: String) throws {
+        do {
+            try Data(lines.utf8).write(to: URL(fileURLWithPath: path))
+        } catch {
+            throw ModelError(.resources, path: path, "can't be written: \(error.localizedDescription)")
+        }
+    }
+
     private func measure(_ engine: PhiEngine, _ ids: [Int32], windows: Int) throws {
         let console = Console(isQuiet: false)
         var sum = 0.0
         var squares = 0.0
         var counted = 0
+        var lines = ""
         for window in 0..<windows {
             let tokens = Array(ids[window * context..<(window + 1) * context])
             for value in try engine.logProbabilities(of: tokens, from: context / 2 + 1) {
                 sum -= value
                 squares += value * value
                 counted += 1
+                if each != nil { lines += "\(value)\n" }
             }
             console.progress("window \(window + 1) of \(windows): \(exp(sum / Double(counted)))")
         }
+        if let each { try write(lines, to: each) }
         let mean = sum / Double(counted)
         let error = ((squares / Double(counted) - mean * mean) / Double(counted)).squareRoot()
         console.say(
@@ -77,3 +96,5 @@ struct PerplexityCommand: ParsableCommand {
         print("perplexity \(exp(mean)) +/- \(exp(mean) * error)")
     }
 }
+
+extension CachePrecision: ExpressibleByArgument {}

@@ -93,33 +93,43 @@ static void products(const PhiKernels *k) {
     }
 }
 
-static void attention(const PhiKernels *k) {
-    enum { positions = 300, queries = 20 };
-    for (size_t dims = 16; dims <= 256; dims = dims < 128 ? dims + 16 : dims + 128) {
-        const size_t bytes = phi_kv_head_bytes((uint32_t)dims), blocks = (positions + 63) / 64, n = dims - 4;
-        uint8_t *memory = room(blocks * bytes);
-        const uint8_t *pointers[8];
-        for (size_t b = 0; b < blocks; b++) pointers[b] = memory + b * bytes;
+static void attention(const PhiKernels *k, uint32_t kind) {
+    enum { positions = 300, queries = 20, blocks = (positions + 63) / 64 };
+    // The second half of the queries has a last block of its own.
+    const int32_t lists[2][blocks] = {{4, 0, 2, 1, 3}, {4, 0, 2, 1, 5}};
+    for (uint32_t dims = 16; dims <= 256; dims = dims < 128 ? dims + 16 : dims + 128) {
+        const size_t bytes = phi_kv_head_bytes(kind, dims), n = dims - 4;
+        PhiKVHead cache = {room((blocks + 1) * bytes), bytes, kind, (uint32_t)n, dims};
         float key[256], value[256];
         for (size_t p = 0; p < positions; p++) {
-            for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform();
-            k->store_kv(memory + p / 64 * bytes, p % 64, key, value, n, dims);
+            for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform() * (p == 70 ? 1e-6f : 1);
+            k->store_kv(&cache, lists[0][p / 64], p % 64, key, value);
+            if (p >= 256) k->store_kv(&cache, 5, p % 64, value, key);
         }
         PhiQuery q[queries];
         static int8_t values[queries][256];
-        float *out[queries], *results = room(queries * n * 4), *scores = room(queries * blocks * 64 * 4);
+        static float x[queries][256];
+        float *results = room(queries * n * 4), *scores = room(queries * (dims + 2) * 4);
         for (int i = 0; i < queries; i++) {
-            for (size_t d = 0; d < n; d++) key[d] = uniform() * 4;
-            k->quantize_query(key, n, dims, 0.4f, values[i], &q[i].scale, &q[i].sum);
-            q[i].values = values[i];
+            for (size_t d = 0; d < n; d++) x[i][d] = uniform() * 4;
+            k->quantize_query(x[i], n, dims, 0.4f, values[i], &q[i].scale, &q[i].sum);
+            q[i].x = x[i], q[i].values = values[i];
             q[i].begin = i == 3 ? 100 : i == 4 ? 64 : 0;
             q[i].end = (uint32_t)(positions - queries + 1 + i);
-            out[i] = results + (size_t)i * n;
+            q[i].blocks = lists[i >= queries / 2];
+            q[i].out = results + (size_t)i * n;
         }
-        k->attend(q, queries, pointers, dims, n, scores, out);
+        k->attend(&cache, 1, q, queries, 1, 4, scores);
         add(results, queries * n * 4);
-        add(memory, blocks * bytes);
-        free(memory), free(results), free(scores);
+        add(cache.memory, blocks * bytes);
+        // One by one and with nothing shared: the same.
+        float *alone = room(queries * n * 4);
+        for (int i = 0; i < queries; i++) {
+            q[i].out = alone + (size_t)i * n;
+            k->attend(&cache, 1, &q[i], 1, 1, i % 2 ? 0 : blocks, scores);
+        }
+        if (memcmp(alone, results, queries * n * 4)) printf("%s: attention differs in company\n", k->name), exit(1);
+        free(cache.memory), free(results), free(scores), free(alone);
     }
 }
 
@@ -152,7 +162,7 @@ int main(void) {
     for (size_t i = phi_kernels_count(); i-- > 0;) {
         const PhiKernels *k = phi_kernels_at(i);
         state = 1, digest = 14695981039346656037ull;
-        products(k), attention(k), elementwise(k);
+        products(k), attention(k, PHI_KV_INT8), attention(k, PHI_KV_F16), elementwise(k);
         printf("%-10s %016llx\n", k->name, (unsigned long long)digest);
         if (first && digest != first) differ = 1;
         first = digest;

@@ -140,8 +140,9 @@ public struct JobKey: Sendable {
             job, value throws(SettingProblem) in job.kvBudget = try value.memoryBudget()
         },
         JobKey(
-            "kv", "TYPE", "precision of KV caches: auto or int8, which are the same today (default auto)",
-            result: { $0.kvPrecision.rawValue },
+            "kv", "TYPE",
+            "precision of KV caches: int8, f16 (twice the memory), or auto, which is int8 (default auto)",
+            result: { $0.kvPrecision.resolved.rawValue },
             set: { job, value throws(SettingProblem) in job.kvPrecision = try value.word(CachePrecision.self)
             }),
         JobKey(

@@ -33,13 +33,13 @@ INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, 
 
 PHI_ARM_LINEAR(HOOK)
 
-static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
     const uint8x16_t middle = vdupq_n_u8(128);
     int32x4_t total = vdupq_n_s32(0);
     for (size_t d = 0; d < dims; d += 16) total = vdotq_s32(total, vld1q_s8(query + d), vdupq_n_s8(1));
     // Keys are taken as signed by subtracting 128, which is then put back.
     const int32x4_t back = vdupq_n_s32(128 * vaddvq_s32(total));
-    for (size_t p = 0; p < 64; p += 4) {
+    for (size_t p = 0; p < positions; p += 4) {
         const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
         int32x4_t sum = back;
         for (size_t d = 0; d < dims; d += 4, line += 64)
@@ -48,13 +48,13 @@ static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims
     }
 }
 
-static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
-                                  float *accumulator) {
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
+                           float scale, float *accumulator) {
     uint8_t centred[64];
-    for (size_t p = 0; p < 64; p++) centred[p] = weights[p] ^ 128;
+    for (size_t p = 0; p < positions; p++) centred[p] = weights[p] ^ 128;
     for (size_t d = 0; d < dims; d += 4) {
         int32x4_t sum = vdupq_n_s32(0), plain = sum;
-        for (size_t p = 0; p < 64; p += 4) {
+        for (size_t p = 0; p < positions; p += 4) {
             const int8x16_t v = vld1q_s8(values + p * dims + d * 4);
             sum = vdotq_s32(sum, v, phi_quad4(centred + p));
             plain = vdotq_s32(plain, v, vdupq_n_s8(1));
@@ -78,6 +78,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 16 * 16;
 }
 
+#include "../one_query.inc"
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .linear = HOOK(linear), PHI_LANES_OPS};

@@ -49,8 +49,8 @@ INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, 
 
 PHI_ARM_LINEAR(HOOK)
 
-static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
-    for (size_t p = 0; p < 64; p += 4) {
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
+    for (size_t p = 0; p < positions; p += 4) {
         const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
         int32x4_t sum = vdupq_n_s32(0);
         for (size_t d = 0; d < dims; d += 4, line += 64) sum = vusdotq_s32(sum, vld1q_u8(line), phi_quad4(query + d));
@@ -58,11 +58,11 @@ static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims
     }
 }
 
-static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
-                                  float *accumulator) {
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
+                           float scale, float *accumulator) {
     for (size_t d = 0; d < dims; d += 4) {
         int32x4_t sum = vdupq_n_s32(0);
-        for (size_t p = 0; p < 64; p += 4)
+        for (size_t p = 0; p < positions; p += 4)
             sum = vusdotq_s32(sum, vreinterpretq_u8_s8(phi_quad4(weights + p)), vld1q_s8(values + p * dims + d * 4));
         vst1q_f32(accumulator + d, vfmaq_n_f32(vld1q_f32(accumulator + d), vcvtq_f32_s32(sum), scale));
     }
@@ -82,6 +82,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 16 * 32;
 }
 
+#include "../one_query.inc"
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .linear = HOOK(linear), PHI_LANES_OPS};

@@ -64,19 +64,39 @@ static inline size_t phi_block_bytes(const PhiMatrix *m) {
     return phi_record_bytes(m) * (m->kind == PHI_PLAIN ? m->columns : m->columns / m->group);
 }
 
-// The KV cache's geometry for one head of one layer: K and V of 64 positions, 8 bits each.
+// The numbers a KV cache holds.
+enum {
+    PHI_KV_INT8 = 0,  // 8 bits, with a scale for each position of a head
+    PHI_KV_F16 = 1,   // float16
+};
+
+// Where one head's keys and values of one layer are, in blocks of 64 positions.
+// 8 bits:
 //   keys   [4][dims/4][16 positions][4 dims]  unsigned, 128 added
 //   values [16][dims/16][16 dims][4 positions] signed
 //   key_scales [64], value_scales [64]
-// dims is the head dimension rounded up to 16; the padding is zero.
-static inline size_t phi_kv_head_bytes(uint32_t dims) { return (size_t)dims * 128 + 512; }
-
-// One query of attention: a row's head, quantized.
+// float16: keys [dims][64 positions], values [64 positions][dims]
 typedef struct {
-    const int8_t *values;  // [dims], padding zero
-    float scale;           // with the softmax scale folded in
+    uint8_t *memory;     // of block 0
+    size_t block_bytes;  // from one block to the next
+    uint32_t kind;
+    uint32_t n;     // the head dimension
+    uint32_t dims;  // n rounded up to 16; the padding is zero
+} PhiKVHead;
+
+static inline size_t phi_kv_head_bytes(uint32_t kind, uint32_t dims) {
+    return kind == PHI_KV_F16 ? (size_t)dims * 256 : (size_t)dims * 128 + 512;
+}
+
+// One query of attention: one row's head.
+typedef struct {
+    const float *x;        // [n]
+    const int8_t *values;  // [dims], x in 8 bits, padding zero; for an 8-bit cache
+    float scale;           // of the scores: the softmax scale, for an 8-bit cache times that of `values`
     int32_t sum;           // of values, to take out the 128 of the keys
     uint32_t begin, end;   // the positions it sees: begin ..< end
+    const int32_t *blocks; // the cache's block of position / 64
+    float *out;            // [n]
 } PhiQuery;
 
 typedef struct PhiKernels {
@@ -107,12 +127,13 @@ typedef struct PhiKernels {
     // Quantizes a head's query; dims is padded, n are given. `scale` is multiplied in.
     void (*quantize_query)(const float *x, size_t n, size_t dims, float scale, int8_t *values, float *out_scale,
                            int32_t *out_sum);
-    // Writes K and V of one position (0 ..< 64) into a head's block of the cache.
-    void (*store_kv)(uint8_t *block, size_t position, const float *k, const float *v, size_t n, size_t dims);
-    // Attention of `count` queries of one head over cache blocks; scores has room for
-    // count * (64 * blocks) floats; out[i] gets n floats.
-    void (*attend)(const PhiQuery *queries, size_t count, const uint8_t *const *blocks, size_t dims, size_t n,
-                   float *scores, float *const *out);
+    // Writes K and V [n] of one position (0 ..< 64) of a block.
+    void (*store_kv)(const PhiKVHead *cache, int32_t block, size_t position, const float *k, const float *v);
+    // Attention of some rows over `heads` heads, the cache's and those that lie behind it. queries
+    // [heads][rows][per_head]; the first `shared` blocks are the same ones for all rows, and read once
+    // for all. A row's queries see the same positions. states has room for dims + 2 floats a query.
+    void (*attend)(const PhiKVHead *cache, size_t heads, const PhiQuery *queries, size_t rows, size_t per_head,
+                   size_t shared, float *states);
     // Dequantizes row `row` of a matrix: out[columns].
     void (*dequantize_row)(const PhiMatrix *w, size_t row, float *out);
     // The index of the largest element (the first of equals); NaN counts as smallest.

@@ -5,8 +5,8 @@
 
 #define HOOK(name) reference_##name
 
-static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
-    for (size_t p = 0; p < 64; p++) {
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
+    for (size_t p = 0; p < positions; p++) {
         int32_t sum = 0;
         const uint8_t *key = keys + (p / 16) * dims * 16 + (p % 16) * 4;
         for (size_t d = 0; d < dims; d++) sum += (int32_t)query[d] * (int32_t)key[(d / 4) * 64 + d % 4];
@@ -15,11 +15,11 @@ static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims
 }
 
 // accumulator[d] = fma(sum over positions of weight * value[d], scale, accumulator[d])
-static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
-                                  float *accumulator) {
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
+                           float scale, float *accumulator) {
     for (size_t d = 0; d < dims; d++) {
         int32_t sum = 0;
-        for (size_t p = 0; p < 64; p++) sum += (int32_t)weights[p] * (int32_t)values[(p / 4) * dims * 4 + d * 4 + p % 4];
+        for (size_t p = 0; p < positions; p++) sum += (int32_t)weights[p] * (int32_t)values[(p / 4) * dims * 4 + d * 4 + p % 4];
         accumulator[d] = __builtin_fmaf((float)sum, scale, accumulator[d]);
     }
 }
@@ -73,6 +73,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds;
 }
 
+#include "../one_query.inc"
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_reference_kernels = {.name = "reference", .linear = HOOK(linear), PHI_LANES_OPS};

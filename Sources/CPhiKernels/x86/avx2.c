@@ -131,9 +131,9 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
 #undef CASE
 }
 
-static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
     const __m256i byte = _mm256_set1_epi16(255);
-    for (size_t p = 0; p < 64; p += 8) {
+    for (size_t p = 0; p < positions; p += 8) {
         const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
         __m256i sum = _mm256_setzero_si256();
         for (size_t d = 0; d < dims; d += 4, line += 64) {
@@ -146,12 +146,12 @@ static void HOOK(key_dots)(const int8_t *query, const uint8_t *keys, size_t dims
     }
 }
 
-static void HOOK(weighted_values)(const uint8_t *weights, const int8_t *values, size_t dims, float scale,
-                                  float *accumulator) {
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
+                           float scale, float *accumulator) {
     const __m256i byte = _mm256_set1_epi16(255);
     for (size_t d = 0; d < dims; d += 8) {
         __m256i sum = _mm256_setzero_si256();
-        for (size_t p = 0; p < 64; p += 4) {
+        for (size_t p = 0; p < positions; p += 4) {
             const __m256i v = _mm256_loadu_si256((const __m256i *)(values + p * dims + d * 4));
             const __m256i w = quad((const int8_t *)weights + p);
             const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8), odd = _mm256_srai_epi16(v, 8);
@@ -175,6 +175,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
     return rounds * 8 * 32;
 }
 
+#include "../one_query.inc"
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_avx2_kernels = {.name = "avx2", .linear = HOOK(linear), PHI_LANES_OPS};

@@ -18,13 +18,13 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
     const size_t integers = record - 32 * f;
     const __m512i nibble = _mm512_set1_epi8(15);
     const size_t start = t / 16 * groups * 16 + t % 16;
-    __m512 S[16];
-    for (int i = 0; i < count; i++) S[i] = _mm512_setzero_ps();
+    __m512 S[8], B[8];
+    for (int i = 0; i < count; i++) S[i] = B[i] = _mm512_setzero_ps();
     const int8_t *values = x->values + start * group;
-    const float *scales = x->scales + start;
+    const float *scales = x->scales + start, *factors = x->sums + start;
     const uint8_t *base = block;
-    for (size_t g = 0; g < groups; g++, base += record, values += 16 * group, scales += 16) {
-        __m512i sums[16];
+    for (size_t g = 0; g < groups; g++, base += record, values += 16 * group, scales += 16, factors += 16) {
+        __m512i sums[8];
         for (int i = 0; i < count; i++) sums[i] = _mm512_setzero_si512();
         if (kind == PHI_INT4) {
             for (size_t j = 0; j < group / 8; j++) {
@@ -46,19 +46,16 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
                     sums[i] = _mm512_dpbusd_epi32(sums[i], line, phi_quad512(values + (size_t)i * group + 4 * j));
             }
         }
-        if (prefetch) _mm_prefetch((const char *)base + PREFETCH + integers, _MM_HINT_T0);
+        if (prefetch)
+            for (size_t i = 0; i < 32 * f; i += 64)
+                _mm_prefetch((const char *)base + PREFETCH + integers + i, _MM_HINT_T0);
         const __m512 scale = phi_scales512(base + integers, w->float_type);
-        for (int i = 0; i < count; i++)
+        const __m512 bias = phi_scales512(base + integers + 16 * f, w->float_type);
+        for (int i = 0; i < count; i++) {
             S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[i]), _mm512_mul_ps(scale, _mm512_set1_ps(scales[i])),
                                    S[i]);
-    }
-    __m512 B[16];
-    for (int i = 0; i < count; i++) B[i] = _mm512_setzero_ps();
-    const float *factors = x->sums + start;
-    base = block + integers + 16 * f;
-    for (size_t g = 0; g < groups; g++, base += record, factors += 16) {
-        const __m512 bias = phi_scales512(base, w->float_type);
-        for (int i = 0; i < count; i++) B[i] = _mm512_fmadd_ps(bias, _mm512_set1_ps(factors[i]), B[i]);
+            B[i] = _mm512_fmadd_ps(bias, _mm512_set1_ps(factors[i]), B[i]);
+        }
     }
     for (int i = 0; i < count; i++)
         _mm512_storeu_ps(out + (t + (size_t)i) * stride, _mm512_add_ps(S[i], B[i]));

@@ -1,6 +1,24 @@
 import CPhiKernels
 import Foundation
 
+/// The numbers a KV cache holds.
+public enum KVPrecision: Sendable {
+    /// 8 bits, with a scale for each position of a head.
+    case int8
+    /// float16: twice the room and the traffic.
+    case float16
+}
+
+extension KVPrecision {
+    /// How kernels call it.
+    fileprivate var kernelKind: UInt32 {
+        switch self {
+        case .int8: UInt32(PHI_KV_INT8)
+        case .float16: UInt32(PHI_KV_F16)
+        }
+    }
+}
+
 /// The KV cache: blocks of 64 positions for all layers and heads, handed out from one byte budget.
 ///
 /// Blocks that hold a full, finished stretch of a prompt are known by their content, so that requests
@@ -13,6 +31,8 @@ struct KVCache: ~Copyable {
     let heads: Int
     /// The head dimension, rounded up to 16.
     let dims: Int
+    let precision: KVPrecision
+    private let headDimension: Int
     let headBytes: Int
     let blockBytes: Int
     let capacity: Int
@@ -39,11 +59,13 @@ struct KVCache: ~Copyable {
     private var keys: [Int32: Key] = [:]
     private var nextSerial = 1
 
-    init(layers: Int, heads: Int, headDimension: Int, budget: Int) {
+    init(layers: Int, heads: Int, headDimension: Int, precision: KVPrecision, budget: Int) {
         self.layers = layers
         self.heads = heads
+        self.precision = precision
+        self.headDimension = headDimension
         dims = (headDimension + 15) / 16 * 16
-        headBytes = phi_kv_head_bytes(UInt32(dims))
+        headBytes = phi_kv_head_bytes(precision.kernelKind, UInt32(dims))
         blockBytes = layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
         // The whole budget at once: what is not touched costs nothing.
@@ -53,9 +75,11 @@ struct KVCache: ~Copyable {
         lastUse = Array(repeating: 0, count: capacity)
     }
 
-    func pointer(block: Int32, layer: Int, head: Int) -> UnsafeMutablePointer<UInt8> {
-        (base + Int(block) * blockBytes + (layer * heads + head) * headBytes)
-            .assumingMemoryBound(to: UInt8.self)
+    /// Where the keys and values of a layer's head are.
+    func head(_ head: Int, layer: Int) -> PhiKVHead {
+        PhiKVHead(
+            memory: (base + (layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
+            block_bytes: blockBytes, kind: precision.kernelKind, n: UInt32(headDimension), dims: UInt32(dims))
     }
 
     /// The room a sequence holds.

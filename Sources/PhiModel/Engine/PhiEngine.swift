@@ -7,12 +7,17 @@ public struct EngineOptions: Sendable {
     public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory.
     public var kvBudget: Int?
+    /// What the KV cache holds.
+    public var kvPrecision: KVPrecision
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     public var kernels: String?
 
-    public init(threads: Int? = nil, kvBudget: Int? = nil, kernels: String? = nil) {
+    public init(
+        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String? = nil
+    ) {
         self.threads = threads
         self.kvBudget = kvBudget
+        self.kvPrecision = kvPrecision
         self.kernels = kernels
     }
 }
@@ -36,6 +41,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     private var sequences: [SequenceID: Sequence] = [:]
     private var nextID = 0
     private let samplingScratch = Buffer<Float>()
+    private var samplingSeconds = 0.0
 
     private struct Sequence {
         var lease: KVCache.Lease
@@ -58,7 +64,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         let budget = options.kvBudget ?? Int(clamping: ProcessInfo.processInfo.physicalMemory / 4)
         cache = KVCache(
             layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
-            headDimension: configuration.headDimension, budget: budget)
+            headDimension: configuration.headDimension, precision: options.kvPrecision, budget: budget)
         guard cache.capacity > 0 else {
             throw ModelError(
                 .resources,
@@ -78,6 +84,12 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public var multiplyAddsPerToken: Int { transformer.multiplyAddsPerToken }
     /// Bytes of packed weights that one forward pass reads.
     public var weightBytes: Int { transformer.weightBytes }
+
+    public var times: ComputeTimes {
+        var times = transformer.times
+        times.sampling = samplingSeconds
+        return times
+    }
 
     public var hasTokenizer: Bool { codec != nil }
 
@@ -155,6 +167,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             cache.advance(&sequence.lease, to: sequence.length)
             sequences[input.sequence] = sequence
         }
+        var clock = Stopwatch()
+        defer { samplingSeconds += clock.lap() }
         return choose(inputs, logits)
     }
 

@@ -1,0 +1,65 @@
+import CPhiKernels
+
+/// Which rows of a step attend together.
+///
+/// Rows whose sequences begin with the same blocks of the KV cache lie side by side, and a tile of them
+/// reads these blocks once for all. What a row gets does not depend on its tile.
+struct AttentionPlan {
+    struct Row {
+        var run: Int
+        /// Of the step's rows.
+        var row: Int
+        var position: Int
+    }
+
+    struct Tile {
+        /// Of `AttentionPlan.rows`.
+        var rows: Range<Int>
+        /// How many blocks at the beginning are the same for all rows.
+        var shared: Int
+    }
+
+    private(set) var rows: [Row] = []
+    private(set) var tiles: [Tile] = []
+
+    /// Few enough that the queries of a tile stay in the fastest cache.
+    private static let tileRows = 16
+
+    init(_ runs: [RowRun]) {
+        var firstRow = 0
+        let firstRows = runs.map { run in
+            defer { firstRow += run.tokens.count }
+            return firstRow
+        }
+        let order = runs.indices.sorted { runs[$0].blocks.lexicographicallyPrecedes(runs[$1].blocks) }
+        rows.reserveCapacity(firstRow)
+        var open: Tile?
+        for (place, number) in order.enumerated() {
+            let run = runs[number]
+            // What this run has in common with the one before; the first block alone is not enough of a
+            // reason to wait for others.
+            let common = place == 0 ? 0 : Self.commonBlocks(run.blocks, runs[order[place - 1]].blocks)
+            if common == 0, let tile = open {
+                tiles.append(tile)
+                open = nil
+            }
+            for offset in 0..<run.tokens.count {
+                let at = rows.count
+                rows.append(Row(run: number, row: firstRows[number] + offset, position: run.start + offset))
+                if var tile = open, tile.rows.count < Self.tileRows {
+                    tile.rows = tile.rows.lowerBound..<at + 1
+                    if offset == 0 { tile.shared = min(tile.shared, common) }
+                    open = tile
+                } else {
+                    if let tile = open { tiles.append(tile) }
+                    open = Tile(rows: at..<at + 1, shared: run.blocks.count)
+                }
+            }
+        }
+        if let tile = open { tiles.append(tile) }
+    }
+
+    private static func commonBlocks(_ a: [Int32], _ b: [Int32]) -> Int {
+        zip(a, b).prefix { $0 == $1 }.count
+    }
+}
