@@ -42,7 +42,8 @@ struct PerplexityCommand: ParsableCommand {
             guard let text = String(data: data, encoding: .utf8) else {
                 throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
-            let engine = try PhiEngine(folder: model, options: EngineOptions(threads: threads))
+            let engine = try PhiEngine(
+                folder: model, options: EngineOptions(threads: threads, cache: .standard()))
             guard let codec = engine.codec else {
                 throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
             }

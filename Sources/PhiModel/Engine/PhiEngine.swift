@@ -9,8 +9,14 @@ public struct EngineOptions: Sendable {
     public var kvBudget: Int?
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     public var kernels: String?
+    /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
+    /// library writes no files of its own accord.
+    public var cache: WeightCacheLocation
 
-    public init(threads: Int? = nil, kvBudget: Int? = nil, kernels: String? = nil) {
+    public init(
+        threads: Int? = nil, kvBudget: Int? = nil, kernels: String? = nil, cache: WeightCacheLocation = .off
+    ) {
+        self.cache = cache
         self.threads = threads
         self.kvBudget = kvBudget
         self.kernels = kernels
@@ -28,6 +34,9 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public let threads: Int
     /// Nil if the folder has no tokenizer.
     public let codec: TextCodec?
+    /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
+    /// Nothing but the next start is slower for it.
+    public let cacheFault: String?
 
     private let transformer: Transformer
     private let pool: ComputePool
@@ -66,7 +75,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                     + "need \(cache.blockBytes) bytes")
         }
         pool = ComputePool(threads: threads)
-        let weights = try PhiWeights(store, configuration, pool: pool)
+        let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
+        cacheFault = weights.cacheFault
         transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
         limits = ModelLimits(
