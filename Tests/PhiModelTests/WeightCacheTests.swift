@@ -182,6 +182,64 @@ import Testing
         }
     }
 
+    @Test func weightsMovedBetweenStepsAreTheSame() throws {
+        try withPlace { place in
+            let configuration = try ModelConfiguration(folder: place.model.path)
+            let store = try TensorStore(folder: place.model.path)
+            var plan = WeightPlan()
+            for name in ["model.embed_tokens", "lm_head"] {
+                _ = plan.add(
+                    name,
+                    try store.linear(
+                        name, rows: configuration.vocabularySize, columns: configuration.hiddenSize,
+                        quantization: configuration.quantization))
+            }
+            let pool = ComputePool(threads: 2)
+            let packed = PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
+            let matrices = [packed[0], packed[1]]
+            func bytes() -> [Data] {
+                matrices.map { matrix in
+                    matrix.matrix.data.map { Data(bytes: $0, count: matrix.bytes) } ?? Data()
+                }
+            }
+            let expected = bytes()
+            let old = matrices.map(\.matrix.data)
+            let move = WeightMove(plan, matrices, portion: 1)
+            move.advance(pool)
+            #expect(!move.isDone)
+            #expect(matrices[0].matrix.data != old[0] && matrices[1].matrix.data == old[1])
+            #expect(bytes() == expected)
+            move.advance(pool)
+            #expect(move.isDone && matrices[1].matrix.data != old[1])
+            #expect(bytes() == expected)
+        }
+    }
+
+    /// Several steps, in the midst of which the weights move.
+    @Test func stepsGiveTheSameTokens() throws {
+        try withPlace { place in
+            func tokens(_ cache: WeightCacheLocation) throws -> [UInt32] {
+                let engine = try place.engine(cache)
+                guard case .admitted(let id, _) = try engine.admit(prompt: Self.prompt, maxTokens: 5) else {
+                    return []
+                }
+                var next = Self.prompt
+                return try (0..<5).flatMap { position in
+                    let request = SamplingRequest(
+                        parameters: SamplingParameters(logprobs: 20), stream: 1, position: position)
+                    let choices = try engine.step(
+                        [StepInput(sequence: id, tokens: next[...], sampling: request)])
+                    let choice = try #require(choices[0])
+                    next = [choice.token]
+                    return [UInt32(choice.token)] + choice.top.map(\.logprob.bitPattern)
+                }
+            }
+            let expected = try tokens(.off)
+            #expect(expected.count == 105)
+            for _ in 0..<2 { #expect(try tokens(.folder(place.cache.path)) == expected) }
+        }
+    }
+
     /// If this fails, packing has changed: raise `PackedMatrix.layoutVersion`, then change the numbers.
     @Test func theLayoutHasItsVersion() throws {
         var sums: [UInt64] = []

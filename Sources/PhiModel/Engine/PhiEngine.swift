@@ -45,6 +45,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     private var sequences: [SequenceID: Sequence] = [:]
     private var nextID = 0
     private let samplingScratch = Buffer<Float>()
+    private var move: WeightMove?
+    private var hasStepped = false
 
     private struct Sequence {
         var lease: KVCache.Lease
@@ -77,6 +79,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         pool = ComputePool(threads: threads)
         let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
         cacheFault = weights.cacheFault
+        move = weights.move
         transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
         limits = ModelLimits(
@@ -158,6 +161,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
                     longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
         }
+        moveWeights()
         let logits = transformer.forward(runs, cache: cache)
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
@@ -166,6 +170,14 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             sequences[input.sequence] = sequence
         }
         return choose(inputs, logits)
+    }
+
+    /// Behind the first step, which should not wait for it.
+    private func moveWeights() {
+        defer { hasStepped = true }
+        guard hasStepped, let move else { return }
+        move.advance(pool)
+        if move.isDone { self.move = nil }
     }
 
     private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {

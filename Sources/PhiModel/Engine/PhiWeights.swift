@@ -18,6 +18,8 @@ struct PhiWeights {
     var head: PackedMatrix
     /// Why the packed matrices are not from the cache that was asked for; nil if they are.
     var cacheFault: String?
+    /// To be carried on between steps until it is done.
+    var move: WeightMove?
 
     /// Reads a checkpoint, and packs it if the cache does not have it packed.
     /// - Throws: `ModelError` for a tensor that is missing or does not fit the configuration.
@@ -54,6 +56,7 @@ struct PhiWeights {
         self.norm = try norm("model.norm")
         let packed = PackedWeights(plan, from: store, cache: cache, pool: pool)
         cacheFault = packed.cacheFault
+        move = packed.move
         embedding = packed[embeddingPlace]
         head = packed[headPlace]
         layers = parts.map { part in

@@ -6,9 +6,10 @@ final class PackedMatrix: @unchecked Sendable {
     /// another one are made anew.
     static let layoutVersion = 1
 
-    let matrix: PhiMatrix
+    /// Changes only between two steps.
+    private(set) var matrix: PhiMatrix
     /// Keeps the memory of `matrix.data`.
-    private let memory: AnyObject
+    private var memory: AnyObject
 
     var rows: Int { Int(matrix.rows) }
     var columns: Int { Int(matrix.columns) }
@@ -24,6 +25,12 @@ final class PackedMatrix: @unchecked Sendable {
     /// - Parameter memory: the owner of `matrix.data`.
     init(_ matrix: PhiMatrix, memory: AnyObject) {
         self.matrix = matrix
+        self.memory = memory
+    }
+
+    /// Goes on with a copy of the data.
+    func move(to data: UnsafeRawPointer, memory: AnyObject) {
+        matrix.data = data.assumingMemoryBound(to: UInt8.self)
         self.memory = memory
     }
 }

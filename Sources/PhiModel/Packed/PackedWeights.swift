@@ -3,6 +3,8 @@ struct PackedWeights {
     private let matrices: [PackedMatrix]
     /// Why they are not from the cache that was asked for; nil if they are.
     let cacheFault: String?
+    /// To be carried on between steps; nil if the weights are where they should be.
+    let move: WeightMove?
 
     init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) {
         var file: WeightFile?
@@ -33,6 +35,7 @@ struct PackedWeights {
             layout.data = (base + matrix.offset).assumingMemoryBound(to: UInt8.self)
             return PackedMatrix(layout, memory: owner)
         }
+        move = file != nil && WeightMove.isWorthwhile ? WeightMove(plan, matrices) : nil
     }
 
     private static func pack(_ plan: WeightPlan, _ pool: ComputePool) -> PageMemory {
