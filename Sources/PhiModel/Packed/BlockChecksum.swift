@@ -1,29 +1,27 @@
-/// A checksum that costs no more than reading: two running sums over lanes of 64 bits (as Fletcher's and
-/// Adler's), the second of which knows the order. For finding damage, not for keeping out forgery.
+/// A checksum that costs little more than reading: four lanes of 64 bits, multiplied and rotated. A change
+/// of one word always shows. For finding damage, not for keeping out forgery.
 enum BlockChecksum {
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var sums = SIMD8<UInt64>()
-        var sumsOfSums = SIMD8<UInt64>()
+        var lanes: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
         var index = 0
-        while index + 64 <= bytes.count {
-            sums &+= bytes.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt64>.self)
-            sumsOfSums &+= sums
-            index += 64
+        func word(_ place: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index + 8 * place, as: UInt64.self))
         }
-        // Lanes and the last bytes are mixed in by a multiplication that no bit is lost in.
+        while index + 32 <= bytes.count {
+            lanes.0 = mix(lanes.0, word(0))
+            lanes.1 = mix(lanes.1, word(1))
+            lanes.2 = mix(lanes.2, word(2))
+            lanes.3 = mix(lanes.3, word(3))
+            index += 32
+        }
         var result = UInt64(bytes.count)
-        func mix(_ value: UInt64) {
-            result = (result ^ value) &* 0x9e37_79b9_7f4a_7c15
-            result ^= result >> 32
-        }
-        for lane in 0..<8 {
-            mix(sums[lane])
-            mix(sumsOfSums[lane])
-        }
-        while index < bytes.count {
-            mix(UInt64(bytes[index]))
-            index += 1
-        }
+        for lane in [lanes.0, lanes.1, lanes.2, lanes.3] { result = mix(result, lane) }
+        for byte in bytes[index...] { result = mix(result, UInt64(byte)) }
         return result
+    }
+
+    private static func mix(_ sum: UInt64, _ value: UInt64) -> UInt64 {
+        let product = (sum ^ value) &* 0x9e37_79b9_7f4a_7c15
+        return product << 29 | product >> 35
     }
 }
