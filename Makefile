@@ -10,6 +10,8 @@ SWIFT ?= swift
 PYTHON ?= python3
 MODEL = models/smollm2-demo
 PHIBATCH = .build/release/phibatch
+# Tests keep their packed weights here, not among the user's.
+TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
 .PHONY: demo test torture sanitize bench-peers build model clean help format lint check-swift check-python
 
@@ -27,7 +29,7 @@ test: check-swift
 	@$(SWIFT) build $(FLAGS) --build-tests
 	@$(MAKE) --no-print-directory BUILT=yes model
 	@echo "==> running the tests (release)"
-	@PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
+	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
 		$(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
 	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes torture KILLS=20)
 
@@ -35,19 +37,19 @@ test: check-swift
 KILLS ?= 200
 torture: build model
 	@echo "==> killing a job $(KILLS) times"
-	@$(PYTHON) Tests/Torture/torture.py --kills $(KILLS) --program $(PHIBATCH) --model $(MODEL)
+	@$(TEST_CACHE) $(PYTHON) Tests/Torture/torture.py --kills $(KILLS) --program $(PHIBATCH) --model $(MODEL)
 
 # The tests under the thread and the address sanitizer, built apart. The demo model is left out: too slow.
 sanitize: check-swift
 	@for sanitizer in thread address; do \
 		echo "==> the tests under the $$sanitizer sanitizer"; \
-		PHIBATCH_DEMO_MODEL=none $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
+		$(TEST_CACHE) PHIBATCH_DEMO_MODEL=none $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
 			--scratch-path .build/sanitize-$$sanitizer $(if $(FILTER),--filter "$(FILTER)") || exit 1; \
 	done
 
 # BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Peers/README.md.
 bench-peers: build
-	@$(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
+	@$(TEST_CACHE) $(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
 
 build: check-swift
 ifndef BUILT

@@ -11,30 +11,64 @@ static inline uint32_t element(const uint8_t *row, size_t row_bytes, uint32_t bi
     return ((low | high << 8) >> (at & 7)) & ((1u << bits) - 1);
 }
 
+// Both halves of a 4-bit group, unpacked side by side: the commonest case, and the same nibbles in
+// another order.
+static inline void pack_nibbles(const uint8_t *from, size_t group, size_t r, uint8_t *to) {
+    const uint8_t *low = from, *high = from + group / 4;
+    uint8_t q[64];
+    for (size_t k = 0; k < group / 4; k++) {
+        q[2 * k] = (uint8_t)((low[k] & 15) | high[k] << 4);
+        q[2 * k + 1] = (uint8_t)(low[k] >> 4 | (high[k] & 0xf0));
+    }
+    for (size_t j = 0; j < group / 8; j++) memcpy(to + 64 * j + 4 * r, q + 4 * j, 4);
+}
+
+// One row's part of a record.
+static inline void pack_group(const PhiMatrix *m, const uint8_t *row, size_t row_bytes, uint32_t bits, size_t g,
+                              size_t r, uint8_t *to) {
+    const size_t group = m->group, quads = group / 4;
+    uint8_t q[128];
+    if (bits == 4) {
+        pack_nibbles(row + g * group / 2, group, r, to);
+        return;
+    }
+    if (bits == 8)
+        memcpy(q, row + g * group, group);
+    else
+        for (size_t c = 0; c < group; c++) q[c] = (uint8_t)element(row, row_bytes, bits, g * group + c);
+    if (m->kind == PHI_INT8) {
+        for (size_t j = 0; j < quads; j++) memcpy(to + 64 * j + 4 * r, q + 4 * j, 4);
+    } else {
+        for (size_t j = 0; j < quads / 2; j++)
+            for (size_t i = 0; i < 4; i++)
+                to[64 * j + 4 * r + i] = (uint8_t)(q[4 * j + i] | q[4 * (j + quads / 2) + i] << 4);
+    }
+}
+
+// The copies of a few bytes must not be calls.
+static inline void copy_float(uint8_t *to, const uint8_t *from, size_t size) {
+    if (size == 2)
+        memcpy(to, from, 2);
+    else
+        memcpy(to, from, 4);
+}
+
 void phi_pack(const PhiMatrix *m, const uint8_t *words, uint32_t bits, const uint8_t *scales,
               const uint8_t *biases, uint8_t *out, size_t begin, size_t end) {
-    const size_t group = m->group, groups = m->columns / group, record = phi_record_bytes(m);
+    const size_t groups = m->columns / m->group, record = phi_record_bytes(m);
     const size_t row_bytes = (size_t)m->columns * bits / 8, f = phi_float_size(m->float_type);
-    const size_t integers = record - 32 * f, quads = group / 4;
-    uint8_t q[128];
+    const size_t integers = record - 32 * f;
     for (size_t block = begin; block < end; block++) {
         uint8_t *base = out + block * phi_block_bytes(m);
-        memset(base, 0, phi_block_bytes(m));
-        for (size_t r = 0; r < 16 && block * 16 + r < m->rows; r++) {
-            const size_t row = block * 16 + r;
-            const uint8_t *source = words + row * row_bytes;
-            for (size_t g = 0; g < groups; g++) {
-                uint8_t *to = base + g * record;
-                for (size_t c = 0; c < group; c++) q[c] = (uint8_t)element(source, row_bytes, bits, g * group + c);
-                if (m->kind == PHI_INT8) {
-                    for (size_t j = 0; j < quads; j++) memcpy(to + 64 * j + 4 * r, q + 4 * j, 4);
-                } else {
-                    for (size_t j = 0; j < quads / 2; j++)
-                        for (size_t i = 0; i < 4; i++)
-                            to[64 * j + 4 * r + i] = (uint8_t)(q[4 * j + i] | q[4 * (j + quads / 2) + i] << 4);
-                }
-                memcpy(to + integers + r * f, scales + (row * groups + g) * f, f);
-                memcpy(to + integers + (16 + r) * f, biases + (row * groups + g) * f, f);
+        const size_t first = block * 16, rows = m->rows - first < 16 ? m->rows - first : 16;
+        if (rows < 16) memset(base, 0, phi_block_bytes(m));
+        for (size_t g = 0; g < groups; g++) {
+            uint8_t *to = base + g * record;
+            for (size_t r = 0; r < rows; r++) {
+                const size_t row = first + r, at = (row * groups + g) * f;
+                pack_group(m, words + row * row_bytes, row_bytes, bits, g, r, to);
+                copy_float(to + integers + r * f, scales + at, f);
+                copy_float(to + integers + (16 + r) * f, biases + at, f);
             }
         }
     }
@@ -47,7 +81,7 @@ void phi_pack_plain(const PhiMatrix *m, const uint8_t *elements, uint8_t *out, s
         memset(base, 0, phi_block_bytes(m));
         for (size_t r = 0; r < 16 && block * 16 + r < m->rows; r++) {
             const uint8_t *source = elements + (block * 16 + r) * (size_t)m->columns * f;
-            for (size_t c = 0; c < m->columns; c++) memcpy(base + (c * 16 + r) * f, source + c * f, f);
+            for (size_t c = 0; c < m->columns; c++) copy_float(base + (c * 16 + r) * f, source + c * f, f);
         }
     }
 }

@@ -20,8 +20,8 @@ enum Assembly {
     /// Another version of the arithmetic gives other results, and must not go on with the old ones.
     private static let arithmeticVersion = "2"
 
-    static func loadModel(_ job: JobSettings) throws -> any BatchModel {
-        var options = EngineOptions()
+    static func loadModel(_ job: JobSettings, log: Logger) throws -> any BatchModel {
+        var options = EngineOptions(cache: .standard())
         if case .count(let threads) = job.threads { options.threads = threads }
         options.kvPrecision = job.kvPrecision.engineValue
         switch job.kvBudget {
@@ -30,7 +30,11 @@ enum Assembly {
         case .share(let share):
             options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
         }
-        return try PhiEngine(folder: job.model, options: options)
+        let engine = try PhiEngine(folder: job.model, options: options)
+        if let fault = engine.cacheFault {
+            log.notice("packed weights are not kept for the next start: \(fault)")
+        }
+        return engine
     }
 
     static func openStore(

@@ -60,7 +60,8 @@ struct BenchCommand: ParsableCommand {
             let console = Console(isQuiet: false)
             console.progress("loading")
             let start = ContinuousClock.now
-            let engine = try PhiEngine(folder: model, options: EngineOptions(threads: threads))
+            let engine = try PhiEngine(
+                folder: model, options: EngineOptions(threads: threads, cache: .standard()))
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
             let limits = MachineLimits.measure(kernels: engine.kernels, threads: engine.threads)

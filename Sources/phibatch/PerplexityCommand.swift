@@ -50,7 +50,8 @@ struct PerplexityCommand: ParsableCommand {
                 throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
             let engine = try PhiEngine(
-                folder: model, options: EngineOptions(threads: threads, kvPrecision: kv.engineValue))
+                folder: model,
+                options: EngineOptions(threads: threads, kvPrecision: kv.engineValue, cache: .standard()))
             guard let codec = engine.codec else {
                 throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
             }

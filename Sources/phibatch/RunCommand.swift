@@ -68,7 +68,7 @@ struct RunCommand: ParsableCommand {
         let outcome: RunOutcome
         do {
             log.info("loading the model \(job.model)")
-            let model = try Assembly.loadModel(job)
+            let model = try Assembly.loadModel(job, log: log)
             let progress = ProgressReport(console: console)
             outcome = try Runner(
                 job: job, model: model, store: store, stopFlag: signals.stopFlag, progress: progress.update

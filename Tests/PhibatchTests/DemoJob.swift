@@ -72,7 +72,7 @@ final class RunningProgram {
         process.executableURL = URL(filePath: Program.path ?? "phibatch")
         process.arguments = arguments
         process.currentDirectoryURL = URL(filePath: folder)
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.environment = Program.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle(forWritingAtPath: output)
         process.standardError = FileHandle(forWritingAtPath: errors)

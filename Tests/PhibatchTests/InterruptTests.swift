@@ -147,6 +147,7 @@ struct InterruptTests {
             "\"$0\" run \"$@\" --output - 2>errors; echo $? >status"
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
+        process.environment = Program.environment
         process.currentDirectoryURL = URL(filePath: job.folder)
         process.arguments =
             ["-c", "{ \(command); } | head -n 1 >first", try #require(Program.path), "--model", job.model]

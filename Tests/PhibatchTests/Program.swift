@@ -24,6 +24,11 @@ struct Program {
         $0 + "/fixtures"
     }
 
+    /// Packed weights are not kept among the user's.
+    static let environment = [
+        "PHIBATCH_CACHE": FileManager.default.temporaryDirectory.path + "/phibatch-test-weights"
+    ].merging(ProcessInfo.processInfo.environment) { $1 }
+
     /// Input and outputs are files, not pipes: a full pipe would hold up one side or the other.
     static func run(_ arguments: [String], input: String = "", folder: String? = nil) throws -> Result {
         let scratch = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
@@ -37,6 +42,7 @@ struct Program {
         let process = Process()
         process.executableURL = URL(filePath: path ?? "phibatch")
         process.arguments = arguments
+        process.environment = environment
         if let folder { process.currentDirectoryURL = URL(filePath: folder) }
         process.standardInput = try FileHandle(forReadingFrom: file("in"))
         process.standardOutput = try FileHandle(forWritingTo: file("out"))

@@ -79,7 +79,7 @@ class Torture:
         command = [self.options.program, "run", "--model", self.options.model, "--input", self.path("in.jsonl"),
                    "--output", self.path(output), "--max-tokens", "60", "--seed", "5", "--tokens", "true",
                    "--logprobs", "1", "--max-failures", "2"]
-        environment = dict(os.environ)
+        environment = {"PHIBATCH_CACHE": self.path("cache"), **os.environ}
         if kernels:
             environment["PHIBATCH_KERNELS"] = kernels
         self.errors = open(self.path("stderr"), "w+")

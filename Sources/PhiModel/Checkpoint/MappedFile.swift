@@ -8,6 +8,8 @@ public final class MappedFile: Sendable {
     public let path: String
     /// Last change of the content, in seconds and nanoseconds since 1970.
     public let modified: (seconds: Int, nanoseconds: Int)
+    /// The file's number in its file system.
+    let inode: UInt64
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
     public let count: Int
 
@@ -29,6 +31,7 @@ public final class MappedFile: Sendable {
         base = mapping.base
         count = mapping.count
         modified = mapping.modified
+        inode = mapping.inode
     }
 
     deinit {

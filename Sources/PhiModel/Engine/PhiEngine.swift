@@ -11,10 +11,15 @@ public struct EngineOptions: Sendable {
     public var kvPrecision: KVPrecision
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     public var kernels: String?
+    /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
+    /// library writes no files of its own accord.
+    public var cache: WeightCacheLocation
 
     public init(
-        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String? = nil
+        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String? = nil,
+        cache: WeightCacheLocation = .off
     ) {
+        self.cache = cache
         self.threads = threads
         self.kvBudget = kvBudget
         self.kvPrecision = kvPrecision
@@ -33,6 +38,9 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public let threads: Int
     /// Nil if the folder has no tokenizer.
     public let codec: TextCodec?
+    /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
+    /// Nothing but the next start is slower for it.
+    public let cacheFault: String?
 
     private let transformer: Transformer
     private let pool: ComputePool
@@ -42,6 +50,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     private var nextID = 0
     private let samplingScratch = Buffer<Float>()
     private var samplingSeconds = 0.0
+    private var move: WeightMove?
+    private var hasStepped = false
 
     private struct Sequence {
         var lease: KVCache.Lease
@@ -72,7 +82,9 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                     + "need \(cache.blockBytes) bytes")
         }
         pool = ComputePool(threads: threads)
-        let weights = try PhiWeights(store, configuration, pool: pool)
+        let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
+        cacheFault = weights.cacheFault
+        move = weights.move
         transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
         limits = ModelLimits(
@@ -160,6 +172,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
                     longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
         }
+        moveWeights()
         let logits = transformer.forward(runs, cache: cache)
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
@@ -170,6 +183,14 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         var clock = Stopwatch()
         defer { samplingSeconds += clock.lap() }
         return choose(inputs, logits)
+    }
+
+    /// Behind the first step, which should not wait for it.
+    private func moveWeights() {
+        defer { hasStepped = true }
+        guard hasStepped, let move else { return }
+        move.advance(pool)
+        if move.isDone { self.move = nil }
     }
 
     private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {

@@ -16,43 +16,57 @@ struct PhiWeights {
     var norm: [Float]
     /// The embedding's matrix where the two are tied.
     var head: PackedMatrix
+    /// Why the packed matrices are not from the cache that was asked for; nil if they are.
+    var cacheFault: String?
+    /// To be carried on between steps until it is done.
+    var move: WeightMove?
 
-    /// Reads and packs a checkpoint.
+    /// Reads a checkpoint, and packs it if the cache does not have it packed.
     /// - Throws: `ModelError` for a tensor that is missing or does not fit the configuration.
-    init(_ store: TensorStore, _ configuration: ModelConfiguration, pool: ComputePool) throws {
+    init(
+        _ store: TensorStore, _ configuration: ModelConfiguration, cache: WeightCacheLocation,
+        pool: ComputePool
+    ) throws {
         let hidden = configuration.hiddenSize
-        func tensors(_ path: String, _ rows: Int, _ columns: Int) throws -> LinearTensors {
-            try store.linear(path, rows: rows, columns: columns, quantization: configuration.quantization)
+        var plan = WeightPlan()
+        func place(_ path: String, _ rows: Int, _ columns: Int) throws -> Int {
+            plan.add(
+                path,
+                try store.linear(
+                    path, rows: rows, columns: columns, quantization: configuration.quantization))
         }
         func norm(_ path: String) throws -> [Float] { try store.vector(path, count: hidden).floats() }
 
-        let embeddingTensors = try tensors("model.embed_tokens", configuration.vocabularySize, hidden)
-        let headTensors =
-            configuration.tiedEmbeddings
-            ? nil : try tensors("lm_head", configuration.vocabularySize, hidden)
         // Every tensor is checked before the first is packed: a bad checkpoint fails at once.
+        let embeddingPlace = try place("model.embed_tokens", configuration.vocabularySize, hidden)
+        let headPlace =
+            configuration.tiedEmbeddings
+            ? embeddingPlace : try place("lm_head", configuration.vocabularySize, hidden)
         let parts = try (0..<configuration.layerCount).map { number in
             let path = "model.layers.\(number)."
             return (
                 attentionNorm: try norm(path + "input_layernorm"),
-                qkv: try tensors(path + "self_attn.qkv_proj", configuration.qkvRows, hidden),
-                output: try tensors(path + "self_attn.o_proj", hidden, configuration.attentionWidth),
+                qkv: try place(path + "self_attn.qkv_proj", configuration.qkvRows, hidden),
+                output: try place(path + "self_attn.o_proj", hidden, configuration.attentionWidth),
                 feedForwardNorm: try norm(path + "post_attention_layernorm"),
-                gateUp: try tensors(path + "mlp.gate_up_proj", 2 * configuration.intermediateSize, hidden),
-                down: try tensors(path + "mlp.down_proj", hidden, configuration.intermediateSize)
+                gateUp: try place(path + "mlp.gate_up_proj", 2 * configuration.intermediateSize, hidden),
+                down: try place(path + "mlp.down_proj", hidden, configuration.intermediateSize)
             )
         }
         self.norm = try norm("model.norm")
-        embedding = PackedMatrix(embeddingTensors, pool: pool)
-        head = headTensors.map { PackedMatrix($0, pool: pool) } ?? embedding
+        let packed = PackedWeights(plan, from: store, cache: cache, pool: pool)
+        cacheFault = packed.cacheFault
+        move = packed.move
+        embedding = packed[embeddingPlace]
+        head = packed[headPlace]
         layers = parts.map { part in
             Layer(
                 attentionNorm: part.attentionNorm,
-                qkv: PackedMatrix(part.qkv, pool: pool),
-                output: PackedMatrix(part.output, pool: pool),
+                qkv: packed[part.qkv],
+                output: packed[part.output],
                 feedForwardNorm: part.feedForwardNorm,
-                gateUp: PackedMatrix(part.gateUp, pool: pool),
-                down: PackedMatrix(part.down, pool: pool))
+                gateUp: packed[part.gateUp],
+                down: packed[part.down])
         }
     }
 }

@@ -7,7 +7,7 @@
 #endif
 
 /// The few calls of the operating system that Foundation has no good form of.
-/// This is the only file of PhiModel that imports a C library.
+/// Only files of this name import a C library.
 enum Platform {
     /// A failed call of the operating system: `reason` is the system's own text for its error number.
     struct Failure: Error {
@@ -24,6 +24,8 @@ enum Platform {
     struct Mapping {
         let base: UnsafeMutableRawPointer?
         let count: Int
+        /// The file's number in its file system.
+        let inode: UInt64
         /// Seconds and nanoseconds of the last change of the content.
         let modified: (seconds: Int, nanoseconds: Int)
     }
@@ -44,11 +46,12 @@ enum Platform {
             let time = status.st_mtim
         #endif
         let modified = (seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
-        guard count > 0 else { return Mapping(base: nil, count: 0, modified: modified) }
+        let inode = UInt64(truncatingIfNeeded: status.st_ino)
+        guard count > 0 else { return Mapping(base: nil, count: 0, inode: inode, modified: modified) }
         guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
             throw Failure(call: "mmap", code: errno)
         }
-        return Mapping(base: base, count: count, modified: modified)
+        return Mapping(base: base, count: count, inode: inode, modified: modified)
     }
 
     /// Asks for large pages behind fresh memory: with small ones, address translation halves the speed of
@@ -62,6 +65,32 @@ enum Platform {
 
     /// Lets another thread have the processor.
     static func yieldProcessor() { sched_yield() }
+
+    /// Brings a part of a mapped file into reach in one call rather than page by page.
+    static func expectReads(_ bytes: UnsafeRawBufferPointer) {
+        #if os(Linux)
+            let pages = pages(of: bytes)
+            // MADV_POPULATE_READ; older kernels refuse, and do it page by page.
+            madvise(pages.baseAddress, pages.count, 22)
+        #endif
+    }
+
+    /// Takes a part of a mapped file out of this process' memory. What is read again comes again.
+    static func dropPages(_ bytes: UnsafeRawBufferPointer) {
+        let pages = pages(of: bytes)
+        madvise(pages.baseAddress, pages.count, MADV_DONTNEED)
+    }
+
+    /// The whole pages that bytes lie on.
+    private static func pages(of bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+        guard let start = bytes.baseAddress else {
+            return UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        }
+        let before = Int(bitPattern: start) % size
+        return UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(mutating: start - before), count: before + bytes.count)
+    }
 
     static func unmap(_ base: UnsafeMutableRawPointer, count: Int) {
         munmap(base, count)

@@ -1,0 +1,103 @@
+import CPhiKernels
+
+/// A weight matrix [rows, columns] in the kernels' layout (see phi_kernels.h).
+final class PackedMatrix: @unchecked Sendable {
+    /// Raised with every change of the layout, or of what goes into it: files of the cache that have
+    /// another one are made anew.
+    static let layoutVersion = 1
+
+    /// Changes only between two steps.
+    private(set) var matrix: PhiMatrix
+    /// Keeps the memory of `matrix.data`.
+    private var memory: AnyObject
+
+    var rows: Int { Int(matrix.rows) }
+    var columns: Int { Int(matrix.columns) }
+    /// Rows of 16 that kernels work on.
+    var blocks: Int { (rows + 15) / 16 }
+    var isQuantized: Bool { matrix.kind != UInt32(PHI_PLAIN) }
+    /// The group of columns that share a scale; 0 for plain floats.
+    var group: Int { Int(matrix.group) }
+
+    /// Bytes of the packed form.
+    var bytes: Int { matrix.blockBytes * blocks }
+
+    /// - Parameter memory: the owner of `matrix.data`.
+    init(_ matrix: PhiMatrix, memory: AnyObject) {
+        self.matrix = matrix
+        self.memory = memory
+    }
+
+    /// Goes on with a copy of the data.
+    func move(to data: UnsafeRawPointer, memory: AnyObject) {
+        matrix.data = data.assumingMemoryBound(to: UInt8.self)
+        self.memory = memory
+    }
+}
+
+extension PhiMatrix {
+    /// Bytes of 16 packed rows.
+    var blockBytes: Int { withUnsafePointer(to: self) { phi_block_bytes($0) } }
+}
+
+extension LinearTensors {
+    /// The shape of the packed form, without its data.
+    var layout: PhiMatrix {
+        switch self {
+        case .quantized(let q):
+            PhiMatrix(
+                data: nil, rows: UInt32(q.rows), columns: UInt32(q.columns), group: UInt32(q.groupSize),
+                kind: UInt32(q.bits <= 4 ? PHI_INT4 : PHI_INT8), float_type: q.scales.type.kernelType)
+        case .plain(let weight, let rows, let columns):
+            PhiMatrix(
+                data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0,
+                kind: UInt32(PHI_PLAIN), float_type: weight.type.kernelType)
+        }
+    }
+
+    /// Packs blocks of 16 rows into `out`, which holds these blocks alone. The checkpoint's pages they
+    /// come from leave memory, so that it never holds a model twice.
+    func pack(_ blocks: Range<Int>, into out: UnsafeMutablePointer<UInt8>) {
+        let first = blocks.lowerBound * 16
+        let last = min(rows, blocks.upperBound * 16)
+        var part = layout
+        part.rows = UInt32(last - first)
+        // The addresses below hold only as long as the files they are mapped from.
+        defer { withExtendedLifetime(self) {} }
+        switch self {
+        case .quantized(let q):
+            let sources = [q.weight, q.scales, q.biases].map { $0.bytes(ofRows: first..<last, of: rows) }
+            phi_pack(
+                &part, sources[0].start, UInt32(q.bits), sources[1].start, sources[2].start, out, 0,
+                blocks.count)
+            sources.forEach(Platform.dropPages)
+        case .plain(let weight, _, _):
+            let source = weight.bytes(ofRows: first..<last, of: rows)
+            phi_pack_plain(&part, source.start, out, 0, blocks.count)
+            Platform.dropPages(source)
+        }
+    }
+}
+
+extension TensorView {
+    /// Some of `count` rows. The address holds only as long as `file`.
+    fileprivate func bytes(ofRows rows: Range<Int>, of count: Int) -> UnsafeRawBufferPointer {
+        let size = range.count / count
+        return UnsafeRawBufferPointer(rebasing: bytes[rows.lowerBound * size..<rows.upperBound * size])
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate var start: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
+}
+
+extension TensorType {
+    /// How kernels call this float type.
+    var kernelType: UInt32 {
+        switch self {
+        case .f16: UInt32(PHI_F16)
+        case .bf16: UInt32(PHI_BF16)
+        default: UInt32(PHI_F32)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// All matrices of a model in the kernels' layout: mapped from the cache, or packed in memory.
+struct PackedWeights {
+    private let matrices: [PackedMatrix]
+    /// Why they are not from the cache that was asked for; nil if they are.
+    let cacheFault: String?
+    /// To be carried on between steps; nil if the weights are where they should be.
+    let move: WeightMove?
+
+    init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) {
+        var file: WeightFile?
+        var fault: String?
+        switch cache {
+        case .off: break
+        case .unknown(let reason): fault = reason
+        case .folder(let folder):
+            do {
+                file = try WeightCache(folder: folder).weights(of: plan, from: store, pool: pool)
+            } catch let failure as Platform.Failure {
+                fault = "\(folder): \(failure.reason) (\(failure.call))"
+            } catch {
+                fault = "\(error)"
+            }
+        }
+        let owner: AnyObject
+        let base: UnsafeRawPointer
+        if let file {
+            (owner, base) = (file, file.base)
+        } else {
+            let memory = Self.pack(plan, pool)
+            (owner, base) = (memory, UnsafeRawPointer(memory.base))
+        }
+        cacheFault = fault
+        matrices = plan.matrices.map { matrix in
+            var layout = matrix.layout
+            layout.data = (base + matrix.offset).assumingMemoryBound(to: UInt8.self)
+            return PackedMatrix(layout, memory: owner)
+        }
+        move = file != nil && WeightMove.isWorthwhile ? WeightMove(plan, matrices) : nil
+    }
+
+    private static func pack(_ plan: WeightPlan, _ pool: ComputePool) -> PageMemory {
+        let memory = PageMemory(count: plan.count)
+        let out = memory.base.assumingMemoryBound(to: UInt8.self)
+        pool.run(plan.chunks.count) { number in
+            let chunk = plan.chunks[number]
+            plan.pack(chunk, into: out + chunk.bytes.lowerBound)
+        }
+        return memory
+    }
+
+    /// The matrix at a place of the plan.
+    subscript(place: Int) -> PackedMatrix { matrices[place] }
+}

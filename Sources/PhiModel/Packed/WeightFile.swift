@@ -1,0 +1,93 @@
+import Synchronization
+
+/// A file of packed weights in the cache, mapped.
+///
+/// First comes a head: a text that says what the file holds, a checksum for each chunk of the plan, and
+/// one of the head itself. From the next page on, the matrices lie as the plan places them. A reader
+/// knows what it needs, so it makes the same text and compares: nothing in the file has to be parsed.
+/// The first step reads all weights anyway, so that checking all of them costs next to nothing.
+final class WeightFile: Sendable {
+    /// What a file holds.
+    struct Contents {
+        let plan: WeightPlan
+        fileprivate let text: [UInt8]
+        /// Where the checksums begin and end in the head.
+        fileprivate let checksums: Range<Int>
+        fileprivate let headSize: Int
+        var fileSize: Int { headSize + plan.count }
+
+        init(_ plan: WeightPlan, from store: TensorStore) {
+            self.plan = plan
+            let text =
+                "phibatch packed weights\nlayout \(PackedMatrix.layoutVersion)\n" + store.identity
+                + plan.description
+            self.text = Array(text.utf8)
+            let begin = self.text.count.rounded(up: 8)
+            checksums = begin..<begin + 8 * plan.chunks.count
+            headSize = (checksums.upperBound + 8).rounded(up: 4096)
+        }
+    }
+
+    private let file: MappedFile
+    /// The packed matrices; gone with this object.
+    nonisolated(unsafe) let base: UnsafeRawPointer
+
+    /// - Returns: nil if the file isn't there, isn't whole, or holds anything but `contents`.
+    init?(path: String, contents: Contents, pool: ComputePool) {
+        guard let file = try? MappedFile(path: path), file.count == contents.fileSize,
+            let start = file.bytes.baseAddress
+        else { return nil }
+        self.file = file
+        let offset = contents.headSize
+        base = start + offset
+        let bytes = file.bytes
+        let chunks = contents.plan.chunks
+        func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        guard bytes.prefix(contents.text.count).elementsEqual(contents.text),
+            word(contents.checksums.upperBound)
+                == BlockChecksum.of(
+                    UnsafeRawBufferPointer(rebasing: bytes[..<contents.checksums.upperBound]))
+        else { return nil }
+        let isDamaged = Atomic<Bool>(false)
+        pool.run(chunks.count) { number in
+            let range = chunks[number].bytes
+            let chunk = UnsafeRawBufferPointer(
+                rebasing: bytes[offset + range.lowerBound..<offset + range.upperBound])
+            Platform.expectReads(chunk)
+            if BlockChecksum.of(chunk) != word(contents.checksums.lowerBound + 8 * number) {
+                isDamaged.store(true, ordering: .relaxed)
+            }
+        }
+        if isDamaged.load(ordering: .relaxed) { return nil }
+    }
+
+    /// Packs the weights into a new file, a chunk at a time.
+    static func write(_ contents: Contents, to file: Platform.NewFile, pool: ComputePool) throws {
+        let chunks = contents.plan.chunks
+        let checksums = Mutex([UInt64](repeating: 0, count: chunks.count))
+        let failure = Mutex<(any Error)?>(nil)
+        try file.resize(contents.fileSize)
+        pool.run(chunks.count) { number in
+            if failure.withLock({ $0 != nil }) { return }
+            let range = chunks[number].bytes
+            let out = UnsafeMutablePointer<UInt8>.allocate(capacity: range.count)
+            defer { out.deallocate() }
+            contents.plan.pack(chunks[number], into: out)
+            let bytes = UnsafeRawBufferPointer(start: out, count: range.count)
+            let checksum = BlockChecksum.of(bytes)
+            checksums.withLock { $0[number] = checksum }
+            do {
+                try file.write(bytes, at: contents.headSize + range.lowerBound)
+            } catch {
+                failure.withLock { $0 = error }
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        var head = contents.text
+        head += repeatElement(0, count: contents.checksums.lowerBound - head.count)
+        for checksum in checksums.withLock({ $0 }) { withUnsafeBytes(of: checksum) { head += $0 } }
+        let own = head.withUnsafeBytes { BlockChecksum.of($0) }
+        withUnsafeBytes(of: own) { head += $0 }
+        try head.withUnsafeBytes { try file.write($0, at: 0) }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Moves mapped weights into memory on large pages while a model is at work, some between two steps.
+///
+/// A mapped file is there at once, but lies on small pages, and reading all weights for each token is
+/// slower through them. Copying first would delay the first token; so the copy comes afterwards.
+final class WeightMove {
+    private let plan: WeightPlan
+    private let memory: PageMemory
+    private var rest: ArraySlice<PackedMatrix>
+    /// Bytes copied between two steps, at least: fewer than a step of the same model reads.
+    private let portion: Int
+
+    /// - Parameter matrices: in the plan's order.
+    init(_ plan: WeightPlan, _ matrices: [PackedMatrix], portion: Int = 128 << 20) {
+        self.plan = plan
+        self.portion = portion
+        memory = PageMemory(count: plan.count)
+        rest = matrices[...]
+    }
+
+    var isDone: Bool { rest.isEmpty }
+
+    /// Whether this system has large pages to move to.
+    static var isWorthwhile: Bool {
+        #if os(Linux)
+            let setting = FileManager.default.contents(atPath: "/sys/kernel/mm/transparent_hugepage/enabled")
+            return setting.map { !String(decoding: $0, as: UTF8.self).contains("[never]") } ?? false
+        #else
+            false
+        #endif
+    }
+
+    /// Moves some matrices. No step may be under way.
+    func advance(_ pool: ComputePool) {
+        var moved = 0
+        while moved < portion, let matrix = rest.first {
+            move(matrix, to: memory.base + plan.matrices[rest.startIndex].offset, pool)
+            moved += matrix.bytes
+            rest.removeFirst()
+        }
+    }
+
+    private func move(_ matrix: PackedMatrix, to target: UnsafeMutableRawPointer, _ pool: ComputePool) {
+        let source = UnsafeRawBufferPointer(start: matrix.matrix.data, count: matrix.bytes)
+        let size = WeightPlan.chunkSize
+        pool.run((source.count + size - 1) / size) { number in
+            let range = number * size..<min(source.count, (number + 1) * size)
+            let chunk = UnsafeRawBufferPointer(rebasing: source[range])
+            UnsafeMutableRawBufferPointer(start: target + range.lowerBound, count: chunk.count)
+                .copyMemory(from: chunk)
+            Platform.dropPages(chunk)
+        }
+        matrix.move(to: target, memory: memory)
+    }
+}

@@ -1,0 +1,68 @@
+import CPhiKernels
+
+/// Where each matrix of a model lies when all are packed behind each other.
+struct WeightPlan {
+    struct Matrix {
+        let name: String
+        let tensors: LinearTensors
+        let layout: PhiMatrix
+        /// Bytes in front of it.
+        let offset: Int
+    }
+
+    /// Some blocks of one matrix: what one thread packs, or checks, at a time.
+    struct Chunk {
+        let matrix: Int
+        let blocks: Range<Int>
+        /// Where they lie.
+        let bytes: Range<Int>
+    }
+
+    private(set) var matrices: [Matrix] = []
+    private(set) var chunks: [Chunk] = []
+    /// Bytes of all matrices together.
+    private(set) var count = 0
+
+    /// Every matrix begins on a page of its own.
+    private static let alignment = 4096
+    static let chunkSize = 2 << 20
+
+    /// - Returns: the matrix' place in `matrices`.
+    mutating func add(_ name: String, _ tensors: LinearTensors) -> Int {
+        let layout = tensors.layout
+        let size = layout.blockBytes
+        let blocks = (tensors.rows + 15) / 16
+        let matrix = Matrix(name: name, tensors: tensors, layout: layout, offset: count)
+        let step = max(1, Self.chunkSize / size)
+        for begin in stride(from: 0, to: blocks, by: step) {
+            let some = begin..<min(blocks, begin + step)
+            chunks.append(
+                Chunk(
+                    matrix: matrices.count, blocks: some,
+                    bytes: count + some.lowerBound * size..<count + some.upperBound * size))
+        }
+        matrices.append(matrix)
+        count = (count + blocks * size).rounded(up: Self.alignment)
+        return matrices.count - 1
+    }
+
+    /// Packs a chunk into `out`, which holds the chunk alone.
+    func pack(_ chunk: Chunk, into out: UnsafeMutablePointer<UInt8>) {
+        matrices[chunk.matrix].tensors.pack(chunk.blocks, into: out)
+    }
+
+    /// One line a matrix, with all that its packed bytes depend on beside the checkpoint's.
+    var description: String {
+        matrices.map { matrix in
+            var bits = 0
+            if case .quantized(let q) = matrix.tensors { bits = q.bits }
+            let layout = matrix.layout
+            return "matrix \(matrix.name): \(layout.rows) x \(layout.columns), kind \(layout.kind), "
+                + "\(bits) bits, group \(layout.group), floats \(layout.float_type), at \(matrix.offset)\n"
+        }.joined()
+    }
+}
+
+extension Int {
+    func rounded(up multiple: Int) -> Int { (self + multiple - 1) / multiple * multiple }
+}

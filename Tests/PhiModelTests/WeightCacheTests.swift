@@ -1,0 +1,300 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// Weights from the cache are the checkpoint's, packed; whatever is wrong with the cache, the model loads.
+@Suite struct WeightCacheTests {
+    private static let prompt: [Int32] = [5, 6, 7, 8, 9, 200, 17]
+
+    /// A model folder and a cache folder beside it.
+    private struct Place {
+        let top: URL
+        var model: URL { top.appendingPathComponent("model") }
+        var cache: URL { top.appendingPathComponent("cache") }
+
+        func write(_ geometry: SyntheticCheckpoint) throws { try geometry.write(to: model) }
+
+        func engine(_ cache: WeightCacheLocation) throws -> PhiEngine {
+            try PhiEngine(
+                folder: model.path, options: EngineOptions(threads: 2, kvBudget: 16 << 20, cache: cache))
+        }
+
+        /// The logits with the cache, which must be usable.
+        func cachedLogits() throws -> [UInt32] {
+            let engine = try engine(.folder(cache.path))
+            #expect(engine.cacheFault == nil)
+            return try engine.logits(prompt).map(\.bitPattern)
+        }
+
+        func freshLogits() throws -> [UInt32] { try engine(.off).logits(prompt).map(\.bitPattern) }
+
+        var files: [URL] {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: cache.path)) ?? []
+            return names.sorted().map { cache.appendingPathComponent($0) }
+        }
+        func inode(_ file: URL) throws -> UInt64 { try MappedFile(path: file.path).inode }
+    }
+
+    private func withPlace(_ name: String = "mixed-bits", _ body: (Place) throws -> Void) throws {
+        let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
+        try withTemporaryFolder { folder in
+            let place = Place(top: folder)
+            try place.write(geometry)
+            try body(place)
+        }
+    }
+
+    @Test(arguments: ["mixed-bits", "bits8-group32-bf16-tied", "all-plain-f16", "bits3"])
+    func cachedWeightsGiveTheSameBits(name: String) throws {
+        try withPlace(name) { place in
+            let expected = try place.freshLogits()
+            #expect(place.files.isEmpty)
+            #expect(try place.cachedLogits() == expected)
+            let file = try #require(place.files.first)
+            let inode = try place.inode(file)
+            #expect(try place.cachedLogits() == expected)
+            #expect(place.files.count == 1)
+            #expect(try place.inode(file) == inode, "the second start writes nothing")
+        }
+    }
+
+    @Test func anotherCheckpointInTheSamePlaceIsPackedAnew() throws {
+        try withPlace { place in
+            let old = try place.cachedLogits()
+            let file = try #require(place.files.first)
+            // Other weights in a file of the same size and header.
+            var geometry = try #require(LogitsTests.geometries.first { $0.name == "mixed-bits" })
+            geometry.name = "other weights"
+            try place.write(geometry)
+            let expected = try place.freshLogits()
+            #expect(expected != old)
+            #expect(try place.cachedLogits() == expected)
+            #expect(place.files == [file], "the new file replaces the old one")
+        }
+    }
+
+    /// Every part of the file: its head, checksums, and first and last weights.
+    @Test func damageIsFoundAndMended() throws {
+        try withPlace { place in
+            let expected = try place.cachedLogits()
+            let file = try #require(place.files.first)
+            let whole = try Data(contentsOf: file)
+            let places = [0, 30, 300, 4095, whole.count / 3, whole.count / 2].filter {
+                whole[$0] != 0 || $0 > 4096
+            }
+            #expect(places.count >= 4)
+            for offset in places {
+                var damaged = whole
+                damaged[offset] ^= 0x10
+                try damaged.write(to: file)
+                #expect(try place.cachedLogits() == expected)
+                #expect(try Data(contentsOf: file) == whole, "damaged at \(offset), made anew")
+            }
+            for count in [0, 7, 4096, whole.count - 1, whole.count + 1] {
+                try (count > whole.count ? whole + [0] : whole.prefix(count)).write(to: file)
+                #expect(try place.cachedLogits() == expected)
+                #expect(try Data(contentsOf: file) == whole, "\(count) bytes, made anew")
+            }
+        }
+    }
+
+    @Test func withoutAUsableFolderTheModelLoads() throws {
+        try withPlace { place in
+            let expected = try place.freshLogits()
+            let file = place.top.appendingPathComponent("file")
+            try Data("x".utf8).write(to: file)
+            let locations: [WeightCacheLocation] = [
+                .folder(file.path + "/under/a/file"), .folder("/proc/none"), .unknown("HOME is not set"),
+            ]
+            for location in locations {
+                let engine = try place.engine(location)
+                #expect(engine.cacheFault?.isEmpty == false)
+                #expect(try engine.logits(Self.prompt).map(\.bitPattern) == expected)
+            }
+            #expect(try place.engine(.off).cacheFault == nil)
+        }
+    }
+
+    @Test func startsAtOnceDoNotDisturbEachOther() throws {
+        try withPlace { place in
+            let expected = try place.freshLogits()
+            let results = Results()
+            DispatchQueue.concurrentPerform(iterations: 6) { number in
+                results.append((try? place.cachedLogits()) ?? [])
+            }
+            #expect(results.all.count == 6 && results.all.allSatisfy { $0 == expected })
+            #expect(place.files.count == 1, "no drafts are left")
+        }
+    }
+
+    private final class Results: @unchecked Sendable {
+        private let lock = NSLock()
+        private var values: [[UInt32]] = []
+        func append(_ value: [UInt32]) { lock.withLock { values.append(value) } }
+        var all: [[UInt32]] { lock.withLock { values } }
+    }
+
+    @Test func aKilledStartsDraftGoes() throws {
+        try withPlace { place in
+            try FileManager.default.createDirectory(at: place.cache, withIntermediateDirectories: true)
+            let dead = place.cache.appendingPathComponent("model.1-2.tmp")
+            try Data("half".utf8).write(to: dead)
+            let alive = place.cache.appendingPathComponent("model.3-4.tmp")
+            let writer = try Platform.NewFile(path: alive.path)
+            _ = try place.cachedLogits()
+            #expect(!place.files.contains { $0.lastPathComponent == dead.lastPathComponent })
+            #expect(place.files.contains { $0.lastPathComponent == alive.lastPathComponent })
+            withExtendedLifetime(writer) {}
+        }
+    }
+
+    @Test func theFolderIsBounded() throws {
+        try withPlace { place in
+            let configuration = try ModelConfiguration(folder: place.model.path)
+            let store = try TensorStore(folder: place.model.path)
+            var plan = WeightPlan()
+            _ = plan.add(
+                "lm_head",
+                try store.linear(
+                    "lm_head", rows: configuration.vocabularySize, columns: configuration.hiddenSize,
+                    quantization: configuration.quantization))
+            try FileManager.default.createDirectory(at: place.cache, withIntermediateDirectories: true)
+            func other(_ name: String, age: Double) throws {
+                let path = place.cache.appendingPathComponent(name).path
+                try Data(count: 100_000).write(to: URL(filePath: path))
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
+            }
+            try other("older.weights", age: 200)
+            try other("newer.weights", age: 100)
+            try other("unrelated", age: 300)
+            let pool = ComputePool(threads: 1)
+            var cache = WeightCache(folder: place.cache.path, reserve: .max / 2)
+            #expect(throws: WeightCache.Fault.self) { try cache.weights(of: plan, from: store, pool: pool) }
+            #expect(place.files.count == 3, "a disk that is nearly full is left alone")
+
+            cache = WeightCache(folder: place.cache.path, limit: 150_000 + plan.count, reserve: 0)
+            _ = try cache.weights(of: plan, from: store, pool: pool)
+            let names = place.files.map(\.lastPathComponent)
+            #expect(names.contains("newer.weights") && names.contains("unrelated") && names.count == 3)
+            #expect(!names.contains("older.weights"), "the one not used for longest goes")
+        }
+    }
+
+    @Test func weightsMovedBetweenStepsAreTheSame() throws {
+        try withPlace { place in
+            let configuration = try ModelConfiguration(folder: place.model.path)
+            let store = try TensorStore(folder: place.model.path)
+            var plan = WeightPlan()
+            for name in ["model.embed_tokens", "lm_head"] {
+                _ = plan.add(
+                    name,
+                    try store.linear(
+                        name, rows: configuration.vocabularySize, columns: configuration.hiddenSize,
+                        quantization: configuration.quantization))
+            }
+            let pool = ComputePool(threads: 2)
+            let packed = PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
+            let matrices = [packed[0], packed[1]]
+            func bytes() -> [Data] {
+                matrices.map { matrix in
+                    matrix.matrix.data.map { Data(bytes: $0, count: matrix.bytes) } ?? Data()
+                }
+            }
+            let expected = bytes()
+            let old = matrices.map(\.matrix.data)
+            let move = WeightMove(plan, matrices, portion: 1)
+            move.advance(pool)
+            #expect(!move.isDone)
+            #expect(matrices[0].matrix.data != old[0] && matrices[1].matrix.data == old[1])
+            #expect(bytes() == expected)
+            move.advance(pool)
+            #expect(move.isDone && matrices[1].matrix.data != old[1])
+            #expect(bytes() == expected)
+        }
+    }
+
+    /// Several steps, in the midst of which the weights move.
+    @Test func stepsGiveTheSameTokens() throws {
+        try withPlace { place in
+            func tokens(_ cache: WeightCacheLocation) throws -> [UInt32] {
+                let engine = try place.engine(cache)
+                guard case .admitted(let id, _) = try engine.admit(prompt: Self.prompt, maxTokens: 5) else {
+                    return []
+                }
+                var next = Self.prompt
+                return try (0..<5).flatMap { position in
+                    let request = SamplingRequest(
+                        parameters: SamplingParameters(logprobs: 20), stream: 1, position: position)
+                    let choices = try engine.step(
+                        [StepInput(sequence: id, tokens: next[...], sampling: request)])
+                    let choice = try #require(choices[0])
+                    next = [choice.token]
+                    return [UInt32(choice.token)] + choice.top.map(\.logprob.bitPattern)
+                }
+            }
+            let expected = try tokens(.off)
+            #expect(expected.count == 105)
+            for _ in 0..<2 { #expect(try tokens(.folder(place.cache.path)) == expected) }
+        }
+    }
+
+    /// If this fails, packing has changed: raise `PackedMatrix.layoutVersion`, then change the numbers.
+    @Test func theLayoutHasItsVersion() throws {
+        var sums: [UInt64] = []
+        for name in ["mixed-bits", "bits8-group32-bf16-tied", "bits3"] {
+            try withPlace(name) { place in
+                let store = try TensorStore(folder: place.model.path)
+                let configuration = try ModelConfiguration(folder: place.model.path)
+                var plan = WeightPlan()
+                _ = plan.add(
+                    "embedding",
+                    try store.linear(
+                        "model.embed_tokens", rows: configuration.vocabularySize,
+                        columns: configuration.hiddenSize, quantization: configuration.quantization))
+                var bytes = [UInt8](repeating: 0, count: plan.count)
+                bytes.withUnsafeMutableBufferPointer { bytes in
+                    guard let base = bytes.baseAddress else { return }
+                    for chunk in plan.chunks { plan.pack(chunk, into: base + chunk.bytes.lowerBound) }
+                }
+                sums.append(bytes.withUnsafeBytes { BlockChecksum.of($0) })
+            }
+        }
+        #expect(PackedMatrix.layoutVersion == 1)
+        #expect(sums == [10_989_280_456_581_995_723, 15_616_966_633_841_102_363, 9_420_944_859_122_282_510])
+    }
+
+    @Test func checksumsSeeEveryByte() {
+        var bytes = (0..<200).map { UInt8(truncatingIfNeeded: $0 * 37) }
+        var seen: Set<UInt64> = [bytes.withUnsafeBytes { BlockChecksum.of($0) }]
+        for index in bytes.indices {
+            bytes[index] ^= 0x80
+            seen.insert(bytes.withUnsafeBytes { BlockChecksum.of($0) })
+            bytes[index] ^= 0x80
+        }
+        bytes.swapAt(3, 67)
+        seen.insert(bytes.withUnsafeBytes { BlockChecksum.of($0) })
+        seen.insert(bytes.dropLast().withUnsafeBytes { BlockChecksum.of($0) })
+        #expect(seen.count == 203)
+    }
+
+    @Test(arguments: [
+        (["PHIBATCH_CACHE": "off", "HOME": "/h"], WeightCacheLocation.off),
+        (["PHIBATCH_CACHE": "here", "HOME": "/h"], .folder("here")),
+        (["PHIBATCH_CACHE": "", "XDG_CACHE_HOME": "/x", "HOME": "/h"], .folder("/x/phibatch")),
+    ])
+    func whereItIs(environment: [String: String], expected: WeightCacheLocation) {
+        #expect(WeightCacheLocation.standard(environment: environment) == expected)
+    }
+
+    @Test func whereItIsByHome() {
+        let home = WeightCacheLocation.standard(environment: ["XDG_CACHE_HOME": "relative", "HOME": "/h"])
+        guard case .folder(let folder) = home, case .unknown = WeightCacheLocation.standard(environment: [:])
+        else {
+            Issue.record("HOME names a folder, and without it none is known")
+            return
+        }
+        #expect(folder.hasPrefix("/h/") && folder.hasSuffix("/phibatch"))
+    }
+}
