@@ -49,6 +49,9 @@ enum Assembly {
             output: job.output, fingerprint: fingerprint, samples: job.samples, restart: restart,
             waiting: waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }
+        if store.storedAtStart > 0 {
+            log.info("\(store.storedAtStart) results of an earlier run are there")
+        }
         return store
     }
 }

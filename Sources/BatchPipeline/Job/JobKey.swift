@@ -141,7 +141,7 @@ public struct JobKey: Sendable {
         },
         JobKey(
             "kv", "TYPE", "precision of KV caches: auto or int8, which are the same today (default auto)",
-            result: { $0.kvPrecision.rawValue },
+            result: { $0.kvPrecision.resolved.rawValue },
             set: { job, value throws(SettingProblem) in job.kvPrecision = try value.word(CachePrecision.self)
             }),
         JobKey(

@@ -15,6 +15,9 @@ public enum MemoryBudget: Sendable, Equatable {
 /// In which precision KV caches are kept.
 public enum CachePrecision: String, Sendable, CaseIterable {
     case auto, int8
+
+    /// What it comes down to; `auto` is no other precision than the one it chooses.
+    public var resolved: CachePrecision { self == .auto ? .int8 : self }
 }
 
 /// How many lines may fail in a job that still counts as complete.

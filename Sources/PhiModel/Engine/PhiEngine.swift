@@ -5,7 +5,7 @@ import Foundation
 public struct EngineOptions: Sendable {
     /// Compute threads; nil takes one for each processor.
     public var threads: Int?
-    /// Bytes of KV cache; nil takes a quarter of the machine's memory.
+    /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     public var kernels: String?
@@ -55,7 +55,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         let store = try TensorStore(folder: folder)
         let processors = ProcessInfo.processInfo.activeProcessorCount
         threads = max(1, options.threads ?? processors)
-        let budget = options.kvBudget ?? Int(clamping: ProcessInfo.processInfo.physicalMemory / 4)
+        let budget = try MemoryCheck(configuration, store).budget(asked: options.kvBudget)
         cache = KVCache(
             layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
             headDimension: configuration.headDimension, budget: budget)
