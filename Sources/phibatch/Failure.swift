@@ -47,7 +47,9 @@ enum Failure {
             throw code
         } catch {
             Console.writeError("phibatch: \(error)\n")
-            throw ExitCode((error as? any ExitCoding)?.exitStatus ?? 70)
+            throw ExitCode(status(of: error))
         }
     }
+
+    static func status(of error: any Error) -> Int32 { (error as? any ExitCoding)?.exitStatus ?? 70 }
 }

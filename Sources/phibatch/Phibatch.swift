@@ -19,4 +19,9 @@ struct Phibatch: ParsableCommand {
             RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
             BenchCommand.self, PerplexityCommand.self,
         ])
+
+    static func main() {
+        StandardStreams.occupy()
+        main(nil)
+    }
 }

@@ -81,7 +81,11 @@ struct RunCommand: ParsableCommand {
             }.run()
         } catch {
             try? store.suspend()
-            throw error
+            console.error("\(error)")
+            if let journal = (store as? JournalStore)?.journalPath {
+                console.error("what was done is kept in \(journal); the same command goes on from there")
+            }
+            throw ExitCode(Failure.status(of: error))
         }
         let summary = Summary(job: job, outcome: outcome, journal: store as? JournalStore)
         for line in summary.lines { log.info("\(line)") }

@@ -23,6 +23,8 @@ final class SignalWatch: @unchecked Sendable {
     init(console: Console) {
         // A closed pipe then shows as an error of the write, not as a silent end.
         signal(SIGPIPE, SIG_IGN)
+        // So does a limit on the size of files (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         let queue = DispatchQueue(label: "phibatch.signals")
         // Apart, because stderr may be a pipe that nobody empties.
         let messages = DispatchQueue(label: "phibatch.signals.messages")

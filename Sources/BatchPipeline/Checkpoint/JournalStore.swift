@@ -96,6 +96,9 @@ public final class JournalStore: ResultStore {
     }
     private static let monotonicStart = ContinuousClock.now
 
+    /// The journal, if there is one.
+    public var journalPath: String? { (try? system.exists(paths.journal)) == true ? paths.journal : nil }
+
     /// What could be used of an earlier run's results, so far as lines are claimed.
     public var report: ResumeReport {
         var report = counts

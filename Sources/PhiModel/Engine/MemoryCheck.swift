@@ -68,7 +68,8 @@ struct MemoryCheck {
                     + "\(byteText(weightBytes + workingBytes + workerBytes)) in all, but \(available.reason). "
                     + "End other programs, raise the limit, or take a smaller model.")
         }
-        guard let asked else { return min(physical / 4, left) }
+        // Not to the last byte, as others need memory too.
+        guard let asked else { return min(physical / 4, max(workerBytes, left / 4 * 3)) }
         guard asked <= left else {
             throw ModelError(
                 .resources, path: folder,

@@ -51,11 +51,12 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public init(folder: String, options: EngineOptions = EngineOptions()) throws {
         configuration = try ModelConfiguration(folder: folder)
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
-        codec = try TextCodec(folder: folder)
         let store = try TensorStore(folder: folder)
+        // Before anything large is read.
+        let budget = try MemoryCheck(configuration, store).budget(asked: options.kvBudget)
+        codec = try TextCodec(folder: folder)
         let processors = ProcessInfo.processInfo.activeProcessorCount
         threads = max(1, options.threads ?? processors)
-        let budget = try MemoryCheck(configuration, store).budget(asked: options.kvBudget)
         cache = KVCache(
             layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
             headDimension: configuration.headDimension, budget: budget)

@@ -17,10 +17,13 @@ struct AvailableMemory: Equatable {
         found += groupLimits(root)
         if root.isEmpty, let limit = Platform.addressSpaceLimit {
             let used = numbers(root + "/proc/self/statm").first.map { $0 * Platform.pageSize } ?? 0
+            let free = max(0, limit - used)
             found.append(
                 AvailableMemory(
-                    bytes: max(0, limit - used),
-                    reason: "the limit on address space (ulimit -v) is \(byteText(limit))"))
+                    bytes: free,
+                    reason:
+                        "of the \(byteText(limit)) of address space (ulimit -v), \(byteText(free)) are free"
+                ))
         }
         return found.min { $0.bytes < $1.bytes } ?? found[0]
     }
