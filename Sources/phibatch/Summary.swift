@@ -58,7 +58,10 @@ struct Summary {
             if job.output != "-" { lines.append("results are in \(job.output)") }
             lines += failedLines
         case .interrupted:
-            lines.append("stopped before the end; run the same command again to go on")
+            lines.append(
+                job.output == "-"
+                    ? "stopped before the end; the results so far are out, and another run begins anew"
+                    : "stopped before the end; run the same command again to go on")
         case .tooManyFailures: break
         }
         return lines
