@@ -143,7 +143,7 @@ import Testing
             output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 3)
         let flag = StopFlag()
         let model = ScriptedModel()
-        model.beforeStep = { if $0 == 40 { flag.set() } }
+        model.beforeStep = { if $0 == 6 { flag.set() } }
         let job = Self.job(folder.path("in.jsonl")) { $0.samples = 3 }
         let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
         let status = try JobStatus.read(output: folder.path("out.jsonl"))
