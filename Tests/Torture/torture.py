@@ -254,11 +254,16 @@ class Torture:
         self.undisturbed()
         print(f"torture: the undisturbed run took {self.seconds:.1f} s", flush=True)
         shown = 0
-        while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
-            self.round()
-            if self.counts["kills"] >= shown + 25:
-                shown = self.counts["kills"]
-                print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+        # Ended early, it says how far it came.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
+                self.round()
+                if self.counts["kills"] >= shown + 25:
+                    shown = self.counts["kills"]
+                    print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+        except KeyboardInterrupt:
+            print("torture: broken off")
         c = self.counts
         print(f"torture: {c['kills']} kills ({c['killed behind the rename']} behind the rename; of all ends "
               f"{c['at the middle']} in the middle, {c['at the end']} near the end, {c['at the finish']} at the "
