@@ -73,7 +73,7 @@ struct Summary {
         let report = journal.report
         guard journal.storedAtStart > 0 || report.resumed > 0 else { return nil }
         var text = "results of an earlier run: \(report.kept - report.keptFailed) kept"
-        if report.keptFailed > 0 { text += ", \(report.keptFailed) failed ones tried again" }
+        if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
         text += ", \(report.changed) changed, \(report.new) new"
         // Known only when the whole input was seen.
         if outcome.status != .interrupted { text += ", \(report.gone) gone" }

@@ -26,8 +26,10 @@ public final class Runner {
 
     private var statistics = RunStatistics()
     private var failures: [FailedLine] = []
-    private let started = ContinuousClock.now
-    private let startedAt = Date().timeIntervalSince1970
+    /// Once the model is there and the first request admitted: what speeds are reckoned from.
+    private var hasBegun = false
+    private var started = ContinuousClock.now
+    private var startedAt = Date().timeIntervalSince1970
     private var lastSaving = ContinuousClock.now
     private var lastProgress = ContinuousClock.now
 
@@ -121,6 +123,11 @@ public final class Runner {
     }
 
     private func begin(_ waiting: Completion, _ sequence: SequenceID, cached: Int) {
+        if !hasBegun {
+            hasBegun = true
+            started = .now
+            startedAt = Date().timeIntervalSince1970
+        }
         var completion = waiting
         completion.begin(sequence, cached: cached)
         let position = completion.request.label.position
