@@ -15,6 +15,7 @@ enum Assembly {
         guard FileManager.default.fileExists(atPath: job.model + "/config.json") else {
             throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
         }
+        try ModelFolder.checkLinks(job.model)
     }
 
     /// Another version of the arithmetic gives other results, and must not go on with the old ones.
@@ -54,6 +55,9 @@ enum Assembly {
             output: job.output, fingerprint: fingerprint, samples: job.samples, restart: restart,
             waiting: waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }
+        if store.storedAtStart > 0 {
+            log.info("\(store.storedAtStart) results of an earlier run are there")
+        }
         return store
     }
 }

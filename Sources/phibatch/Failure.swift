@@ -29,13 +29,27 @@ extension ModelError: ExitCoding {
 }
 
 enum Failure {
+    /// For the help.
+    static let exitCodes = """
+        EXIT CODES:
+          0    complete: the output is in place
+          3    every line was tried, but more failed than max_failures allows
+          64   wrong usage                     65   wrong job or data
+          66   missing input                   69   the model can't be used
+          70   an error of phibatch itself     73   the output can't be made
+          74   reading or writing failed       75   another run holds the output
+          129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM; run again to go on
+        """
+
     /// Runs a command's work; an error becomes one message on stderr and an exit code.
     static func reported(_ work: () throws -> Void) throws {
         do { try work() } catch let code as ExitCode {
             throw code
         } catch {
             Console.writeError("phibatch: \(error)\n")
-            throw ExitCode((error as? any ExitCoding)?.exitStatus ?? 70)
+            throw ExitCode(status(of: error))
         }
     }
+
+    static func status(of error: any Error) -> Int32 { (error as? any ExitCoding)?.exitStatus ?? 70 }
 }

@@ -13,17 +13,15 @@ struct Phibatch: ParsableCommand {
               phibatch run jobs/demo.yaml
               phibatch run --model models/phi-4-mini --input in.jsonl --output out.jsonl
 
-            EXIT CODES:
-              0    complete: the output is in place
-              3    every line was tried, but more failed than max_failures allows
-              64   wrong usage                     65   wrong job or data
-              66   missing input                   69   the model can't be used
-              73   the output can't be made        74   reading or writing failed
-              75   another run holds the output
-              129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM; run again to go on
+            \(Failure.exitCodes)
             """,
         subcommands: [
             RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
             BenchCommand.self, PerplexityCommand.self,
         ])
+
+    static func main() {
+        StandardStreams.occupy()
+        main(nil)
+    }
 }

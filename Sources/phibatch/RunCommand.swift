@@ -23,6 +23,11 @@ struct RunCommand: ParsableCommand {
             A line of the input is {"prompt": "..."}, {"messages": [{"role": ..., "content": ...}]} or any object \
             whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
             it enforces: a line's own temperature, top_p, top_k and min_p count only where the job sets none.
+
+            Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
+            by their number) and content: of an edited input only what is changed or new is done.
+
+            \(Failure.exitCodes)
             """)
 
     @Flag(help: "Begin again instead of going on where an earlier run stopped; its journal is kept aside.")
@@ -54,7 +59,7 @@ struct RunCommand: ParsableCommand {
         let console = Console(isQuiet: quiet)
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         let log = Logger(label: "phibatch")
-        let signals = SignalWatch(console: console)
+        let signals = SignalWatch(console: console, resumable: job.output != "-")
 
         try Assembly.checkModelFolder(job)
         try job.makeOutputFolder()
@@ -67,17 +72,22 @@ struct RunCommand: ParsableCommand {
         }
         let outcome: RunOutcome
         do {
-            log.info("loading the model \(job.model)")
-            let model = try Assembly.loadModel(job, log: log)
             let progress = ProgressReport(console: console)
             outcome = try Runner(
-                job: job, model: model, store: store, stopFlag: signals.stopFlag, progress: progress.update
-            ).run()
+                job: job, store: store, stopFlag: signals.stopFlag, progress: progress.update
+            ) {
+                log.info("loading the model \(job.model)")
+                return try Assembly.loadModel(job, log: log)
+            }.run()
         } catch {
             try? store.suspend()
-            throw error
+            console.error("\(error)")
+            if let journal = (store as? JournalStore)?.journalPath {
+                console.error("what was done is kept in \(journal); the same command goes on from there")
+            }
+            throw ExitCode(Failure.status(of: error))
         }
-        let summary = Summary(job: job, outcome: outcome)
+        let summary = Summary(job: job, outcome: outcome, journal: store as? JournalStore)
         for line in summary.lines { log.info("\(line)") }
         switch outcome.status {
         case .complete: return

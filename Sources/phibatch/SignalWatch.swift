@@ -10,7 +10,7 @@ final class SignalWatch: @unchecked Sendable {
     private let first = Atomic<Int32>(0)
     /// Seconds until the program leaves even if it is in the middle of something long: loading a large
     /// model, or putting a large output in place.
-    private static let patience = 1.7
+    private static let patience = 1.5
     /// Set up once, in `init`.
     private var sources: [any DispatchSourceSignal] = []
 
@@ -20,9 +20,12 @@ final class SignalWatch: @unchecked Sendable {
         return number == 0 ? nil : number
     }
 
-    init(console: Console) {
+    /// - Parameter resumable: whether there is a journal to go on from; with a stream as output, there is none.
+    init(console: Console, resumable: Bool) {
         // A closed pipe then shows as an error of the write, not as a silent end.
         signal(SIGPIPE, SIG_IGN)
+        // So does a limit on the size of files (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         let queue = DispatchQueue(label: "phibatch.signals")
         // Apart, because stderr may be a pipe that nobody empties.
         let messages = DispatchQueue(label: "phibatch.signals.messages")
@@ -36,11 +39,16 @@ final class SignalWatch: @unchecked Sendable {
                 guard isFirst else { _exit(128 + number) }
                 stopFlag.set()
                 messages.async {
-                    console.error("\(name): saving what is under way; the same command goes on from here")
+                    console.error(
+                        resumable
+                            ? "\(name): saving what is under way; the same command goes on from here"
+                            : "\(name): stopping")
                 }
                 queue.asyncAfter(deadline: .now() + Self.patience) {
                     messages.async {
-                        console.error("leaving in the middle of a long step; what is finished is safe")
+                        console.error(
+                            "leaving in the middle of a long step"
+                                + (resumable ? "; what is finished is safe" : ""))
                     }
                     queue.asyncAfter(deadline: .now() + 0.05) { _exit(128 + number) }
                 }

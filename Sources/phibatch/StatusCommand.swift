@@ -45,7 +45,7 @@ struct StatusReport {
     init(job: JobSettings, status: JobStatus, lines: Int?) {
         self.job = job
         self.status = status
-        total = (lines ?? status.progress?.linesTotal).map { $0 * job.samples }
+        total = lines.map { $0 * job.samples } ?? status.progress?.resultsTotal
     }
 
     private var left: Int? { total.map { max(0, $0 - status.done) } }

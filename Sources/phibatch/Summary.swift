@@ -34,9 +34,15 @@ final class ProgressReport {
 struct Summary {
     let job: JobSettings
     let outcome: RunOutcome
+    /// Nil where the results went to a stream.
+    let journal: JournalStore?
 
     var lines: [String] {
         let statistics = outcome.statistics
+        if outcome.status == .complete, statistics.done == 0, let journal, !journal.didReplaceOutput {
+            return ["nothing to do: the results of all \(statistics.lines) lines are in \(job.output)"]
+                + failedLines
+        }
         var counts = "\(statistics.lines) lines: \(statistics.done) done, \(statistics.failed) failed"
         if job.samples > 1 { counts += " (\(job.samples) samples a line)" }
         if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
@@ -46,15 +52,32 @@ struct Summary {
             "\(statistics.promptTokens) prompt tokens, \(statistics.completionTokens) completion tokens, "
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
         ]
+        if let comparison { lines.append(comparison) }
         switch outcome.status {
         case .complete:
             if job.output != "-" { lines.append("results are in \(job.output)") }
             lines += failedLines
         case .interrupted:
-            lines.append("stopped before the end; run the same command again to go on")
+            lines.append(
+                job.output == "-"
+                    ? "stopped before the end; the results so far are out, and another run begins anew"
+                    : "stopped before the end; run the same command again to go on")
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// What of an earlier run's results was used; nil if there were none.
+    private var comparison: String? {
+        guard let journal else { return nil }
+        let report = journal.report
+        guard journal.storedAtStart > 0 || report.resumed > 0 else { return nil }
+        var text = "results of an earlier run: \(report.kept - report.keptFailed) kept"
+        if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
+        text += ", \(report.changed) changed, \(report.new) new"
+        // Known only when the whole input was seen.
+        if outcome.status != .interrupted { text += ", \(report.gone) gone" }
+        return text
     }
 
     var failureReport: String {

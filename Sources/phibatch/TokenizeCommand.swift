@@ -36,6 +36,7 @@ struct TokenizeCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             signal(SIGPIPE, SIG_IGN)
+            try ModelFolder.checkLinks(model)
             guard let codec = try TextCodec(folder: model) else {
                 throw ModelError(.missing, path: model, "the folder has no tokenizer.json.")
             }

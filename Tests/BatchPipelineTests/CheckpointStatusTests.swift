@@ -12,7 +12,7 @@ import Testing
         #expect(try JobStatus.read(output: output).state == .notStarted)
         let store = try openStore(folder)
         store.progress = JobProgress(
-            startedAt: Date().timeIntervalSince1970 - 100, linesRead: 10, linesTotal: 10, doneThisRun: 5,
+            startedAt: Date().timeIntervalSince1970 - 100, resultsTotal: 10, doneThisRun: 5,
             completionTokensThisRun: 500)
         try TestRun(lines: lines, limit: 6).run(store)
         let running = try JobStatus.read(output: output)

@@ -205,14 +205,14 @@ import Testing
             "system: x", "prompt: x", "chat: false", "max_tokens: 1", "temperature: 1", "top_p: 0.5",
             "top_k: 1",
             "min_p: 0.5", "seed: 1", "stop: x", "samples: 2", "ignore_eos: true", "tokens: true",
-            "logprobs: 0", "kv: int8",
+            "logprobs: 0",
         ] {
             #expect(
                 try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } != base, "\(line)")
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
-            "max_failures: 3",
+            "max_failures: 3", "kv: int8",
         ] {
             #expect(
                 try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")

@@ -81,7 +81,9 @@ import Testing
         let store = try openStore(folder)
         #expect(store.notes.count == 1)
         #expect(store.notes.first?.contains("2 damaged lines") == true, "\(store.notes)")
-        #expect(try TestRun(lines: lines).run(store) == 2)
+        try store.suspend()
+        #expect(try openStore(folder).notes.isEmpty, "told once")
+        #expect(try TestRun(lines: lines).run(openStore(folder)) == 2)
     }
 
     @Test func damageWhileTheRunUsesTheJournalIsFoundAtTheEnd() throws {

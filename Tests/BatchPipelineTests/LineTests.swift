@@ -1,3 +1,4 @@
+import Foundation
 import PhiModel
 import Testing
 
@@ -37,6 +38,24 @@ import Testing
         let lines = try lines([long + [0x0A] + Array("ok\n".utf8) + long], limit: 100)
         #expect(lines.map(\.excessLength) == [5000, nil, 5000])
         #expect(lines.map(\.bytes.count) == [0, 2, 0])
+    }
+
+    @Test func aFileThatShrinksIsAnError() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
+        for kept in [250, 253, 8] {
+            _ = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
+            var reader = LineReader(paths: [path], chunkSize: 16)
+            #expect(try reader.next()?.number == 1)
+            let file = try FileHandle(forWritingTo: URL(filePath: path))
+            try file.truncate(atOffset: UInt64(kept))
+            try file.close()
+            var count = 1
+            let error = #expect(throws: JobError.self) { while try reader.next() != nil { count += 1 } }
+            #expect(error?.kind == .inputOutput && error?.description.contains("had 500 bytes") == true)
+            // What was read before counts; half a line does not.
+            #expect(count == max(3, kept / 5))
+        }
     }
 
     @Test func missingFilesAndFoldersAreErrors() throws {

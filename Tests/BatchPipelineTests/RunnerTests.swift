@@ -105,6 +105,52 @@ import Testing
         #expect(store.output?.map(withoutTiming) == expected)
     }
 
+    @Test func theModelIsLoadedOnlyIfALineNeedsIt() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.prompts(5) + "not JSON\n", to: "in.jsonl")
+        let store = MemoryStore()
+        var loads = 0
+        func run(_ path: String) throws -> RunOutcome {
+            let job = Self.job(path) { $0.maxFailures = .count(1) }
+            return try Runner(job: job, store: store) {
+                loads += 1
+                return ScriptedModel()
+            }.run()
+        }
+        #expect(try run(path).statistics.done == 5 && loads == 1)
+        let again = try run(path)
+        #expect(again.status == .complete && again.statistics.done == 0 && again.statistics.skipped == 5)
+        #expect(loads == 1, "not for a line that fails without it, either")
+        let longer = try folder.write(Self.prompts(6), to: "longer.jsonl")
+        #expect(try run(longer).statistics.done == 1 && loads == 2)
+    }
+
+    @Test func aModelThatCannotBeLoadedEndsTheRun() throws {
+        let folder = try TestFolder()
+        try folder.write(Self.prompts(5).utf8, to: "in.jsonl")
+        let store = try JournalStore(output: folder.path("out.jsonl"), fingerprint: testFingerprint)
+        let problem = ModelError(.resources, "there is not enough memory")
+        #expect(throws: problem) {
+            try Runner(job: Self.job(folder.path("in.jsonl")), store: store) { throw problem }.run()
+        }
+        #expect(try folder.names == ["in.jsonl"], "nothing is left behind")
+    }
+
+    @Test func statusCountsSamples() throws {
+        let folder = try TestFolder()
+        try folder.write(Self.prompts(4).utf8, to: "in.jsonl")
+        let store = try JournalStore(
+            output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 3)
+        let flag = StopFlag()
+        let model = ScriptedModel()
+        model.beforeStep = { if $0 == 6 { flag.set() } }
+        let job = Self.job(folder.path("in.jsonl")) { $0.samples = 3 }
+        let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
+        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        #expect(outcome.status == .interrupted && status.done > 0 && status.inFlight > 0)
+        #expect(status.left == 12 - status.done)
+    }
+
     @Test func savedTokensThatCannotBeOursAreNotUsed() throws {
         final class Liar: ResultStore {
             let inner = MemoryStore()

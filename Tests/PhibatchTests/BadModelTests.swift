@@ -34,8 +34,7 @@ struct BadModelTests {
         let model = try #require(DemoJob.model)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for file in try FileManager.default.contentsOfDirectory(atPath: model) where file != name {
-            try FileManager.default.createSymbolicLink(
-                atPath: "\(folder)/\(file)", withDestinationPath: "\(model)/\(file)")
+            try DemoJob.link("\(model)/\(file)", at: "\(folder)/\(file)")
         }
         let path = "\(folder)/\(name)"
         try content.write(to: URL(filePath: path))

@@ -12,6 +12,16 @@ struct DemoJob {
     }()
     static var canRun: Bool { model != nil && Program.path != nil }
 
+    /// A second name for a file; a copy where that can't be.
+    static func link(_ file: String, at path: String) throws {
+        let file = URL(filePath: file).resolvingSymlinksInPath().path
+        do {
+            try FileManager.default.linkItem(atPath: file, toPath: path)
+        } catch {
+            try FileManager.default.copyItem(atPath: file, toPath: path)
+        }
+    }
+
     /// The lines of samples/prompts.jsonl, by id where they have one.
     static func samples() throws -> [String] {
         try String(contentsOfFile: top + "/samples/prompts.jsonl", encoding: .utf8)
@@ -47,6 +57,14 @@ struct DemoJob {
         try RunningProgram(["run"] + arguments(more), environment: environment, folder: folder)
     }
 
+    /// Runs a shell script in which `"$@"` is the program with the job's arguments.
+    func shell(_ script: String, _ more: [String] = []) throws -> Program.Result {
+        let process = try RunningProgram(
+            ["-c", script, "sh", Program.path ?? "", "run"] + arguments(more), folder: folder,
+            program: "/bin/sh")
+        return try process.end()
+    }
+
     /// The output's lines without their `timing`; nil if there is no output.
     var results: [String]? {
         guard let data = FileManager.default.contents(atPath: folder + "/out.jsonl") else { return nil }
@@ -65,11 +83,14 @@ final class RunningProgram {
     private let output: String
     private let errors: String
 
-    init(_ arguments: [String], environment: [String: String] = [:], folder: String) throws {
+    init(
+        _ arguments: [String], environment: [String: String] = [:], folder: String,
+        program: String? = Program.path
+    ) throws {
         let base = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
         (output, errors) = (base + ".out", base + ".err")
         for path in [output, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
-        process.executableURL = URL(filePath: Program.path ?? "phibatch")
+        process.executableURL = URL(filePath: program ?? "phibatch")
         process.arguments = arguments
         process.currentDirectoryURL = URL(filePath: folder)
         process.environment = Program.environment.merging(environment) { $1 }

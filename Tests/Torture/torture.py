@@ -5,8 +5,9 @@
 
 Each round runs one job to its end through many processes. Every process has its own number of workers,
 threads, prefill chunk and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in
-eight) by SIGTERM or SIGINT, which must be obeyed within 2 seconds, with 143 or 130. Some are killed just
-as the output is put in place. At the end of a round the results must be those of the undisturbed run,
+eight) by SIGTERM, SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends
+comes when only a few results are missing, a fifth while the output is written and put in place and the
+journal removed, the others at any time, the start included. At the end of a round the results must be those of the undisturbed run,
 byte for byte but for the `timing` members. Exit status 1 if anything is lost, doubled or different, or if
 the program ever misbehaves.
 """
@@ -109,6 +110,8 @@ class Torture:
         self.seconds = time.monotonic() - start
         with open(self.path("expected.jsonl"), "rb") as file:
             self.expected = TIMING.sub(b"", file.read())
+        # A line for each result and one for its header; more if failed lines were tried again.
+        self.whole_journal = self.expected.count(b"\n") + 1
 
     def settings(self):
         rng = self.rng
@@ -122,25 +125,45 @@ class Torture:
         except subprocess.TimeoutExpired:
             return None
 
+    def wait_until(self, process, condition, pause=0.001):
+        """Waits for the condition or the process's end, and not much longer than a whole run takes."""
+        patience = time.monotonic() + 2 * self.seconds
+        while process.poll() is None and not condition() and time.monotonic() < patience:
+            if pause:
+                time.sleep(pause)
+
+    def journal_lines(self):
+        try:
+            with open(self.path("out.jsonl.journal"), "rb") as file:
+                return file.read().count(b"\n")
+        except FileNotFoundError:
+            return 0
+
     def end_at_some_moment(self, process, attempt):
         """Ends the process, or lets it end. Returns its status, None if it was killed."""
         rng = self.rng
-        kind = rng.random()
-        if kind < 0.1:
-            # As it finishes: the output's draft is there, or has just been put in place.
-            watched = [self.path("out.jsonl.tmp"), self.path("out.jsonl")]
-            patience = time.monotonic() + self.seconds
-            while process.poll() is None and not any(map(os.path.exists, watched)):
-                if time.monotonic() > patience:
-                    break
-            time.sleep(rng.choice([0, 0, 0.0005, 0.002]))
+        moment = rng.choices(["middle", "end", "finish"], [55, 25, 20])[0]
+        if moment == "finish":
+            # The output's draft is there, or has just been put in place, or the journal is gone.
+            watched = rng.choice([["out.jsonl.tmp", "out.jsonl"], ["out.jsonl"]])
+            watched = [self.path(name) for name in watched]
+            def is_there():
+                return any(map(os.path.exists, watched))
+            self.wait_until(process, lambda: is_there() or self.journal_lines() >= self.whole_journal - 1)
+            self.wait_until(process, is_there, pause=0)
+            time.sleep(rng.choice([0, 0, 0.0002, 0.0005, 0.002]))
+        elif moment == "end":
+            wanted = self.whole_journal - rng.choice([0, 1, 2, 3, 5])
+            self.wait_until(process, lambda: self.journal_lines() >= wanted)
+            time.sleep(rng.choice([0, 0, 0.001, 0.01]))
         else:
             # Seldom so late that it could end by itself; but later and later, so that a round ends.
             self.wait(process, rng.uniform(0.02, 0.5 * self.seconds * (1 + attempt / 20)))
+        self.counts["at the " + moment] += 1
         if process.poll() is not None:
             return process.returncode
-        if kind > 0.875:
-            number, status = rng.choice([(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+        if rng.random() < 0.125:
+            number, status = rng.choice([(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
             start = time.monotonic()
             # Before its handler stands, the signal's own effect ends the process; that is as good.
             process.send_signal(number)
@@ -231,14 +254,20 @@ class Torture:
         self.undisturbed()
         print(f"torture: the undisturbed run took {self.seconds:.1f} s", flush=True)
         shown = 0
-        while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
-            self.round()
-            if self.counts["kills"] >= shown + 25:
-                shown = self.counts["kills"]
-                print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+        # Ended early, it says how far it came.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
+                self.round()
+                if self.counts["kills"] >= shown + 25:
+                    shown = self.counts["kills"]
+                    print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+        except KeyboardInterrupt:
+            print("torture: broken off")
         c = self.counts
-        print(f"torture: {c['kills']} kills ({c['killed behind the rename']} behind the rename), {c['signals']} "
-              f"signals (left within {self.slowest_leave:.2f} s), {c['resumes']} resumes, {c['rounds']} rounds, "
+        print(f"torture: {c['kills']} kills ({c['killed behind the rename']} behind the rename; of all ends "
+              f"{c['at the middle']} in the middle, {c['at the end']} near the end, {c['at the finish']} at the "
+              f"finish), {c['signals']} signals (left within {self.slowest_leave:.2f} s), {c['resumes']} resumes, {c['rounds']} rounds, "
               f"{c['lines']} lines")
         print(f"torture: lost, doubled, different: {c['lost']}, {c['doubled']}, {c['different']}")
         if self.complaints:

@@ -73,6 +73,17 @@ final class File {
         }
     }
 
+    func fill(_ range: Range<Int>, with byte: UInt8) throws {
+        let bytes = [UInt8](repeating: byte, count: min(range.count, 1 << 16))
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: 1 << 16) {
+            try bytes.withUnsafeBytes {
+                try write(
+                    UnsafeRawBufferPointer(rebasing: $0[..<min($0.count, range.upperBound - start)]),
+                    at: start)
+            }
+        }
+    }
+
     func sync() throws(StoreError) {
         try attempt("cannot be synced to disk") { () throws(SystemError) in try system.sync(descriptor) }
     }

@@ -5,21 +5,19 @@ public struct JobProgress: Sendable, Equatable, Codable {
     /// Seconds since 1970.
     public var startedAt: Double
     public var savedAt: Double
-    /// Lines of the input that were read so far, and in all, if that is known.
-    public var linesRead: Int
-    public var linesTotal: Int?
+    /// Results that the job will have (lines times samples), if the input was read to its end.
+    public var resultsTotal: Int?
     /// Results and completion tokens of this run alone: what its speed is reckoned from.
     public var doneThisRun: Int
     public var completionTokensThisRun: Int
 
     public init(
-        startedAt: Double = 0, savedAt: Double = 0, linesRead: Int = 0, linesTotal: Int? = nil,
-        doneThisRun: Int = 0, completionTokensThisRun: Int = 0
+        startedAt: Double = 0, savedAt: Double = 0, resultsTotal: Int? = nil, doneThisRun: Int = 0,
+        completionTokensThisRun: Int = 0
     ) {
         self.startedAt = startedAt
         self.savedAt = savedAt
-        self.linesRead = linesRead
-        self.linesTotal = linesTotal
+        self.resultsTotal = resultsTotal
         self.doneThisRun = doneThisRun
         self.completionTokensThisRun = completionTokensThisRun
     }

@@ -40,10 +40,10 @@ public struct JobStatus: Sendable, Equatable {
         return Double(progress.doneThisRun) / (progress.savedAt - progress.startedAt)
     }
 
-    /// Input lines without a result, if the run knew the number of lines. Takes one result a line.
-    public var left: Int? { progress?.linesTotal.map { max(0, $0 - done) } }
+    /// Results still to be made, if the run had read its whole input.
+    public var left: Int? { progress?.resultsTotal.map { max(0, $0 - done) } }
 
-    /// Seconds that the lines left will take at the speed so far.
+    /// Seconds that the results left will take at the speed so far.
     public var secondsLeft: Double? {
         guard let left, let resultsPerSecond else { return nil }
         return Double(left) / resultsPerSecond

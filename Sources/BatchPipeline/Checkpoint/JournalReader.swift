@@ -8,9 +8,19 @@ struct JournalReader {
         var fileSize = 0
         /// Damaged lines; one that a stray line feed split counts once.
         var damaged = 0
+        /// Where they are, together with the line feeds between neighbours.
+        var damagedRanges: [Range<Int>] = []
         var failed = 0
         var completionTokens = 0
         var isTorn: Bool { end < fileSize }
+
+        fileprivate mutating func addDamage(at range: Range<Int>) {
+            if let last = damagedRanges.last, range.lowerBound <= last.upperBound + 1 {
+                damagedRanges[damagedRanges.count - 1] = last.lowerBound..<range.upperBound
+            } else {
+                damagedRanges.append(range)
+            }
+        }
     }
 
     /// The header line, or nil if there is no whole line.
@@ -40,7 +50,8 @@ struct JournalReader {
         let runBytes = run.map { Array($0.utf8) }
         outcome.end = try LineScanner(file: file).forEachLine { line in
             defer { isFirst = false }
-            if isFirst { return true }
+            // What a damaged line leaves once it was blanked out.
+            if isFirst || line.bytes.isEmpty { return true }
             var ok = line.isWhole && RecordLine.hasValidSum(line.bytes)
             var parts = [(line.offset, line.bytes)]
             if !ok, line.isWhole {
@@ -52,6 +63,7 @@ struct JournalReader {
                 let continues = previousWasDamaged && !Self.startsRecord(line.bytes)
                 if !continues { outcome.damaged += 1 }
                 previousWasDamaged = true
+                if line.isWhole { outcome.addDamage(at: line.offset..<line.offset + line.bytes.count) }
                 return true
             }
             previousWasDamaged = false
@@ -60,6 +72,9 @@ struct JournalReader {
                     let record = RecordLine(journal: bytes)
                 else {
                     outcome.damaged += 1
+                    // With the damaged line feeds around it, but not those that are whole.
+                    let whole = line.offset..<line.offset + line.bytes.count
+                    outcome.addDamage(at: (offset - 1..<offset + bytes.count + 1).clamped(to: whole))
                     continue
                 }
                 guard runBytes?.elementsEqual(bytes[record.run]) ?? true else {

@@ -108,6 +108,8 @@ extension JournalStore {
             notes.append(
                 "\(paths.journal): \(outcome.damaged) damaged lines were passed over; "
                     + "results that only they held are done anew.")
+            // So that the next run doesn't find, and tell of, the same damage again.
+            for range in outcome.damagedRanges { try found.fill(range, with: 0x0a) }
         }
         journal = found
         journalEnd = outcome.end

@@ -43,7 +43,8 @@ public final class JournalStore: ResultStore {
     var index = ResultIndex()
     /// For each position the index's entry.
     var positions = ContiguousArray<UInt32>()
-    var storedAtStart = 0
+    /// Results that were there at the start, whether or not they still fit the input.
+    public internal(set) var storedAtStart = 0
     private var claimedStored = 0
     private var counts = ResumeReport()
     /// In-flight completions of an earlier run, by entry name, until they are taken up.
@@ -94,6 +95,9 @@ public final class JournalStore: ResultStore {
         return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
     }
     private static let monotonicStart = ContinuousClock.now
+
+    /// The journal, if there is one.
+    public var journalPath: String? { (try? system.exists(paths.journal)) == true ? paths.journal : nil }
 
     /// What could be used of an earlier run's results, so far as lines are claimed.
     public var report: ResumeReport {
@@ -212,6 +216,8 @@ public final class JournalStore: ResultStore {
 
     public func saveInFlight(_ records: [InFlightRecord]) throws {
         if let failure { throw failure }
+        // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
+        if journal == nil, records.isEmpty { return }
         try failing {
             for record in records { carried[nameHash(record.key, repetition: 0)] = nil }
             progress.savedAt = Date().timeIntervalSince1970

@@ -34,7 +34,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         code = error.code
         var text = "\(what): \(ErrorCode.text(error.code))."
         if ErrorCode.outOfRoom.contains(error.code) {
-            text += " Finished results are kept; make room and run the same command again."
+            text += " Make room there."
         }
         message = text
     }

@@ -5,12 +5,17 @@ final class ByteSource {
     let name: String
     private var descriptor: Int32
     private let isOurs: Bool
+    /// Of a regular file: where it ended when it was opened, and where we are.
+    private let expectedEnd: Int?
+    private var position = 0
 
     /// - Parameter path: a file, or `-` for stdin.
     /// - Throws: `JobError` of kind `missingInput`.
     init(path: String) throws {
         if path == "-" {
             (name, descriptor, isOurs) = ("stdin", 0, false)
+            position = max(0, Int(lseek(descriptor, 0, SEEK_CUR)))
+            expectedEnd = Self.size(of: descriptor)
             return
         }
         (name, isOurs) = (path, true)
@@ -18,6 +23,7 @@ final class ByteSource {
         guard descriptor >= 0 else {
             throw JobError(.missingInput, at: path, "can't be read: \(String(cString: strerror(errno))).")
         }
+        expectedEnd = Self.size(of: descriptor)
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
             close(descriptor)
@@ -30,6 +36,13 @@ final class ByteSource {
         if isOurs, descriptor >= 0 { close(descriptor) }
     }
 
+    /// Nil for what is no regular file.
+    private static func size(of descriptor: Int32) -> Int? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+
     /// - Returns: how many bytes were read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -39,7 +52,16 @@ final class ByteSource {
             #else
                 let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             #endif
-            if count >= 0 { return count }
+            if count >= 0 {
+                position += count
+                if count == 0, let expectedEnd, position < expectedEnd {
+                    throw JobError(
+                        .inputOutput, at: name,
+                        "became shorter while it was read: it had \(expectedEnd) bytes and ends at \(position) "
+                            + "now. Run the same command again once it is whole; what is done is kept.")
+                }
+                return count
+            }
             if errno == EINTR { continue }
             throw JobError(.inputOutput, at: name, "can't be read: \(String(cString: strerror(errno))).")
         }

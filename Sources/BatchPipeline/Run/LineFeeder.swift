@@ -17,7 +17,7 @@ final class LineFeeder: @unchecked Sendable {
     }
 
     private let job: JobSettings
-    private let model: any BatchModel
+    private let models: ModelLoader
     private let store: SharedStore
     private let queue: WorkQueue
     private let builder: PromptBuilder
@@ -30,9 +30,9 @@ final class LineFeeder: @unchecked Sendable {
     private var seen = SeenIDs()
 
     /// - Throws: `JobError` if a template of the job is malformed.
-    init(job: JobSettings, model: any BatchModel, store: SharedStore, queue: WorkQueue) throws {
+    init(job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue) throws {
         self.job = job
-        self.model = model
+        self.models = models
         self.store = store
         self.queue = queue
         builder = try PromptBuilder(job)
@@ -149,6 +149,7 @@ final class LineFeeder: @unchecked Sendable {
 
     private func prepare(_ record: PromptRecord) throws -> PreparedLine {
         let content = try builder.prompt(for: record)
+        let model = try models.loaded()
         let tokens: [Int32]
         do {
             tokens = try model.tokens(for: content)

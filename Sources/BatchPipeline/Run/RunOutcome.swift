@@ -16,7 +16,7 @@ public struct RunStatistics: Sendable, Equatable {
     public var promptTokens = 0
     /// Tokens chosen by this run.
     public var completionTokens = 0
-    /// Wall time.
+    /// Wall time since the first request was admitted; until then, since the start.
     public var seconds = 0.0
 
     public var tokensPerSecond: Double { seconds > 0 ? Double(completionTokens) / seconds : 0 }

@@ -9,7 +9,7 @@ public final class Runner {
     static let failuresReported = 5
 
     private let job: JobSettings
-    private let model: any BatchModel
+    private let models: ModelLoader
     private let store: SharedStore
     private let stopFlag: StopFlag
     private let progress: (RunStatistics) -> Void
@@ -26,29 +26,41 @@ public final class Runner {
 
     private var statistics = RunStatistics()
     private var failures: [FailedLine] = []
-    private let started = ContinuousClock.now
-    private let startedAt = Date().timeIntervalSince1970
+    /// Once the model is there and the first request admitted: what speeds are reckoned from.
+    private var hasBegun = false
+    private var started = ContinuousClock.now
+    private var startedAt = Date().timeIntervalSince1970
     private var lastSaving = ContinuousClock.now
     private var lastProgress = ContinuousClock.now
+
+    /// With a model that is there already.
+    /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
+    public convenience init(
+        job: JobSettings, model: any BatchModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        progress: @escaping (RunStatistics) -> Void = { _ in }
+    ) throws {
+        try self.init(job: job, store: store, stopFlag: stopFlag, progress: progress) { model }
+        _ = try models.loaded()
+    }
 
     /// - Parameters:
     ///   - stopFlag: once set, the run saves what is under way and ends, resumable.
     ///   - progress: called from time to time, on the thread that runs.
-    /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
+    ///   - loadModel: called once, on another thread, when a line first needs the model; never if all
+    ///     lines are done. What it throws ends the run.
+    /// - Throws: `JobError` if a template of the job is malformed.
     public init(
-        job: JobSettings, model: any BatchModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        progress: @escaping (RunStatistics) -> Void = { _ in }
+        job: JobSettings, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        progress: @escaping (RunStatistics) -> Void = { _ in },
+        loadModel: @escaping () throws -> any BatchModel
     ) throws {
-        if !model.hasTokenizer, !job.stop.isEmpty {
-            throw JobError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
-        }
         self.job = job
-        self.model = model
+        models = ModelLoader(job: job, load: loadModel)
         self.store = SharedStore(store)
         self.stopFlag = stopFlag
         self.progress = progress
         queue = WorkQueue(countLimit: max(64, 2 * job.workerCount))
-        feeder = try LineFeeder(job: job, model: model, store: self.store, queue: queue)
+        feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue)
         results = ResultRecord(job: job)
         scheduler = Scheduler(workers: job.workerCount, prefillChunk: job.prefillChunk)
     }
@@ -91,7 +103,7 @@ public final class Runner {
             guard completion.request.label.position < store.use({ $0.positionLimit }) else { return }
             let admission: Admission
             do {
-                admission = try model.admit(
+                admission = try models.loaded().admit(
                     prompt: completion.request.prompt, maxTokens: completion.request.maxTokens)
             } catch let error as ModelError where error.kind == .resources || error.kind == .badRequest {
                 first = nil
@@ -111,6 +123,11 @@ public final class Runner {
     }
 
     private func begin(_ waiting: Completion, _ sequence: SequenceID, cached: Int) {
+        if !hasBegun {
+            hasBegun = true
+            started = .now
+            startedAt = Date().timeIntervalSince1970
+        }
         var completion = waiting
         completion.begin(sequence, cached: cached)
         let position = completion.request.label.position
@@ -125,6 +142,7 @@ public final class Runner {
     private func takeNext() throws -> Bool {
         switch try queue.pop(patience: scheduler.isIdle ? 0.1 : 0) {
         case .work(.request(let request)):
+            let model = try models.loaded()
             let fresh = Completion(request, model: model, ignoresEndOfSequence: job.ignoreEndOfSequence)
             first = fresh.resumed(limits: model.limits) ?? fresh
             return true
@@ -152,6 +170,7 @@ public final class Runner {
             else { preconditionFailure("the scheduler named a request that is not active") }
             inputs.append(input)
         }
+        let model = try models.loaded()
         let start = ContinuousClock.now
         let choices = try model.step(inputs)
         scheduler.stepTook((.now - start).seconds)
@@ -166,6 +185,7 @@ public final class Runner {
 
     private func retire(_ request: Int) throws {
         guard let completion = active.removeValue(forKey: request) else { return }
+        let model = try models.loaded()
         let provenance = completion.sequence.map { model.provenance(of: $0) } ?? [:]
         if let sequence = completion.sequence { model.release(sequence) }
         scheduler.release(request)
@@ -217,7 +237,7 @@ public final class Runner {
         let count = feeder.count
         try store.use { store in
             (store as? JournalStore)?.progress = JobProgress(
-                startedAt: startedAt, linesRead: count.lines, linesTotal: count.isWhole ? count.lines : nil,
+                startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
                 doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
             try store.saveInFlight(records)
         }

@@ -44,6 +44,7 @@ extension ModelConfiguration {
     /// `eos_token_id` replaces config.json's.
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
     public init(folder: String) throws {
+        try ModelFolder.checkLinks(folder)
         let path = folder + "/config.json"
         self = try Self(
             ConfigReader(

@@ -5,7 +5,7 @@ import Foundation
 public struct EngineOptions: Sendable {
     /// Compute threads; nil takes one for each processor.
     public var threads: Int?
-    /// Bytes of KV cache; nil takes a quarter of the machine's memory.
+    /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
     /// What the KV cache holds.
     public var kvPrecision: KVPrecision
@@ -67,11 +67,12 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public init(folder: String, options: EngineOptions = EngineOptions()) throws {
         configuration = try ModelConfiguration(folder: folder)
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
-        codec = try TextCodec(folder: folder)
         let store = try TensorStore(folder: folder)
+        // Before anything large is read.
+        let budget = try MemoryCheck(configuration, store).budget(asked: options.kvBudget)
+        codec = try TextCodec(folder: folder)
         let processors = ProcessInfo.processInfo.activeProcessorCount
         threads = max(1, options.threads ?? processors)
-        let budget = options.kvBudget ?? Int(clamping: ProcessInfo.processInfo.physicalMemory / 4)
         cache = KVCache(
             layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
             headDimension: configuration.headDimension, precision: options.kvPrecision, budget: budget)

@@ -63,6 +63,19 @@ enum Platform {
         #endif
     }
 
+    static var pageSize: Int { Int(sysconf(Int32(_SC_PAGESIZE))) }
+
+    /// What `ulimit -v` has set, in bytes; nil if nothing.
+    static var addressSpaceLimit: Int? {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0
+        #else
+            let isKnown = getrlimit(RLIMIT_AS, &limit) == 0
+        #endif
+        return isKnown ? Int(exactly: limit.rlim_cur).flatMap { $0 > 0 && $0 < Int.max >> 1 ? $0 : nil } : nil
+    }
+
     /// Lets another thread have the processor.
     static func yieldProcessor() { sched_yield() }
 

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+@Suite struct AvailableMemoryTests {
+    /// A root folder with the given files of /proc and /sys.
+    private func available(_ files: [String: String]) throws -> AvailableMemory {
+        let root = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        for (path, text) in files {
+            let url = URL(filePath: root + path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: url)
+        }
+        return AvailableMemory.now(root: root)
+    }
+
+    private static let meminfo = "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\n"
+
+    @Test func theTightestLimitCounts() throws {
+        let machine = try available(["/proc/meminfo": Self.meminfo])
+        #expect(machine.bytes == 4000 << 10)
+        #expect(machine.reason == "of the machine's 16.4 GB, 4 MB are free")
+
+        let unified = try available([
+            "/proc/meminfo": Self.meminfo, "/proc/self/cgroup": "0::/a.slice/b.scope\n",
+            "/sys/fs/cgroup/a.slice/memory.max": "3000000\n",
+            "/sys/fs/cgroup/a.slice/memory.current": "2500000\n",
+            "/sys/fs/cgroup/a.slice/memory.stat":
+                "anon 1\ninactive_file 300000\nactive_file 200000\nslab 9\n",
+            "/sys/fs/cgroup/a.slice/b.scope/memory.max": "max\n",
+            "/sys/fs/cgroup/a.slice/b.scope/memory.current": "2000000\n",
+        ])
+        #expect(unified.bytes == 1_000_000)
+        #expect(unified.reason == "of the control group's 3 MB, 1 MB are free")
+
+        // In a container the path is the host's, and only the root is there.
+        let old = try available([
+            "/proc/meminfo": Self.meminfo, "/proc/self/cgroup": "9:cpu:/\n4:memory,x:/docker/abc\n0::/\n",
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes": "2000000\n",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes": "900000\n",
+            "/sys/fs/cgroup/memory/memory.stat": "inactive_file 7\ntotal_inactive_file 100000\n",
+        ])
+        #expect(old.bytes == 1_200_000)
+    }
+
+    @Test func aSystemThatDoesNotTellCountsWhole() throws {
+        #expect(try available([:]).bytes == Int(clamping: ProcessInfo.processInfo.physicalMemory))
+    }
+}
+
+@Suite(.enabled(if: DemoModelTests.folder != nil, DemoModelTests.missing))
+struct MemoryCheckTests {
+    private func check() throws -> MemoryCheck {
+        let folder = try #require(DemoModelTests.folder)
+        return try MemoryCheck(ModelConfiguration(folder: folder), TensorStore(folder: folder))
+    }
+
+    @Test func sizesComeFromTheHeaders() throws {
+        let check = try check()
+        let engine = try PhiEngine(folder: check.folder, options: EngineOptions(kvBudget: 10_000_000))
+        // Products alone, without the norms; the embedding is tied.
+        #expect(abs(check.weightBytes - engine.weightBytes) < engine.weightBytes / 100)
+    }
+
+    @Test func whatFitsIsGrantedAndWhatDoesNotIsRefused() throws {
+        let check = try check()
+        let fixed = check.weightBytes + check.workingBytes
+        func budget(_ asked: Int?, _ bytes: Int) throws -> Int {
+            try check.budget(
+                asked: asked, available: AvailableMemory(bytes: bytes, reason: "there is little"),
+                physical: 16_000_000_000)
+        }
+        #expect(try budget(nil, 100_000_000_000) == 4_000_000_000)
+        #expect(try budget(nil, fixed + 400_000_000) == 300_000_000)
+        #expect(try budget(nil, fixed + check.workerBytes) == check.workerBytes)
+        #expect(try budget(1_000_000, fixed + 1_000_000) == 1_000_000, "less than usual, if asked for")
+        #expect(throws: ModelError.self) { try budget(nil, fixed + check.workerBytes - 1) }
+        let error = #expect(throws: ModelError.self) { try budget(3_000_000_000, fixed + 2_000_000_000) }
+        #expect(error?.kind == .resources)
+        #expect(error?.message.contains("Set kv_budget to 2.0 GB or less") == true)
+    }
+}

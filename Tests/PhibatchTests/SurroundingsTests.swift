@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// Runs where something is missing or scarce.
+@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct SurroundingsTests {
+    private static let lines = (0..<4).map { "{\"id\":\"n\($0)\",\"prompt\":\"Count up from \($0).\"}" }
+
+    private func expected() throws -> [String] {
+        let job = try job()
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        return try #require(job.results)
+    }
+
+    private func job() throws -> DemoJob { try DemoJob(Self.lines, ["--max-tokens", "8"]) }
+
+    /// A file that is opened must not get the number of a stream that was closed: messages would go into it.
+    @Test func closedStreamsHarmNothing() throws {
+        let expected = try expected()
+        let job = try job()
+        defer { job.remove() }
+        #expect(try job.shell("exec <&- >&- 2>&-; \"$@\"").status == 0)
+        #expect(job.results == expected)
+        #expect(try job.files == ["in.jsonl", "out.jsonl"])
+        let result = try RunningProgram(
+            ["-c", "exec >&-; \"$@\"", "sh", try #require(Program.path), "run", "--model", job.model]
+                + ["--input", "in.jsonl", "--output", "-"], folder: job.folder, program: "/bin/sh"
+        ).end()
+        #expect(
+            result.status == 74 && result.errors.contains("stdout: cannot be written"), "\(result.errors)")
+    }
+
+    /// A limit on the size of files is the one kind of full disk that needs no rights to make.
+    @Test func aFullDiskLosesNothing() throws {
+        let expected = try expected()
+        let job = try job()
+        defer { job.remove() }
+        // In units of 512 bytes: the journal takes 2 for its header, then almost 1 a result.
+        let first = try job.shell("ulimit -f 3; \"$@\"", ["--workers", "1"])
+        #expect(first.status == 74 && job.results == nil)
+        #expect(first.errors.contains("out.jsonl.journal: cannot be written: "), "\(first.errors)")
+        #expect(first.errors.contains("what was done is kept in out.jsonl.journal"), "\(first.errors)")
+        let second = try job.run()
+        #expect(second.status == 0 && job.results == expected, "\(second.errors)")
+        #expect(second.errors.contains("results of an earlier run: "), "\(second.errors)")
+    }
+
+    @Test func aSmallCacheDelaysLinesOnly() throws {
+        let expected = try expected()
+        let job = try job()
+        defer { job.remove() }
+        // Room for one block of 64 tokens, which is one of these requests.
+        let result = try job.run(["--kv-budget", "1MB", "--workers", "4"])
+        #expect(result.status == 0 && job.results == expected, "\(result.errors)")
+    }
+
+    #if os(Linux)
+        @Test func tooLittleMemoryIsSaidBeforeLoading() throws {
+            let job = try job()
+            defer { job.remove() }
+            let result = try job.shell("ulimit -v 450000; \"$@\"")
+            #expect(result.status == 69)
+            #expect(result.errors.contains("there is not enough memory: the model needs"), "\(result.errors)")
+            #expect(try job.files == ["in.jsonl"])
+        }
+    #endif
+
+    @Test func aModelFolderLeadsNowhereElse() throws {
+        var job = try job()
+        defer { job.remove() }
+        let folder = job.folder + "/model"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for file in ["config.json", "model.safetensors", "tokenizer.json"] {
+            try DemoJob.link("\(try #require(DemoJob.model))/\(file)", at: "\(folder)/\(file)")
+        }
+        let link = folder + "/tokenizer_config.json"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../in.jsonl")
+        job.model = folder
+        let result = try job.run()
+        #expect(
+            result.status == 69 && result.errors.contains("leads out of the model folder"), "\(result.errors)"
+        )
+        try FileManager.default.removeItem(atPath: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "config.json")
+        #expect(try job.run().errors.contains("chat template"), "a link within is read")
+    }
+}
