@@ -52,6 +52,7 @@ struct Summary {
             "\(statistics.promptTokens) prompt tokens, \(statistics.completionTokens) completion tokens, "
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
         ]
+        if let whereTimeWent { lines.append(whereTimeWent) }
         if let comparison { lines.append(comparison) }
         switch outcome.status {
         case .complete:
@@ -65,6 +66,21 @@ struct Summary {
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// Shares of the time; nil if the model did nothing.
+    private var whereTimeWent: String? {
+        let statistics = outcome.statistics
+        let compute = statistics.compute
+        guard statistics.prefillSeconds + statistics.decodeSeconds > 0, statistics.seconds > 0 else {
+            return nil
+        }
+        func share(_ seconds: Double) -> String { "\(rounded(100 * seconds / statistics.seconds)) %" }
+        return
+            "time: prefill \(share(statistics.prefillSeconds)), decode \(share(statistics.decodeSeconds)), "
+            + "idle \(share(statistics.idleSeconds)); of it products \(share(compute.products)), "
+            + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
+            + "sampling \(share(compute.sampling))"
     }
 
     /// What of an earlier run's results was used; nil if there were none.

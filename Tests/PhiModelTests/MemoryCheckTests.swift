@@ -55,7 +55,8 @@ import Testing
 struct MemoryCheckTests {
     private func check() throws -> MemoryCheck {
         let folder = try #require(DemoModelTests.folder)
-        return try MemoryCheck(ModelConfiguration(folder: folder), TensorStore(folder: folder))
+        return try MemoryCheck(
+            ModelConfiguration(folder: folder), TensorStore(folder: folder), precision: .int8)
     }
 
     @Test func sizesComeFromTheHeaders() throws {

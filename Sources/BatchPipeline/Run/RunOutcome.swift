@@ -1,3 +1,5 @@
+import PhiModel
+
 /// Numbers of a run, so far or in all.
 public struct RunStatistics: Sendable, Equatable {
     /// Lines read so far.
@@ -19,6 +21,14 @@ public struct RunStatistics: Sendable, Equatable {
     /// Wall time since the first request was admitted; until then, since the start.
     public var seconds = 0.0
 
+    /// Of `seconds`: steps of the model, shared out by their rows of prompts and of completions.
+    public var prefillSeconds = 0.0
+    public var decodeSeconds = 0.0
+    /// What the steps' time went into.
+    public var compute = ComputeTimes()
+
+    /// Not in a step: waiting for lines, writing results.
+    public var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }
     public var tokensPerSecond: Double { seconds > 0 ? Double(completionTokens) / seconds : 0 }
 }
 

@@ -173,7 +173,9 @@ public final class Runner {
         let model = try models.loaded()
         let start = ContinuousClock.now
         let choices = try model.step(inputs)
-        scheduler.stepTook((.now - start).seconds)
+        let seconds = (.now - start).seconds
+        scheduler.stepTook(seconds)
+        count(parts, seconds: seconds, times: model.times)
         precondition(choices.count == parts.count, "a step answers each of its inputs")
         for (part, choice) in zip(parts, choices) where part.samples {
             guard let choice else { preconditionFailure("a step chooses a token where one is asked for") }
@@ -181,6 +183,14 @@ public final class Runner {
             active[part.request]?.accept(choice, model: model)
             if active[part.request]?.finishReason != nil { try retire(part.request) }
         }
+    }
+
+    private func count(_ parts: [Scheduler.Part], seconds: Double, times: ComputeTimes) {
+        let rows = parts.reduce(0) { $0 + $1.rows }
+        let prefill = Double(parts.reduce(0) { $0 + ($1.rows > 1 ? $1.rows : 0) }) / Double(max(1, rows))
+        statistics.prefillSeconds += seconds * prefill
+        statistics.decodeSeconds += seconds * (1 - prefill)
+        statistics.compute = times
     }
 
     private func retire(_ request: Int) throws {

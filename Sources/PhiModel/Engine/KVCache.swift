@@ -11,7 +11,7 @@ public enum KVPrecision: Sendable {
 
 extension KVPrecision {
     /// How kernels call it.
-    fileprivate var kernelKind: UInt32 {
+    var kernelKind: UInt32 {
         switch self {
         case .int8: UInt32(PHI_KV_INT8)
         case .float16: UInt32(PHI_KV_F16)

@@ -17,7 +17,7 @@ struct MemoryCheck {
     private static let rows = 512 + 32
     private static let programBytes = 100_000_000
 
-    init(_ configuration: ModelConfiguration, _ store: TensorStore) throws {
+    init(_ configuration: ModelConfiguration, _ store: TensorStore, precision: KVPrecision) throws {
         folder = store.folder
         weightBytes = try Self.packedBytes(configuration, store)
         let widest = max(configuration.qkvRows, 2 * configuration.intermediateSize)
@@ -30,7 +30,8 @@ struct MemoryCheck {
         let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
         let dims = UInt32((configuration.headDimension + 15) / 16 * 16)
         workerBytes =
-            blocks * configuration.layerCount * configuration.keyValueHeadCount * phi_kv_head_bytes(dims)
+            blocks * configuration.layerCount * configuration.keyValueHeadCount
+            * phi_kv_head_bytes(precision.kernelKind, dims)
     }
 
     /// 4 bits for what has 4 or fewer, else 8; scales and plain tensors as they are.

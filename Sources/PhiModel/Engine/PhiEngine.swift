@@ -69,7 +69,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
         let store = try TensorStore(folder: folder)
         // Before anything large is read.
-        let budget = try MemoryCheck(configuration, store).budget(asked: options.kvBudget)
+        let budget = try MemoryCheck(configuration, store, precision: options.kvPrecision).budget(
+            asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
         let processors = ProcessInfo.processInfo.activeProcessorCount
         threads = max(1, options.threads ?? processors)
