@@ -8,13 +8,16 @@ let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
 let fuzzParts: [Target.Dependency] = ["BatchPipeline", "PhiModel"]
+let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh"]
 let fuzz: Target =
     isFuzzing
     ? .executableTarget(
-        name: "phibatch-fuzz", dependencies: fuzzParts, path: "Tests/Fuzz", sources: ["Targets", "Driver"],
+        name: "phibatch-fuzz", dependencies: fuzzParts, path: "Tests/Fuzz", exclude: fuzzFiles,
+        sources: ["Targets", "Driver"],
         swiftSettings: strict)
     : .testTarget(
-        name: "FuzzTests", dependencies: fuzzParts, path: "Tests/Fuzz", sources: ["Targets", "Replay"],
+        name: "FuzzTests", dependencies: fuzzParts, path: "Tests/Fuzz", exclude: fuzzFiles,
+        sources: ["Targets", "Replay"],
         swiftSettings: strict)
 
 // psabi warns of vectors handed between functions; ours are all inlined.

@@ -26,7 +26,11 @@ struct FuzzTarget: Sendable {
     func run(_ input: [UInt8], _ scratch: ScratchFolder) throws {
         do {
             try body(input, scratch)
-        } catch is ModelError {} catch is JobError {} catch is LineError {} catch is StoreError {}
+        } catch let error where error is ModelError || error is JobError || error is StoreError {
+            let message = "\(error)"
+            try promise(message.utf8.count < 10_000, "a message of \(message.utf8.count) bytes")
+            try promise(!message.contains("\u{1B}"), "a message that steers the terminal")
+        }
     }
 }
 
