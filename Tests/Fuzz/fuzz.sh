@@ -32,7 +32,7 @@ for target; do
     set -- -rss_limit_mb=2048 -malloc_limit_mb=1024 -timeout=20 -max_len=16384
     if [ "$seconds" = keep ]; then
         rm -rf "$work/kept" && mkdir -p "$work/kept"
-        $program -merge=1 "$@" "$work/kept" "$here/corpus/$target" "$work/corpus/$target" 2>&1 | tail -1
+        $program -set_cover_merge=1 "$@" "$work/kept" "$here/corpus/$target" "$work/corpus/$target" 2>&1 | tail -1
         # Regressions stay, whatever they cover; they have names, not hashes.
         find "$here/corpus/$target" -type f -name '????????????????????????????????????????' -delete
         cp "$work/kept"/* "$here/corpus/$target"
