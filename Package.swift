@@ -8,7 +8,7 @@ let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
 let fuzzParts: [Target.Dependency] = ["BatchPipeline", "PhiModel"]
-let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh"]
+let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
 let fuzz: Target =
     isFuzzing
     ? .executableTarget(

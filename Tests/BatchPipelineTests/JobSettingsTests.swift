@@ -108,7 +108,7 @@ import Testing
             "kv_budget: lots",
             "job.yaml:4: kv_budget must be a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto, but is lots."
         ),
-        ("kv: int4", "job.yaml:4: kv must be one of auto, int8, but is int4."),
+        ("kv: int4", "job.yaml:4: kv must be one of auto, int8, f16, but is int4."),
         ("prefill_chunk: 0", "job.yaml:4: prefill_chunk must be a whole number from 1 to 65536, but is 0."),
         (
             "checkpoint_interval: -1",
