@@ -11,7 +11,7 @@ PYTHON ?= python3
 MODEL = models/smollm2-demo
 PHIBATCH = .build/release/phibatch
 
-.PHONY: demo test torture sanitize bench-peers build model clean help format lint check-swift check-python
+.PHONY: demo test torture sanitize fuzz fuzz-corpus bench-peers build model clean help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -41,9 +41,18 @@ torture: build model
 sanitize: check-swift
 	@for sanitizer in thread address; do \
 		echo "==> the tests under the $$sanitizer sanitizer"; \
-		PHIBATCH_DEMO_MODEL=none $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
+		PHIBATCH_DEMO_MODEL=none PHIBATCH_SANITIZER=$$sanitizer $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
 			--scratch-path .build/sanitize-$$sanitizer $(if $(FILTER),--filter "$(FILTER)") || exit 1; \
 	done
+
+# Hostile input by libFuzzer, for each reader of foreign bytes; Tests/Fuzz/fuzz.sh says where the finds go.
+# TARGET: line, job, journal, safetensors, config, gguf, tokenizer, template; all by default.
+SECONDS = 60
+fuzz: check-swift
+	@SWIFT="$(SWIFT)" Tests/Fuzz/fuzz.sh $(SECONDS) $(TARGET)
+
+fuzz-corpus: check-swift
+	@SWIFT="$(SWIFT)" Tests/Fuzz/fuzz.sh keep $(TARGET)
 
 # BENCH passes options on, e.g. BENCH="--engines phibatch,llama --works tg32"; see Tests/Peers/README.md.
 bench-peers: build
@@ -91,4 +100,5 @@ help:
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
+	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make lint   check the formatting; make format applies it"

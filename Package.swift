@@ -3,6 +3,23 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
+// `make fuzz` sets it: the code under test is then compiled for libFuzzer, with a driver in place of the tests.
+let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
+let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
+
+let fuzzParts: [Target.Dependency] = ["BatchPipeline", "PhiModel"]
+let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh"]
+let fuzz: Target =
+    isFuzzing
+    ? .executableTarget(
+        name: "phibatch-fuzz", dependencies: fuzzParts, path: "Tests/Fuzz", exclude: fuzzFiles,
+        sources: ["Targets", "Driver"],
+        swiftSettings: strict)
+    : .testTarget(
+        name: "FuzzTests", dependencies: fuzzParts, path: "Tests/Fuzz", exclude: fuzzFiles,
+        sources: ["Targets", "Replay"],
+        swiftSettings: strict)
+
 // psabi warns of vectors handed between functions; ours are all inlined.
 let kernels: [CSetting] = [
     .enableWarning("all"), .treatAllWarnings(as: .error), .disableWarning("psabi"),
@@ -28,7 +45,7 @@ let package = Package(
         .target(
             name: "PhiModel",
             dependencies: ["CPhiKernels"],
-            swiftSettings: strict),
+            swiftSettings: fuzzed),
         .target(
             name: "BatchPipeline",
             dependencies: [
@@ -37,7 +54,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict),
+            swiftSettings: fuzzed),
         .executableTarget(
             name: "phibatch",
             dependencies: [
@@ -52,5 +69,6 @@ let package = Package(
         .testTarget(name: "BatchPipelineTests", dependencies: ["BatchPipeline"], swiftSettings: strict),
         .testTarget(
             name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
+        fuzz,
     ]
 )

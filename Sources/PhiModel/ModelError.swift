@@ -23,7 +23,7 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
     public init(_ kind: Kind, path: String? = nil, _ message: String) {
         self.kind = kind
         self.path = path
-        self.message = message
+        self.message = message.asMessage
     }
 
     public var description: String { path.map { "\($0): \(message)" } ?? message }

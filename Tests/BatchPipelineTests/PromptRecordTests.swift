@@ -131,4 +131,12 @@ import Testing
         }
         #expect(throws: JobError.self) { try prompt("{}") { $0.prompt = "{{ oops" } }
     }
+
+    /// A value takes far more memory than its two bytes in the line.
+    @Test func millionsOfValuesAreRefused() {
+        let line = #"{"prompt":["# + String(repeating: "0,", count: JSONParser.valueLimit) + "0]}"
+        #expect { try PromptRecord.parse(Array(line.utf8)) } throws: {
+            ($0 as? LineError)?.message.contains("values") == true
+        }
+    }
 }

@@ -8,9 +8,12 @@ struct JSONProblem: Error {
 /// Parses one JSON document: RFC 8259 to the letter, nesting bounded, no member twice in an object.
 struct JSONParser {
     static let depthLimit = 128
+    /// Values in one document: each takes some fifty bytes of memory, whatever it takes in the file.
+    static let valueLimit = 1 << 20
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
+    private var values = 0
 
     /// - Parameter bytes: UTF-8, already checked.
     static func parse(_ bytes: [UInt8]) throws(JSONProblem) -> TemplateValue {
@@ -43,6 +46,8 @@ struct JSONParser {
 
     private mutating func value(depth: Int) throws(JSONProblem) -> TemplateValue {
         guard depth <= Self.depthLimit else { throw problem("nested too deeply") }
+        values += 1
+        guard values <= Self.valueLimit else { throw problem("more than \(Self.valueLimit) values") }
         guard let byte = current else { throw problem("ends too early") }
         switch byte {
         case UInt8(ascii: "{"): return try object(depth: depth)

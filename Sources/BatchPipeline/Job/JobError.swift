@@ -1,3 +1,5 @@
+import PhiModel
+
 /// A fault in a job: in its file, in an option, or in the files it names.
 ///
 /// `description` is one complete sentence or two, ready for a terminal.
@@ -23,7 +25,7 @@ public struct JobError: Error, Equatable, CustomStringConvertible {
     public init(_ kind: Kind, at place: String? = nil, _ message: String) {
         self.kind = kind
         self.place = place
-        self.message = message
+        self.message = message.asMessage
     }
 
     public var description: String { place.map { "\($0): \(message)" } ?? message }

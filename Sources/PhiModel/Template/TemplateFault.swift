@@ -19,6 +19,8 @@ struct TemplateLimits: Sendable {
     var sourceBytes = 1 << 20
     /// Nesting of tags, brackets, operators and arguments in the source.
     var nesting = 80
+    /// Arguments by name of one call, and parameters of one macro: each is compared with all the others.
+    var names = 500
     /// Height of one expression's tree: `a + b + c` is 3 high.
     var height = 200
     /// Nesting of evaluation, macro calls included. Like `nesting` and `height` it bounds

@@ -143,6 +143,9 @@ extension TemplateParser {
                 if result.named.contains(where: { sameBytes($0.name, name) }) {
                     throw malformed("the argument '\(name)' is given twice")
                 }
+                guard result.named.count < limits.names else {
+                    throw unsupported("there are too many arguments here")
+                }
                 advance()
                 advance()
                 result.named.append((name, try nested { try $0.expression() }))

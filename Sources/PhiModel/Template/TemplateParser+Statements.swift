@@ -132,6 +132,9 @@ extension TemplateParser {
             if parameters.contains(where: { $0.name == parameter }) {
                 throw malformed("the macro has the parameter '\(names[parameter])' twice", line)
             }
+            guard parameters.count < limits.names else {
+                throw unsupported("the macro has too many parameters", line)
+            }
             let fallback = skip(sign: "=") ? try expression() : nil
             if fallback == nil, parameters.last?.fallback != nil {
                 throw malformed("a parameter without a default follows one with a default", line)

@@ -164,11 +164,18 @@ extension TokenizerConfigReader {
             return try member("processors").elements().reduce(into: ([], [])) { all, element in
                 let next = try element.postProcessor()
                 all = (next.prefix + all.0, all.1 + next.suffix)
+                try checkSpecials(all.0.count + all.1.count)
             }
         case "TemplateProcessing":
             try allow("single", "pair", "special_tokens")
             return try template()
         default: throw unsupportedType(type)
+        }
+    }
+
+    private func checkSpecials(_ count: Int) throws {
+        guard count <= Self.specialLimit else {
+            throw unsupported("it puts more than \(Self.specialLimit) special tokens around a text")
         }
     }
 
@@ -185,6 +192,7 @@ extension TokenizerConfigReader {
                 let ids = try member("special_tokens").member(token).member("ids").elements()
                     .map { Int32(try $0.integer(in: 0...Int(Int32.max))) }
                 if sequences == 0 { prefix += ids } else { suffix += ids }
+                try checkSpecials(prefix.count + suffix.count)
             } else {
                 throw piece.malformed("expected {\"Sequence\": ...} or {\"SpecialToken\": ...}")
             }

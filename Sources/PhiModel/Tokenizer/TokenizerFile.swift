@@ -6,6 +6,8 @@ struct TokenizerFile {
     private static let sizeLimit = 512 << 20
     /// Of one part besides vocabulary and merges, which are kept as trees of values.
     private static let partLimit = 8 << 20
+    /// Keys of `model` besides these two; there are nine.
+    private static let modelKeyLimit = 64
     /// Ranks are kept in 24 bits.
     private static let mergeLimit = 1 << 24
 
@@ -68,9 +70,15 @@ struct TokenizerFile {
             throw part(name).unsupported("only null is supported: texts are never cut or filled up here")
         }
         guard let modelStart else { throw malformed("the key \"model\" is missing") }
+        for name in ["normalizer", "pre_tokenizer", "decoder"] {
+            try part(name).checkSize(limit: TokenizerConfigReader.stepValueLimit)
+        }
+        try part("post_processor").checkSize(limit: TokenizerConfigReader.templateValueLimit)
         (preTokenizers, options.isByteLevel) = try part("pre_tokenizer").preTokenizers()
         normalizers = try part("normalizer").normalizers()
         decoder = try part("decoder").decoder()
+        try part("normalizer").checkGrowth(normalizers.map(\.growth))
+        try part("decoder").checkGrowth(decoder.map(\.growth))
         (prefix, suffix) = try part("post_processor").postProcessor()
         scanner.seek(to: modelStart)
         try readModel(&scanner)
@@ -119,7 +127,11 @@ struct TokenizerFile {
             case "merges":
                 mergesStart = scanner.position
                 try scanner.skip()
-            default: parts.append(.init(key: key, value: try Self.part(&scanner, key)))
+            default:
+                guard parts.count < Self.modelKeyLimit else {
+                    throw scanner.fault("more than \(Self.modelKeyLimit) keys in \"model\"")
+                }
+                parts.append(.init(key: key, value: try Self.part(&scanner, key)))
             }
         }
         let model = TokenizerConfigReader(value: .object(parts), key: "model", path: path)

@@ -1,0 +1,77 @@
+import BatchPipeline
+import Foundation
+
+@testable import PhiModel
+
+/// A checkpoint's weights. An input that begins with `{` is a header, an index and the tensors' bytes, and
+/// gets the header's length put in front; any other is the whole file as it is.
+@Sendable func readSafetensors(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    var (file, index) = (input, [UInt8]())
+    if input.first == UInt8(ascii: "{") {
+        let parts = parts(input, 3)
+        file = withUnsafeBytes(of: UInt64(parts[0].count).littleEndian) { Array($0) } + parts[0] + parts[2]
+        index = parts[1]
+    }
+    try scratch.put(file, "model.safetensors", keepingEmpty: true)
+    try scratch.put(index, "model.safetensors.index.json")
+    _ = try? ModelFingerprint.parts(folder: URL(filePath: scratch.path))
+    let store = try TensorStore(folder: scratch.path)
+    try promise(store.byteCount <= file.count, "more bytes in tensors than in the file")
+    let quantization = QuantizationConfiguration(standard: QuantizationParameters(groupSize: 64, bits: 4))
+    for name in store.names {
+        let tensor = try store.tensor(name)
+        var sum: UInt8 = 0
+        tensor.withBytes { for byte in $0 { sum &+= byte } }
+        _ = try? tensor.floats()
+        _ = try? store.vector(name.replacing(".weight", with: ""), count: tensor.shape.first ?? 1)
+        for columns in [tensor.shape.last ?? 1, (tensor.shape.last ?? 1) &* 8] {
+            _ = try? store.linear(
+                name.replacing(".weight", with: ""), rows: tensor.shape.first ?? 1, columns: columns,
+                quantization: quantization)
+        }
+    }
+}
+
+/// config.json, generation_config.json, tokenizer_config.json and special_tokens_map.json.
+@Sendable func readConfiguration(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let names = [
+        "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json",
+    ]
+    for (name, file) in zip(names, parts(input, 4)) { try scratch.put(file, name) }
+    do {
+        let model = try ModelConfiguration(folder: scratch.path)
+        try promise(model.headCount % model.keyValueHeadCount == 0, "heads without keys")
+        try promise(model.rotaryDimension <= model.headDimension, "more rotated than there is")
+        try promise(model.endOfSequence.allSatisfy { $0 >= 0 }, "a negative token")
+    } catch is ModelError {}
+    let template = try ChatTemplate.load(folder: URL(filePath: scratch.path))
+    _ = try template?.render([ChatMessage(role: "user", content: "hello")], addGenerationPrompt: true)
+}
+
+/// A GGUF file, converted. What comes out must be readable.
+@Sendable func readGGUF(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let file = try scratch.put(input, "model.gguf", keepingEmpty: true)
+    let folder = scratch.path + "/converted"
+    var tokenizer = GGUFConverter.Tokenizer.embedded
+    do {
+        _ = try convert(file, folder, tokenizer)
+    } catch is ModelError {
+        tokenizer = .none
+        _ = try convert(file, folder, tokenizer)
+    }
+    do {
+        _ = try ModelConfiguration(folder: folder)
+        let store = try TensorStore(folder: folder)
+        for name in store.names { _ = try? store.tensor(name).floats() }
+    } catch let error as ModelError {
+        throw BrokenPromise(description: "a converted model can't be read: \(error)")
+    }
+    if tokenizer == .embedded { try use(Tokenizer(folder: URL(filePath: folder)), on: hostileText) }
+}
+
+private func convert(
+    _ file: String, _ folder: String, _ tokenizer: GGUFConverter.Tokenizer
+) throws -> ConversionSummary {
+    try GGUFConverter.convert(
+        gguf: URL(filePath: file), to: URL(filePath: folder), tokenizer: tokenizer, overwrite: true)
+}

@@ -1,0 +1,118 @@
+import Foundation
+import PhiModel
+
+@testable import BatchPipeline
+
+/// A file of prompt lines, whatever pieces it comes in, to the prompts that jobs make of it.
+@Sendable func readLines(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let path = try scratch.put(input, "prompts.jsonl", keepingEmpty: true)
+    func read(chunkSize: Int, limit: Int) throws -> [InputLine] {
+        var reader = LineReader(paths: [path], lineLimit: limit, chunkSize: chunkSize)
+        var lines: [InputLine] = []
+        while let line = try reader.next() { lines.append(line) }
+        return lines
+    }
+    let lines = try read(chunkSize: 1 << 18, limit: 64 << 20)
+    let same = try zip(lines, read(chunkSize: 3, limit: 64 << 20)).allSatisfy {
+        $0.bytes == $1.bytes && $0.number == $1.number
+    }
+    try promise(same, "small pieces give other lines")
+    // Blank lines that are too long to be looked into come as lines too.
+    try promise(try lines.count <= read(chunkSize: 64, limit: 16).count, "a limit loses lines")
+    let builders = try [JobSettings(), lineJob(chat: true), lineJob(chat: false)].map(PromptBuilder.init)
+    for line in lines {
+        do {
+            let record = try PromptRecord.parse(line.bytes)
+            for builder in builders { _ = try? builder.prompt(for: record) }
+            guard let id = record.id else { continue }
+            var writer = JSONWriter()
+            writer.string(id)
+            guard case .string(let read)? = try? JSONParser.parse(writer.bytes) else {
+                throw BrokenPromise(description: "an id can't be read back")
+            }
+            try promise(read.utf8.elementsEqual(id.utf8), "an id becomes another")
+        } catch is LineError {}
+    }
+}
+
+private func lineJob(chat: Bool) -> JobSettings {
+    var job = JobSettings()
+    job.chat = chat
+    job.prompt =
+        "{{ messages | tojson }}{{ prompt | default('') | trim }}{% if a is mapping %}{{ a.b }}{% endif %}"
+    if chat { job.system = "{{ id }}" }
+    return job
+}
+
+/// A job file.
+@Sendable func readJob(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    var job = JobSettings()
+    try JobFile.apply(input, name: "job.yaml", folder: scratch.path, to: &job)
+    try promise(
+        job.resultSettings.map(\.name) == JobSettings().resultSettings.map(\.name), "a setting is lost")
+    _ = try PromptBuilder(job)
+    if let text = String(validating: input, as: UTF8.self) {
+        let whole = try JobSettings.parse(text, folder: scratch.path)
+        try promise(
+            whole.resultSettings.map(\.value) == job.resultSettings.map(\.value), "a setting is read twice")
+    }
+}
+
+/// Journal, in-flight file and earlier output of a run that is taken up and ended. As random changes would
+/// hardly ever get past a checksum, all is done once more with the sums put right.
+@Sendable func readJournal(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let files = parts(input, 3)
+    let sealed = files.map(sealingLines)
+    try takeUp(files, scratch)
+    if sealed != files { try takeUp(sealed, scratch) }
+}
+
+private let journalFingerprint = RunFingerprint([
+    ("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1"),
+])
+
+private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
+    let output = scratch.path + "/out.jsonl"
+    try scratch.put(files[0], "out.jsonl.journal")
+    try scratch.put(files[1], "out.jsonl.journal.inflight")
+    try scratch.put(files[2], "out.jsonl")
+    let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
+    do {
+        _ = try JobStatus.read(output: output)
+        let store = try JournalStore(output: output, fingerprint: journalFingerprint)
+        var open: [Int] = []
+        for (position, key) in keys.enumerated() {
+            switch try store.claim(key, position: position) {
+            case .new, .done(failed: true): open.append(position)
+            case .done: break
+            case .inFlight(let record):
+                try promise(record.key == key, "another completion is taken up")
+                open.append(position)
+            }
+        }
+        for position in open {
+            try store.saveInFlight([InFlightRecord(key: keys[position], tokens: [1, 2])])
+            let result = position == 1 ? #"{"error":{"code":"bad"}}"# : #"{"text":"re"}"#
+            try store.append(result, key: keys[position], position: position, failed: position == 1)
+        }
+        try store.finish(count: keys.count)
+    } catch is StoreError {
+        return
+    }
+    let lines = try scratch.bytes("out.jsonl").split(separator: 0x0a, omittingEmptySubsequences: false)
+    try promise(lines.count == keys.count + 1 && lines[keys.count].isEmpty, "not one line a result")
+    for (index, key) in keys.enumerated() {
+        let start = "{\"id\":\"\(key.id)\",\"index\":\(index),"
+        try promise(lines[index].starts(with: start.utf8), "line \(index) is another's")
+    }
+}
+
+private func sealingLines(_ file: [UInt8]) -> [UInt8] {
+    let start = Array("{\"sum\":\"".utf8)
+    let lines = file.split(separator: 0x0a, omittingEmptySubsequences: false).map { line -> [UInt8] in
+        var line = Array(line)
+        if line.starts(with: start), line.count > start.count + 17 { RecordLine.seal(&line) }
+        return line
+    }
+    return Array(lines.joined(separator: [0x0a]))
+}
