@@ -14,10 +14,14 @@ struct BenchCommand: ParsableCommand {
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
+              phibatch bench --kernels
             """)
 
     @Option(help: "The model folder.")
-    var model: String
+    var model: String?
+
+    @Flag(help: "Single products instead of a model: each kernel variant, at Phi-3-mini's shapes.")
+    var kernels = false
 
     @Option(help: "Tokens of a prompt for prefill.")
     var prefill = 512
@@ -46,6 +50,8 @@ struct BenchCommand: ParsableCommand {
     }
 
     func validate() throws {
+        if (model == nil) != kernels { throw ValidationError("Give either --model FOLDER or --kernels.") }
+        if kernels && json { throw ValidationError("--json goes with --model only.") }
         if batches == nil { throw ValidationError("--batch takes numbers like 1,8,32.") }
         for (name, value) in [
             ("prefill", prefill), ("prompt", prompt), ("generate", generate), ("repeats", repeats),
@@ -56,6 +62,11 @@ struct BenchCommand: ParsableCommand {
     }
 
     func run() throws {
+        let threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
+        guard let model else {
+            print(KernelReport(threads: threads, console: Console(isQuiet: false)).table())
+            return
+        }
         try Failure.reported {
             let console = Console(isQuiet: false)
             console.progress("loading")

@@ -1,0 +1,74 @@
+import CPhiKernels
+
+/// Times single products of random 4-bit weights [rows, columns], groups of 64, with quantized rows.
+public final class ProductBench {
+    private let kernels: PhiKernels
+    private let pool: ComputePool
+    private let weights: PageMemory
+    private let layout: PhiMatrix
+    private let copies: Int
+    private static let group = 64
+    /// So many that no cache holds them all.
+    private static let bytesInTurn = 512 << 20
+
+    public init(kernels: Kernels, threads: Int, rows: Int, columns: Int) {
+        self.kernels = kernels.table
+        pool = ComputePool(threads: threads)
+        let layout = PhiMatrix(
+            data: nil, rows: UInt32(rows), columns: UInt32(columns), group: UInt32(Self.group),
+            kind: UInt32(PHI_INT4), float_type: UInt32(PHI_F16))
+        let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) * phi_matrix_blocks($0) }
+        self.layout = layout
+        copies = max(1, Self.bytesInTurn / bytes)
+        weights = PageMemory(count: copies * bytes)
+        // Any bytes but 255 are finite scales and biases.
+        let words = weights.base.assumingMemoryBound(to: UInt32.self)
+        var random: UInt32 = 1
+        for index in 0..<weights.count / 4 {
+            random = random &* 1_664_525 &+ 1_013_904_223
+            words[index] = random & 0x3b3b_3b3b
+        }
+    }
+
+    /// Seconds of one product with `tokens` rows: the best of some.
+    public func seconds(tokens: Int) -> Double {
+        let columns = Int(layout.columns)
+        let padded = (tokens + 15) / 16 * 16
+        let (values, scales, sums) = (Buffer<Int8>(), Buffer<Float>(), Buffer<Float>())
+        let (row, out) = (Buffer<Float>(), Buffer<Float>())
+        values.reserve(padded * columns)
+        scales.reserve(padded * columns / Self.group)
+        sums.reserve(padded * columns / Self.group)
+        row.reserve(columns)
+        let blocks = withUnsafePointer(to: layout) { phi_matrix_blocks($0) }
+        out.reserve(tokens * blocks * 16)
+        for column in 0..<columns { row.pointer[column] = Float(column * 7919 % 2001 - 1000) / 1000 }
+        let activations = PhiActivations(
+            values: values.pointer, scales: scales.pointer, sums: sums.pointer, columns: layout.columns,
+            group: layout.group)
+        withUnsafePointer(to: activations) { x in
+            for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
+        }
+        let chunk = max(2, (blocks / (pool.threads * 4) + 1) & ~1)
+        var best = Double.infinity
+        var clock = Stopwatch()
+        for turn in 0..<(tokens > 64 ? 3 : 12) {
+            var matrix = layout
+            let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) * phi_matrix_blocks($0) }
+            matrix.data = UnsafePointer(
+                (weights.base + turn % copies * bytes).assumingMemoryBound(to: UInt8.self))
+            clock.start()
+            pool.run((blocks + chunk - 1) / chunk) { number in
+                withUnsafePointer(to: matrix) { matrix in
+                    withUnsafePointer(to: activations) { x in
+                        kernels.linear(
+                            matrix, x, tokens, out.pointer, blocks * 16, number * chunk,
+                            min(blocks, (number + 1) * chunk))
+                    }
+                }
+            }
+            best = min(best, clock.lap())
+        }
+        return best
+    }
+}

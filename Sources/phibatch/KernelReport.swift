@@ -1,0 +1,47 @@
+import Foundation
+import PhiModel
+
+/// `bench --kernels`: single products by variant, shape and number of rows.
+struct KernelReport {
+    /// Rows and columns of Phi-3-mini's matrices.
+    private static let shapes = [(9216, 3072), (3072, 3072), (16384, 3072), (3072, 8192)]
+    private static let tokens = [1, 8, 32, 512]
+
+    let threads: Int
+    let console: Console
+
+    /// A table: billions of multiply-adds a second, and their share of the variant's peak.
+    func table() -> String {
+        func cell(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(0, width - text.count))
+        }
+        let heads = ["kernels", "rows x columns"] + Self.tokens.map { $0 == 1 ? "1 token" : "\($0) tokens" }
+        let widths = [9, 14] + Self.tokens.map { _ in 12 }
+        func line(_ cells: [String]) -> String {
+            "| " + zip(cells, widths).map { cell($0, $1) }.joined(separator: " | ") + " |"
+        }
+        var lines = [
+            line(heads),
+            "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|",
+        ]
+        // The reference is a specification, and would take minutes.
+        for kernels in Kernels.available where kernels.name != "reference" {
+            let peak = MachineLimits.measure(kernels: kernels, threads: threads).multiplyAddsPerSecond
+            for (rows, columns) in Self.shapes {
+                console.progress("\(kernels.name): \(rows) x \(columns)")
+                let bench = ProductBench(kernels: kernels, threads: threads, rows: rows, columns: columns)
+                lines.append(
+                    line(
+                        [kernels.name, "\(rows) x \(columns)"]
+                            + Self.tokens.map { tokens in
+                                let rate = Double(rows * columns * tokens) / bench.seconds(tokens: tokens)
+                                return String(format: "%.0f (%.0f %%)", rate * 1e-9, 100 * rate / peak)
+                            }))
+            }
+        }
+        lines.append(
+            "billions of multiply-adds a second, and their share of what the variant's instructions can do on "
+                + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory")
+        return lines.joined(separator: "\n")
+    }
+}
