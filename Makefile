@@ -43,7 +43,8 @@ torture: build model
 sanitize: check-swift
 	@for sanitizer in thread address; do \
 		echo "==> the tests under the $$sanitizer sanitizer"; \
-		$(TEST_CACHE) PHIBATCH_DEMO_MODEL=none PHIBATCH_SANITIZER=$$sanitizer $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
+		$(TEST_CACHE) PHIBATCH_DEMO_MODEL=none PHIBATCH_SANITIZER=$$sanitizer \
+			LSAN_OPTIONS=suppressions="$(CURDIR)/Tests/leaks.supp" $(SWIFT) test $(FLAGS) --sanitize=$$sanitizer \
 			--scratch-path .build/sanitize-$$sanitizer $(if $(FILTER),--filter "$(FILTER)") || exit 1; \
 	done
 

@@ -165,7 +165,7 @@ struct TokenizerHostileTests {
                     #expect(!ids.isEmpty)
                 }
                 // Under half a second each on an idle machine.
-                #expect(taken < 20, "\(text.prefix(4).debugDescription)")
+                #expect(taken < 20 * patience, "\(text.prefix(4).debugDescription)")
             }
         }
     }
@@ -180,7 +180,7 @@ struct TokenizerHostileTests {
                 #expect(!tokenizer.encode(text, addSpecialTokens: false).isEmpty)
             }
         }
-        #expect(taken < 20)
+        #expect(taken < 20 * patience)
     }
 
     /// A small file must not make a large table.
@@ -200,7 +200,7 @@ struct TokenizerHostileTests {
         let taken = seconds {
             _ = tokenizer.encode(String(repeating: "a", count: 1_000_000), addSpecialTokens: false)
         }
-        #expect(taken < 20)
+        #expect(taken < 20 * patience)
     }
 
     @Test func threadsShareATokenizer() async throws {
@@ -232,7 +232,7 @@ struct TokenizerHostileRealTests {
             let start = ContinuousClock.now
             let ids = tokenizer.encode(text, addSpecialTokens: false)
             let taken = (ContinuousClock.now - start) / .seconds(1)
-            #expect(taken < 10, "\(unit.debugDescription) took \(taken) s")
+            #expect(taken < 10 * patience, "\(unit.debugDescription) took \(taken) s")
             #expect(!ids.isEmpty || model == "smollm2")
         }
     }

@@ -43,6 +43,9 @@ struct GoldenLine: Decodable {
     }
 }
 
+/// What a time limit is multiplied by: sanitizers make all code many times slower.
+let patience: Double = ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] == nil ? 1 : 20
+
 /// Compares by bytes: `==` takes canonically equivalent strings as equal.
 func sameBytes(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
