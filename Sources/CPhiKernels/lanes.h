@@ -53,6 +53,16 @@ INLINE float max_lanes(f32x16 v) {
     return v[0] > v[1] ? v[0] : v[1];
 }
 
+// One stage of a Walsh-Hadamard transform over lanes `distance` apart, for distance 1, 2, 4, 8: of each
+// pair the sum, then the difference.
+#define PHI_BUTTERFLY(v, distance)                                                                         \
+    (__builtin_shufflevector(v, v, 0 ^ distance, 1 ^ distance, 2 ^ distance, 3 ^ distance, 4 ^ distance,   \
+                             5 ^ distance, 6 ^ distance, 7 ^ distance, 8 ^ distance, 9 ^ distance,         \
+                             10 ^ distance, 11 ^ distance, 12 ^ distance, 13 ^ distance, 14 ^ distance,    \
+                             15 ^ distance) +                                                              \
+     (f32x16)((i32x16)v ^ (((PHI_LANE_NUMBERS & distance) != 0) & INT32_MIN)))
+#define PHI_LANE_NUMBERS ((i32x16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+
 // Nearest integers, ties to even, of |x| < 2^22: adding 1.5 * 2^23 leaves them in the low bits.
 INLINE i32x16 round16(f32x16 x) { return (i32x16)(x + 12582912.0f) - 0x4b400000; }
 
