@@ -98,8 +98,8 @@ static void attention(const PhiKernels *k, uint32_t kind) {
     // The second half of the queries has a last block of its own.
     const int32_t lists[2][blocks] = {{4, 0, 2, 1, 3}, {4, 0, 2, 1, 5}};
     for (uint32_t dims = 16; dims <= 256; dims = dims < 128 ? dims + 16 : dims + 128) {
-        const size_t bytes = phi_kv_head_bytes(kind, dims), n = dims - 4;
-        PhiKVHead cache = {room((blocks + 1) * bytes), bytes, kind, (uint32_t)n, dims};
+        const size_t part = phi_kv_head_bytes(kind, dims), bytes = 4 * part, n = dims - 4;
+        PhiKVHead cache = {room((blocks + 1) * bytes), bytes, part, kind, (uint32_t)n, dims};
         float key[256], value[256];
         for (size_t p = 0; p < positions; p++) {
             for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform() * (p == 70 ? 1e-6f : 1);

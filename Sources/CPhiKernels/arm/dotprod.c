@@ -33,35 +33,34 @@ INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, 
 
 PHI_ARM_LINEAR(HOOK)
 
-INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
     const uint8x16_t middle = vdupq_n_u8(128);
     int32x4_t total = vdupq_n_s32(0);
     for (size_t d = 0; d < dims; d += 16) total = vdotq_s32(total, vld1q_s8(query + d), vdupq_n_s8(1));
     // Keys are taken as signed by subtracting 128, which is then put back.
     const int32x4_t back = vdupq_n_s32(128 * vaddvq_s32(total));
-    for (size_t p = 0; p < positions; p += 4) {
-        const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
-        int32x4_t sum = back;
-        for (size_t d = 0; d < dims; d += 4, line += 64)
-            sum = vdotq_s32(sum, vreinterpretq_s8_u8(veorq_u8(vld1q_u8(line), middle)), phi_quad4(query + d));
-        vst1q_s32(out + p, sum);
-    }
+    int32x4_t sums[4] = {back, back, back, back};
+    for (size_t d = 0; d < dims; d += 4, keys += 64)
+        for (int i = 0; i < 4; i++)
+            sums[i] = vdotq_s32(sums[i], vreinterpretq_s8_u8(veorq_u8(vld1q_u8(keys + 16 * i), middle)),
+                                phi_quad4(query + d));
+    for (int i = 0; i < 4; i++) vst1q_s32(out + 4 * i, sums[i]);
 }
 
-INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
-                           float scale, float *accumulator) {
-    uint8_t centred[64];
-    for (size_t p = 0; p < positions; p++) centred[p] = weights[p] ^ 128;
-    for (size_t d = 0; d < dims; d += 4) {
-        int32x4_t sum = vdupq_n_s32(0), plain = sum;
-        for (size_t p = 0; p < positions; p += 4) {
-            const int8x16_t v = vld1q_s8(values + p * dims + d * 4);
-            sum = vdotq_s32(sum, v, phi_quad4(centred + p));
-            plain = vdotq_s32(plain, v, vdupq_n_s8(1));
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t part, size_t parts, int32_t *out) {
+    // Weights are taken as signed by subtracting 128; what that takes away is put back at the end.
+    const int32x4_t zero = vdupq_n_s32(0);
+    int32x4_t sums[4] = {zero, zero, zero, zero}, plain[4] = {zero, zero, zero, zero};
+    for (size_t p = 0; p < parts; p++)
+        for (size_t j = 0; j < 4; j++) {
+            const int8x16_t w = veorq_s8(phi_quad4(weights + p * 16 + j * 4), vdupq_n_s8(-128));
+            for (size_t i = 0; i < 4; i++) {
+                const int8x16_t v = vld1q_s8(values + p * part + j * 64 + i * 16);
+                sums[i] = vdotq_s32(sums[i], v, w);
+                plain[i] = vdotq_s32(plain[i], v, vdupq_n_s8(1));
+            }
         }
-        sum = vaddq_s32(sum, vshlq_n_s32(plain, 7));
-        vst1q_f32(accumulator + d, vfmaq_n_f32(vld1q_f32(accumulator + d), vcvtq_f32_s32(sum), scale));
-    }
+    for (int i = 0; i < 4; i++) vst1q_s32(out + 4 * i, vaddq_s32(sums[i], vshlq_n_s32(plain[i], 7)));
 }
 
 INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) { return phi_scales16(p, float_type); }

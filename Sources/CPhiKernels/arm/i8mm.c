@@ -49,23 +49,24 @@ INLINE void HOOK(group_sums)(uint32_t kind, const uint8_t *lines, size_t group, 
 
 PHI_ARM_LINEAR(HOOK)
 
-INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
-    for (size_t p = 0; p < positions; p += 4) {
-        const uint8_t *line = keys + p / 16 * dims * 16 + p % 16 * 4;
-        int32x4_t sum = vdupq_n_s32(0);
-        for (size_t d = 0; d < dims; d += 4, line += 64) sum = vusdotq_s32(sum, vld1q_u8(line), phi_quad4(query + d));
-        vst1q_s32(out + p, sum);
-    }
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+    const int32x4_t zero = vdupq_n_s32(0);
+    int32x4_t sums[4] = {zero, zero, zero, zero};
+    for (size_t d = 0; d < dims; d += 4, keys += 64)
+        for (int i = 0; i < 4; i++) sums[i] = vusdotq_s32(sums[i], vld1q_u8(keys + 16 * i), phi_quad4(query + d));
+    for (int i = 0; i < 4; i++) vst1q_s32(out + 4 * i, sums[i]);
 }
 
-INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
-                           float scale, float *accumulator) {
-    for (size_t d = 0; d < dims; d += 4) {
-        int32x4_t sum = vdupq_n_s32(0);
-        for (size_t p = 0; p < positions; p += 4)
-            sum = vusdotq_s32(sum, vreinterpretq_u8_s8(phi_quad4(weights + p)), vld1q_s8(values + p * dims + d * 4));
-        vst1q_f32(accumulator + d, vfmaq_n_f32(vld1q_f32(accumulator + d), vcvtq_f32_s32(sum), scale));
-    }
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t part, size_t parts, int32_t *out) {
+    const int32x4_t zero = vdupq_n_s32(0);
+    int32x4_t sums[4] = {zero, zero, zero, zero};
+    for (size_t p = 0; p < parts; p++)
+        for (size_t j = 0; j < 4; j++) {
+            const uint8x16_t w = vreinterpretq_u8_s8(phi_quad4(weights + p * 16 + j * 4));
+            for (size_t i = 0; i < 4; i++)
+                sums[i] = vusdotq_s32(sums[i], w, vld1q_s8(values + p * part + j * 64 + i * 16));
+        }
+    for (int i = 0; i < 4; i++) vst1q_s32(out + 4 * i, sums[i]);
 }
 
 INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) { return phi_scales16(p, float_type); }

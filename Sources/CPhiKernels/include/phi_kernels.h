@@ -70,22 +70,27 @@ enum {
     PHI_KV_F16 = 1,   // float16
 };
 
-// Where one head's keys and values of one layer are, in blocks of 64 positions.
-// 8 bits:
-//   keys   [4][dims/4][16 positions][4 dims]  unsigned, 128 added
-//   values [16][dims/16][16 dims][4 positions] signed
-//   key_scales [64], value_scales [64]
-// float16: keys [dims][64 positions], values [64 positions][dims]
+// Where one head's keys and values of one layer are, in blocks of 64 positions. A block has four parts of
+// 16 positions; in a part, a layer's heads lie one behind the other, so that the positions written so far
+// can be read from one end to the other, each head
+//   8 bits: key_scales [16], value_scales [16]
+//           keys   [dims/4][16 positions][4 dims]     unsigned, 128 added
+//           values [dims/16][4][16 dims][4 positions] signed
+//   float16: keys [dims][16 positions], values [16 positions][dims]
 typedef struct {
     uint8_t *memory;     // of block 0
     size_t block_bytes;  // from one block to the next
+    size_t part_bytes;   // from one part to the next
     uint32_t kind;
     uint32_t n;     // the head dimension
     uint32_t dims;  // n rounded up to 16; the padding is zero
 } PhiKVHead;
 
+// Bytes of the scales in front of 8-bit keys and values.
+#define PHI_KV_SCALES 128
+// Bytes of a head in one part.
 static inline size_t phi_kv_head_bytes(uint32_t kind, uint32_t dims) {
-    return kind == PHI_KV_F16 ? (size_t)dims * 256 : (size_t)dims * 128 + 512;
+    return kind == PHI_KV_F16 ? (size_t)dims * 64 : (size_t)dims * 32 + PHI_KV_SCALES;
 }
 
 // One query of attention: one row's head.

@@ -5,22 +5,18 @@
 
 #define HOOK(name) reference_##name
 
-INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t positions, size_t dims, int32_t *out) {
-    for (size_t p = 0; p < positions; p++) {
-        int32_t sum = 0;
-        const uint8_t *key = keys + (p / 16) * dims * 16 + (p % 16) * 4;
-        for (size_t d = 0; d < dims; d++) sum += (int32_t)query[d] * (int32_t)key[(d / 4) * 64 + d % 4];
-        out[p] = sum;
+INLINE void HOOK(dots)(const int8_t *query, const uint8_t *keys, size_t dims, int32_t *out) {
+    for (size_t p = 0; p < 16; p++) {
+        out[p] = 0;
+        for (size_t d = 0; d < dims; d++) out[p] += (int32_t)query[d] * (int32_t)keys[d / 4 * 64 + p * 4 + d % 4];
     }
 }
 
-// accumulator[d] = fma(sum over positions of weight * value[d], scale, accumulator[d])
-INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t positions, size_t dims,
-                           float scale, float *accumulator) {
-    for (size_t d = 0; d < dims; d++) {
-        int32_t sum = 0;
-        for (size_t p = 0; p < positions; p++) sum += (int32_t)weights[p] * (int32_t)values[(p / 4) * dims * 4 + d * 4 + p % 4];
-        accumulator[d] = __builtin_fmaf((float)sum, scale, accumulator[d]);
+INLINE void HOOK(weighted)(const uint8_t *weights, const int8_t *values, size_t part, size_t parts, int32_t *out) {
+    for (size_t d = 0; d < 16; d++) {
+        out[d] = 0;
+        for (size_t p = 0; p < parts * 16; p++)
+            out[d] += (int32_t)weights[p] * (int32_t)values[p / 16 * part + p % 16 / 4 * 64 + d * 4 + p % 4];
     }
 }
 

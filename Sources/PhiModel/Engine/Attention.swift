@@ -49,7 +49,7 @@ final class Attention: @unchecked Sendable {
         let (dims, isInteger) = (cache.dims, cache.precision == .int8)
         let (values, scales, sums) = (queryValues.pointer, queryScales.pointer, querySums.pointer)
         let places = (0..<groups).map { cache.head($0, layer: layer) }
-        pool.run(plan.rows.count) { number in
+        pool.runRows(plan.rows.count) { number in
             let place = plan.rows[number]
             let table = rope(runs[place.run])
             let (cosines, sines) = (table.cosines(place.position), table.sines(place.position))

@@ -33,6 +33,7 @@ struct KVCache: ~Copyable {
     let dims: Int
     let precision: KVPrecision
     private let headDimension: Int
+    /// Bytes of a head's 16 positions.
     let headBytes: Int
     let blockBytes: Int
     let capacity: Int
@@ -66,7 +67,7 @@ struct KVCache: ~Copyable {
         self.headDimension = headDimension
         dims = (headDimension + 15) / 16 * 16
         headBytes = phi_kv_head_bytes(precision.kernelKind, UInt32(dims))
-        blockBytes = layers * heads * headBytes
+        blockBytes = 4 * layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
         // The whole budget at once: what is not touched costs nothing.
         memory = PageMemory(count: max(1, capacity) * blockBytes)
@@ -78,8 +79,8 @@ struct KVCache: ~Copyable {
     /// Where the keys and values of a layer's head are.
     func head(_ head: Int, layer: Int) -> PhiKVHead {
         PhiKVHead(
-            memory: (base + (layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
-            block_bytes: blockBytes, kind: precision.kernelKind, n: UInt32(headDimension), dims: UInt32(dims))
+            memory: (base + (4 * layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
+            block_bytes: blockBytes, part_bytes: heads * headBytes, kind: precision.kernelKind, n: UInt32(headDimension), dims: UInt32(dims))
     }
 
     /// The room a sequence holds.

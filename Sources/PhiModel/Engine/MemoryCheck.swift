@@ -30,7 +30,7 @@ struct MemoryCheck {
         let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
         let dims = UInt32((configuration.headDimension + 15) / 16 * 16)
         workerBytes =
-            blocks * configuration.layerCount * configuration.keyValueHeadCount
+            4 * blocks * configuration.layerCount * configuration.keyValueHeadCount
             * phi_kv_head_bytes(precision.kernelKind, dims)
     }
 

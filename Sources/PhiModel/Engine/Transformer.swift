@@ -78,7 +78,7 @@ final class Transformer: @unchecked Sendable {
         hidden.reserve(rows.count * width)
         normed.reserve(rows.count * max(width, configuration.intermediateSize))
         let hidden = hidden.pointer
-        pool.run(rows.count) { row in
+        pool.runRows(rows.count) { row in
             let run = runs[rows[row].run]
             let token = Int(run.tokens[run.tokens.startIndex + rows[row].offset])
             withUnsafePointer(to: weights.embedding.matrix) {
@@ -126,7 +126,7 @@ final class Transformer: @unchecked Sendable {
         times.attention += clock.lap()
 
         input.prepare(rows: kept.count, for: layer.output)
-        pool.run(kept.count) { index in input.set(row: index, attended + kept[index] * width, kernels) }
+        pool.runRows(kept.count) { index in input.set(row: index, attended + kept[index] * width, kernels) }
         multiply(kept.count, by: layer.output)
     }
 
@@ -138,7 +138,7 @@ final class Transformer: @unchecked Sendable {
         multiply(kept.count, by: layer.gateUp)
         input.prepare(rows: kept.count, for: layer.down)
         let (gateUp, activated) = (projected.pointer, normed.pointer)
-        pool.run(kept.count) { row in
+        pool.runRows(kept.count) { row in
             let gate = gateUp + row * stride
             let out = activated + row * inner
             kernels.silu_multiply(gate, gate + inner, inner, out)
@@ -174,7 +174,7 @@ final class Transformer: @unchecked Sendable {
         let width = configuration.hiddenSize
         let (hidden, normed, projected) = (hidden.pointer, normed.pointer, projected.pointer)
         input.prepare(rows: kept.count, for: matrix)
-        pool.run(kept.count) { index in
+        pool.runRows(kept.count) { index in
             let row = hidden + kept[index] * width
             if let added { kernels.add(row, projected + index * added.blocks * 16, width) }
             kernels.rms_norm(row, weight, Float(configuration.normEpsilon), width, normed + index * width)
