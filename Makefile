@@ -13,7 +13,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: demo test torture sanitize fuzz fuzz-corpus bench-peers build model clean help format lint check-swift check-python
+.PHONY: demo test torture sanitize fuzz fuzz-corpus bench-peers perplexity build model clean help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -61,6 +61,10 @@ fuzz-corpus: check-swift
 bench-peers: build
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
 
+# Perplexity beside exact arithmetic's and llama.cpp's; TEXT=file for another text.
+perplexity: build model
+	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
+
 build: check-swift
 ifndef BUILT
 	@echo "==> building (the first time takes some minutes)"
@@ -104,4 +108,5 @@ help:
 	@echo "make test FILTER=NAME  some of the tests, without torture"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
+	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
 	@echo "make lint   check the formatting; make format applies it"

@@ -227,4 +227,10 @@ import Testing
         #expect(JobKey.named("prompt")?.help.contains(JobSettings.defaultPrompt) == true)
         #expect(Set(JobKey.all.map(\.name)).count == JobKey.all.count)
     }
+    @Test func automaticWorkersGrowWithTheThreads() throws {
+        #expect(try JobSettings.parse(Self.required + "threads: 2").workerCount == 32)
+        #expect(try JobSettings.parse(Self.required + "threads: 16").workerCount == 64)
+        #expect(try JobSettings.parse(Self.required + "threads: 200").workerCount == 128)
+        #expect(try JobSettings.parse(Self.required + "threads: 16\nworkers: 5").workerCount == 5)
+    }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A count that may be left to the program.
 public enum CountSetting: Sendable, Equatable {
     case auto
@@ -73,14 +75,16 @@ public struct JobSettings: Sendable, Equatable {
     public static let defaultMaxTokens = 256
     public static let defaultPrefillChunk = 512
     public static let defaultPrompt = "{{ prompt }}"
-    /// Where the weights of one pass serve enough rows for arithmetic to be the limit, not memory. Fewer
-    /// are admitted if the KV cache has no room for so many.
-    public static let automaticWorkers = 32
-
     public var workerCount: Int {
         if case .count(let count) = workers { return count }
-        return Self.automaticWorkers
+        if case .count(let count) = threads { return Self.automaticWorkers(threads: count) }
+        return Self.automaticWorkers(threads: ProcessInfo.processInfo.activeProcessorCount)
     }
+
+    /// As many rows a step as make arithmetic the limit, not the reading of the weights: more of them
+    /// where more threads share the memory's bandwidth. Fewer are admitted if the KV cache has no room
+    /// for so many.
+    static func automaticWorkers(threads: Int) -> Int { min(128, max(32, 4 * threads)) }
 
     /// What the results depend on, in a fixed order, each value as text: another value, other results.
     public var resultSettings: [(name: String, value: String)] {

