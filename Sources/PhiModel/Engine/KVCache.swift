@@ -80,7 +80,8 @@ struct KVCache: ~Copyable {
     func head(_ head: Int, layer: Int) -> PhiKVHead {
         PhiKVHead(
             memory: (base + (4 * layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
-            block_bytes: blockBytes, part_bytes: heads * headBytes, kind: precision.kernelKind, n: UInt32(headDimension), dims: UInt32(dims))
+            block_bytes: blockBytes, part_bytes: heads * headBytes, kind: precision.kernelKind,
+            n: UInt32(headDimension), dims: UInt32(dims))
     }
 
     /// The room a sequence holds.
