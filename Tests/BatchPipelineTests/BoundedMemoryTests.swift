@@ -66,7 +66,7 @@ import Testing
                     "\((ContinuousClock.now - start).seconds) s")
             }
             print("memory: \(Double(peaks[1] - peaks[0]) / Double(counts[1] - counts[0])) bytes a line")
-            // The filters before the tables take two or three; the rest is the allocator's play.
+            // The filters take two or three; the rest is the allocator's play.
             precondition(scale != nil || peaks[1] - peaks[0] < 20 * (counts[1] - counts[0]))
         }
         print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))

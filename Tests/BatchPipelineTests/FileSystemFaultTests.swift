@@ -66,7 +66,7 @@ import Testing
     ]
 
     /// With few results in memory there are calls for scratch files too.
-    @Test(arguments: Start.allCases, [Scratch.defaultResidentCount, 4])
+    @Test(arguments: Start.allCases.map { ($0, Scratch.defaultResidentCount) } + [(.outputAndJournal, 4)])
     func everyCallFailingInTurn(start: Start, residentCount: Int) throws {
         let expected = try TestRun(lines: Self.edited).expected()
         let before = try prepare(start)

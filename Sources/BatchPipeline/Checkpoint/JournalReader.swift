@@ -165,7 +165,6 @@ struct OutputReader {
             outcome.lines += 1
             outcome.foreign += 1
         }
-        index.restartRepetitions()
         return outcome
     }
 }

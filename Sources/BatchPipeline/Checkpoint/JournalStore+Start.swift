@@ -38,6 +38,7 @@ extension JournalStore {
         if let found, header != nil { try loadRecords(found) }
         try loadInFlight()
         storedAtStart = index.count
+        index.beginClaims()
     }
 
     private var beginAgain: String {

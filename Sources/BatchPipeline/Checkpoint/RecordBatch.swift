@@ -22,12 +22,12 @@ final class RecordBatch {
     private var byteCount = 0
     private var piece: [UInt8] = []
 
-    /// - Parameter countLimit: at most so many lines are held, and 128 bytes for each.
+    /// - Parameter countLimit: at most so many lines are held, and 256 bytes for each.
     init(journal: File?, output: File?, countLimit: Int) {
         self.journal = journal
         self.output = output
         self.countLimit = countLimit
-        byteLimit = countLimit << 7
+        byteLimit = countLimit << 8
     }
 
     func hasRoom(for entry: ResultIndex.Entry) -> Bool {

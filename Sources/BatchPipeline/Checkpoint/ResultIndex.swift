@@ -47,8 +47,12 @@ final class ResultIndex {
 
     private let entries: PagedArray<Entry>
     private var numbers: HashTable
-    /// The entry found or inserted last.
-    private var last = -1
+    /// Entries of an earlier run that were read ahead: as results lie nearly in the order of their lines,
+    /// most are found here. (If thousands of lines are gone from the input, theirs are all that is here.)
+    private var ahead: [UInt64: Int] = [:]
+    private let aheadLimit: Int
+    private var readAhead = 0
+    private var readAheadEnd = 0
     /// How often an id and sample came so far, for those that came more than once: the latest of them.
     private var repetitions: [UInt64: Int] = [:]
     private let repetitionLimit: Int
@@ -57,6 +61,7 @@ final class ResultIndex {
         entries = PagedArray(scratch)
         numbers = HashTable(scratch)
         repetitionLimit = scratch.residentCount
+        aheadLimit = scratch.residentCount / 4
     }
 
     var count: Int { entries.count }
@@ -75,22 +80,21 @@ final class ResultIndex {
     }
 
     func find(_ nameHash: UInt64) throws(StoreError) -> Int? {
-        // Lines mostly come in the order in which their results lie.
-        if last + 1 < entries.count, try entries[last + 1].nameHash == nameHash {
-            last += 1
-            return last
+        if let number = ahead.removeValue(forKey: nameHash) { return number }
+        while readAhead < readAheadEnd, ahead.count < aheadLimit {
+            let (number, name) = (readAhead, try entries[readAhead].nameHash)
+            readAhead += 1
+            if name == nameHash { return number }
+            ahead[name] = number
         }
-        guard let number = try numbers.value(of: nameHash) else { return nil }
-        last = Int(number)
-        return last
+        return try numbers.value(of: nameHash).map { Int($0) }
     }
 
     /// Adds an entry that `find` didn't find.
     func insert(_ entry: Entry) throws(StoreError) -> Int {
         try entries.append(entry)
-        last = entries.count - 1
-        try numbers.insert(entry.nameHash, UInt64(last))
-        return last
+        try numbers.insert(entry.nameHash, UInt64(entries.count - 1))
+        return entries.count - 1
     }
 
     /// The repetition number for the next result whose unrepeated name is already taken.
@@ -112,5 +116,9 @@ final class ResultIndex {
         return free
     }
 
-    func restartRepetitions() { repetitions = [:] }
+    /// All that an earlier run left is known; from here on names are looked for in the input's order.
+    func beginClaims() {
+        repetitions = [:]
+        readAheadEnd = entries.count
+    }
 }

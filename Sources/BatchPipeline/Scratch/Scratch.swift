@@ -4,7 +4,7 @@ import Foundation
 /// their name as soon as they are open, and so are gone with the process however it ends.
 public struct Scratch: Sendable {
     /// How many elements of each kind stay in memory.
-    public static let defaultResidentCount = 1 << 15
+    public static let defaultResidentCount = 1 << 14
 
     let residentCount: Int
     private let path: String
