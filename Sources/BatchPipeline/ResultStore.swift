@@ -66,8 +66,11 @@ public protocol ResultStore: AnyObject {
     /// Positions from here on should not be started now, so that what must be held back in memory stays
     /// bounded. Always more than the lowest position that isn't done.
     var positionLimit: Int { get }
+    /// Where the ids met so far can be put out of memory.
+    var idScratch: Scratch { get }
 }
 
 extension ResultStore {
     public var positionLimit: Int { .max }
+    public var idScratch: Scratch { .temporary() }
 }

@@ -43,9 +43,11 @@ import Testing
     }
 
     /// Runs to the end or to the first error, which is then handled as a runner does.
-    private func attempt(_ folder: TestFolder, _ system: FaultyFileSystem) -> (any Error)? {
+    private func attempt(
+        _ folder: TestFolder, _ system: FaultyFileSystem, residentCount: Int = Scratch.defaultResidentCount
+    ) -> (any Error)? {
         do {
-            let store = try openStore(folder, system: system)
+            let store = try openStore(folder, residentCount: residentCount, system: system)
             do {
                 try TestRun(lines: Self.edited).run(store)
             } catch {
@@ -63,13 +65,15 @@ import Testing
         (.error(ENOSPC), true), (.error(EINTR), false), (.short, false), (.short, true),
     ]
 
-    @Test(arguments: Start.allCases) func everyCallFailingInTurn(start: Start) throws {
+    /// With few results in memory there are calls for scratch files too.
+    @Test(arguments: Start.allCases.map { ($0, Scratch.defaultResidentCount) } + [(.outputAndJournal, 4)])
+    func everyCallFailingInTurn(start: Start, residentCount: Int) throws {
         let expected = try TestRun(lines: Self.edited).expected()
         let before = try prepare(start)
         let old = before.has("out.jsonl") ? try before.bytes("out.jsonl") : nil
         let counting = FaultyFileSystem()
         let prepared = try prepare(start)
-        #expect(attempt(prepared, counting) == nil)
+        #expect(attempt(prepared, counting, residentCount: residentCount) == nil)
         #expect(counting.calls.count > 20)
         var errors = 0
         for number in counting.calls.indices {
@@ -77,7 +81,9 @@ import Testing
                 let what: Comment = "call \(number) (\(counting.calls[number])), \(fault), lasting: \(lasts)"
                 let folder = try TestFolder()
                 for name in try before.names { try folder.write(try before.bytes(name), to: name) }
-                let error = attempt(folder, FaultyFileSystem(failing: number, with: fault, lasts: lasts))
+                let error = attempt(
+                    folder, FaultyFileSystem(failing: number, with: fault, lasts: lasts),
+                    residentCount: residentCount)
                 if fault == .short || fault == .error(EINTR) { #expect(error == nil, what) }
                 if let error {
                     errors += 1

@@ -168,10 +168,11 @@ let testFingerprint = RunFingerprint([
 
 func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint, restart: Bool = false,
-    system: any FileSystem = FaultyFileSystem()
+    residentCount: Int = Scratch.defaultResidentCount, system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
     try JournalStore(
-        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, system: system)
+        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, system: system,
+        residentCount: residentCount)
 }
 
 /// What a runner does with a store, except generating.

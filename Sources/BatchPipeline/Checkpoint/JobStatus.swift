@@ -58,7 +58,7 @@ public struct JobStatus: Sendable, Equatable {
         var status = JobStatus(
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
             completionTokens: 0, progress: nil, damagedLines: 0)
-        var index = ResultIndex()
+        let index = ResultIndex(.temporary())
         var hasJournal = false
         if let journal = try File.openIfPresent(paths.journal, .read, in: system) {
             hasJournal = true
@@ -66,9 +66,9 @@ public struct JobStatus: Sendable, Equatable {
             var run: String?
             if case .valid(let header) = try reader.header() {
                 run = header.fingerprint.digest
-                if header.usesOutput { try status.readOutput(paths, run: run, into: &index, in: system) }
+                if header.usesOutput { try status.readOutput(paths, run: run, into: index, in: system) }
             }
-            let outcome = try reader.records(into: &index, run: run, countsTokens: true, onOtherRun: { _ in })
+            let outcome = try reader.records(into: index, run: run, countsTokens: true, onOtherRun: { _ in })
             status.completionTokens += outcome.completionTokens
             status.damagedLines += outcome.damaged
             if let content = try InFlightFile.read(paths.inFlight, run: nil, in: system) {
@@ -77,10 +77,10 @@ public struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            try status.readOutput(paths, run: nil, into: &index, in: system)
+            try status.readOutput(paths, run: nil, into: index, in: system)
         }
-        status.done = index.entries.count
-        status.failed = index.entries.reduce(0) { $0 + ($1.isFailed ? 1 : 0) }
+        status.done = index.count
+        status.failed = try (0..<index.count).count { try index[$0].isFailed }
         let hasOutput = try system.exists(paths.output)
         status.state =
             lock.isHeld ? .running : hasJournal ? .stopped : hasOutput ? .complete : .notStarted
@@ -88,13 +88,13 @@ public struct JobStatus: Sendable, Equatable {
     }
 
     private mutating func readOutput(
-        _ paths: OutputPaths, run: String?, into index: inout ResultIndex, in system: any FileSystem
+        _ paths: OutputPaths, run: String?, into index: ResultIndex, in system: any FileSystem
     ) throws {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
             let file = try File.openIfPresent(paths.output, .read, in: system)
         else { return }
         let outcome = try OutputReader(file: file).results(
-            into: &index, run: run, samples: 1, countsTokens: true, onOtherRun: { _ in })
+            into: index, run: run, samples: 1, countsTokens: true, onOtherRun: { _ in })
         completionTokens += outcome.completionTokens
     }
 }

@@ -40,7 +40,7 @@ struct JournalReader {
     ///   - countsTokens: whether to add up the completion tokens, which costs a search in each line.
     ///   - onOtherRun: called with the digest of a record of another run, which is then passed over.
     func records(
-        into index: inout ResultIndex, run: String?, countsTokens: Bool = false,
+        into index: ResultIndex, run: String?, countsTokens: Bool = false,
         onOtherRun: (String) throws -> Void
     ) throws -> Outcome {
         var outcome = Outcome()
@@ -82,7 +82,7 @@ struct JournalReader {
                     outcome.damaged += 1
                     continue
                 }
-                index.store(record, line: bytes, at: offset)
+                try index.store(record, line: bytes, at: offset)
                 if countsTokens { outcome.completionTokens += Self.completionTokens(bytes) }
             }
             return true
@@ -139,7 +139,7 @@ struct OutputReader {
 
     /// - Parameter onOtherRun: called with the digest of a line of another run, which is passed over.
     func results(
-        into index: inout ResultIndex, run: String?, samples: Int, countsTokens: Bool = false,
+        into index: ResultIndex, run: String?, samples: Int, countsTokens: Bool = false,
         onOtherRun: (String) throws -> Void
     ) throws -> Outcome {
         var outcome = Outcome()
@@ -157,7 +157,7 @@ struct OutputReader {
                 return true
             }
             if number != (outcome.lines - 1) / samples { outcome.isInOrder = false }
-            index.storeNext(record, line: line.bytes, at: line.offset)
+            try index.storeNext(record, line: line.bytes, at: line.offset)
             if countsTokens { outcome.completionTokens += JournalReader.completionTokens(line.bytes) }
             return true
         }
@@ -165,41 +165,40 @@ struct OutputReader {
             outcome.lines += 1
             outcome.foreign += 1
         }
-        index.restartRepetitions()
         return outcome
     }
 }
 
 extension ResultIndex {
     /// A record of the journal: replaces what was known before.
-    fileprivate mutating func store(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) {
+    fileprivate func store(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) throws {
         let name = Self.nameHash(
             id: UnsafeRawBufferPointer(rebasing: line[record.id]), sample: record.sample,
             repetition: record.repetition)
-        let entry =
-            find(name)
-            ?? insert(Entry(nameHash: name, contentHash: record.contentHash, repetition: record.repetition))
-        update(entry) {
-            $0.contentHash = record.contentHash
-            $0.store(at: offset, length: line.count, failed: record.failed, inOutput: false)
+        var entry = Entry(
+            nameHash: name, contentHash: record.contentHash, repetition: record.repetition)
+        entry.store(at: offset, length: line.count, failed: record.failed, inOutput: false)
+        if let known = try find(name) {
+            try set(known, entry)
+        } else {
+            _ = try insert(entry)
         }
     }
 
     /// A line of an output, where the same id again is a repetition.
-    fileprivate mutating func storeNext(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) {
+    fileprivate func storeNext(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) throws {
         let id = UnsafeRawBufferPointer(rebasing: line[record.id])
         var name = Self.nameHash(id: id, sample: record.sample, repetition: 0)
         var repetition = 0
-        if find(name) != nil {
-            repetition = nextRepetition(of: name)
-            name = Self.nameHash(id: id, sample: record.sample, repetition: repetition)
+        if try find(name) != nil {
+            func repeated(_ repetition: Int) -> UInt64 {
+                Self.nameHash(id: id, sample: record.sample, repetition: repetition)
+            }
+            repetition = try nextRepetition(of: name) { try find(repeated($0)) != nil }
+            name = repeated(repetition)
         }
-        let entry =
-            find(name)
-            ?? insert(Entry(nameHash: name, contentHash: record.contentHash, repetition: repetition))
-        update(entry) {
-            $0.contentHash = record.contentHash
-            $0.store(at: offset, length: line.count, failed: record.failed, inOutput: true)
-        }
+        var entry = Entry(nameHash: name, contentHash: record.contentHash, repetition: repetition)
+        entry.store(at: offset, length: line.count, failed: record.failed, inOutput: true)
+        _ = try insert(entry)
     }
 }

@@ -1,13 +1,14 @@
 /// Putting the output in place.
 extension JournalStore {
     /// Whether the output that is there is already, line for line, what would be written.
-    var isUnchanged: Bool {
+    func isUnchanged() throws -> Bool {
         guard journal == nil, earlierOutput != nil, outputIsAsWritten, positions.count == earlierOutputLines
         else {
             return false
         }
-        return positions.indices.allSatisfy {
-            positions[$0] == $0 && index.entries[$0].isStored && index.entries[$0].isInOutput
+        return try (0..<positions.count).allSatisfy { position in
+            let entry = try index[position]
+            return try positions[position] == position && entry.isStored && entry.isInOutput
         }
     }
 
@@ -27,7 +28,10 @@ extension JournalStore {
 
     /// Only after the output is safely in place. Takes along what a run that died left half written.
     func removeJournal() throws {
-        for path in [paths.draft, paths.journalDraft, paths.inFlightDraft, paths.inFlight, paths.journal] {
+        for path in [
+            paths.draft, paths.journalDraft, paths.inFlightDraft, paths.indexScratch, paths.idScratch,
+            paths.inFlight, paths.journal,
+        ] {
             try system.removeIfPresent(path)
         }
         journal = nil
@@ -35,23 +39,28 @@ extension JournalStore {
 
     private func writeResults(to draft: File) throws {
         var writer = BufferedWriter(draft)
-        let journalReader = journal.map { BlockReader($0) }
-        let outputReader = earlierOutput.map { BlockReader($0) }
-        for position in positions.indices {
-            let entry = index.entries[Int(positions[position])]
-            precondition(entry.isStored, "every position is done")
-            guard let reader = entry.isInOutput ? outputReader : journalReader else { continue }
-            try reader.withBytes(at: entry.offset, count: Int(entry.length)) { line in
+        let batch = RecordBatch(journal: journal, output: earlierOutput, countLimit: residentCount)
+        var written = 0
+        func writeBatch() throws {
+            try batch.forEachLine { entry, line in
                 guard let record = self.record(in: line, of: entry) else {
                     throw changedUnderneath(entry.isInOutput ? paths.output : paths.journal)
                 }
                 try writer.withBuffer { bytes in
                     record.appendOutput(
-                        from: line, index: position / samples, showsSample: samples > 1, to: &bytes)
+                        from: line, index: written / samples, showsSample: samples > 1, to: &bytes)
                     bytes.append(0x0a)
                 }
+                written += 1
             }
         }
+        for position in 0..<positions.count {
+            let entry = try index[Int(positions[position])]
+            precondition(entry.isStored, "every position is done")
+            if !batch.hasRoom(for: entry) { try writeBatch() }
+            batch.add(entry)
+        }
+        try writeBatch()
         try writer.flush()
     }
 

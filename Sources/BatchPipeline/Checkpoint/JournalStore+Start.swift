@@ -37,7 +37,8 @@ extension JournalStore {
         }
         if let found, header != nil { try loadRecords(found) }
         try loadInFlight()
-        storedAtStart = index.entries.count
+        storedAtStart = index.count
+        index.beginClaims()
     }
 
     private var beginAgain: String {
@@ -75,7 +76,7 @@ extension JournalStore {
     private func loadOutput(refusesOthers: Bool) throws {
         guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return }
         let outcome = try OutputReader(file: file).results(
-            into: &index, run: fingerprint.digest, samples: samples
+            into: index, run: fingerprint.digest, samples: samples
         ) { digest in
             if refusesOthers { try refuse(digest: digest, at: paths.output) }
         }
@@ -96,7 +97,7 @@ extension JournalStore {
     }
 
     private func loadRecords(_ found: File) throws {
-        let outcome = try JournalReader(file: found).records(into: &index, run: fingerprint.digest) {
+        let outcome = try JournalReader(file: found).records(into: index, run: fingerprint.digest) {
             digest in
             try refuse(digest: digest, at: paths.journal)
         }

@@ -40,9 +40,10 @@ public final class JournalStore: ResultStore {
     var earlierOutputLines = 0
     var outputIsAsWritten = false
     var usesOutput = true
-    var index = ResultIndex()
-    /// For each position the index's entry.
-    var positions = ContiguousArray<UInt32>()
+    let index: ResultIndex
+    /// For each position the number of its entry in the index.
+    let positions: PagedArray<UInt32>
+    let residentCount: Int
     /// Results that were there at the start, whether or not they still fit the input.
     public internal(set) var storedAtStart = 0
     private var claimedStored = 0
@@ -61,11 +62,14 @@ public final class JournalStore: ResultStore {
     ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
     ///     in place until the new one is complete.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
+    ///   - residentCount: of how many results the whereabouts are held in memory, a power of two; those of
+    ///     the others go to nameless files beside the output.
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
     public init(
         output: String, fingerprint: RunFingerprint, samples: Int = 1, restart: Bool = false,
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
+        residentCount: Int = Scratch.defaultResidentCount,
         now: @escaping () -> Double = JournalStore.monotonicSeconds
     ) throws {
         precondition(samples > 0, "a line has at least one sample")
@@ -76,6 +80,10 @@ public final class JournalStore: ResultStore {
         policy = SyncPolicy(now: now())
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
         paths = try OutputPaths(output: output, in: system)
+        self.residentCount = residentCount
+        let scratch = Scratch(path: paths.indexScratch, residentCount: residentCount, in: system)
+        index = ResultIndex(scratch)
+        positions = PagedArray(scratch)
         if let there = try system.infoIfPresent(paths.output), there.kind != .regular {
             throw StoreError(
                 .cannotCreate, path: output, "is not a regular file, so no output can be put there.")
@@ -111,9 +119,21 @@ public final class JournalStore: ResultStore {
     public func claim(_ key: WorkKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == positions.count, "positions are claimed in order")
-        let entry = entryIndex(for: key)
-        positions.append(UInt32(entry))
-        let known = index.entries[entry]
+        return try failing {
+            let number = try entryNumber(for: key)
+            try positions.append(UInt32(number))
+            let known = try index[number]
+            var claimed = known
+            claimed.claim()
+            claimed.contentHash = key.contentHash
+            if known.isStored, known.contentHash != key.contentHash { claimed.forgetResult() }
+            try index.set(number, claimed)
+            return state(of: known, for: key)
+        }
+    }
+
+    /// What is known of a key by the entry that it finds; counts it.
+    private func state(of known: ResultIndex.Entry, for key: WorkKey) -> StoredState {
         if known.isStored {
             claimedStored += 1
             if known.contentHash == key.contentHash {
@@ -123,12 +143,7 @@ public final class JournalStore: ResultStore {
                 return .done(failed: known.isFailed)
             }
             counts.changed += 1
-            index.update(entry) {
-                $0.forgetResult()
-                $0.contentHash = key.contentHash
-            }
         } else {
-            index.update(entry) { $0.contentHash = key.contentHash }
             counts.new += 1
         }
         if let record = carried[known.nameHash] {
@@ -142,18 +157,20 @@ public final class JournalStore: ResultStore {
     }
 
     /// The entry for a key that comes for the first or a further time in this run's input.
-    private func entryIndex(for key: WorkKey) -> Int {
-        var name = nameHash(key, repetition: 0)
-        var repetition = 0
-        if let first = index.find(name), index.entries[first].isClaimed {
-            repetition = index.nextRepetition(of: name)
-            name = nameHash(key, repetition: repetition)
+    private func entryNumber(for key: WorkKey) throws -> Int {
+        let name = nameHash(key, repetition: 0)
+        guard let first = try index.find(name) else { return try insert(key, repetition: 0, name: name) }
+        guard try index[first].isClaimed else { return first }
+        let repetition = try index.nextRepetition(of: name) {
+            guard let number = try index.find(nameHash(key, repetition: $0)) else { return false }
+            return try index[number].isClaimed
         }
-        let entry =
-            index.find(name)
-            ?? index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
-        index.update(entry) { $0.claim() }
-        return entry
+        let repeated = nameHash(key, repetition: repetition)
+        return try index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
+    }
+
+    private func insert(_ key: WorkKey, repetition: Int, name: UInt64) throws -> Int {
+        try index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
     }
 
     func nameHash(_ key: WorkKey, repetition: Int) -> UInt64 {
@@ -165,10 +182,10 @@ public final class JournalStore: ResultStore {
     public func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
         if let failure { throw failure }
         RecordLine.check(result, failed: failed)
-        let entry = Int(positions[position])
-        let known = index.entries[entry]
-        precondition(known.contentHash == key.contentHash, "the key is the one claimed")
         try failing {
+            let number = Int(try positions[position])
+            let known = try index[number]
+            precondition(known.contentHash == key.contentHash, "the key is the one claimed")
             var line = RecordLine.journalLine(
                 result, key: key, repetition: Int(known.repetition), run: fingerprint.digest)
             guard line.count < RecordLine.maximumLength else {
@@ -185,10 +202,10 @@ public final class JournalStore: ResultStore {
                 try? journal.truncate(to: journalEnd)
                 throw error
             }
-            index.update(entry) {
-                $0.store(at: journalEnd, length: line.count - 1, failed: failed, inOutput: false)
-            }
+            var stored = known
+            stored.store(at: journalEnd, length: line.count - 1, failed: failed, inOutput: false)
             journalEnd += line.count
+            try index.set(number, stored)
             carried[known.nameHash] = nil
             policy.written()
             if policy.isDue(now: now()) { try syncJournal() }
@@ -212,6 +229,10 @@ public final class JournalStore: ResultStore {
                     UnsafeRawBufferPointer(rebasing: new[after.rest]))
             }
         }
+    }
+
+    public var idScratch: Scratch {
+        Scratch(path: paths.idScratch, residentCount: residentCount, in: system)
     }
 
     public func saveInFlight(_ records: [InFlightRecord]) throws {
@@ -244,7 +265,7 @@ public final class JournalStore: ResultStore {
         precondition(count == positions.count, "every position is claimed")
         defer { close() }
         try failing {
-            if !isUnchanged {
+            if try !isUnchanged() {
                 if journal != nil { try syncJournal() }
                 try writeOutput()
                 didReplaceOutput = true

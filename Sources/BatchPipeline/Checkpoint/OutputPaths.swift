@@ -8,6 +8,9 @@ struct OutputPaths: Equatable {
     var inFlightDraft: String { output + ".journal.inflight.tmp" }
     var lock: String { output + ".lock" }
     var draft: String { output + ".tmp" }
+    // The names that two kinds of scratch files have for an instant.
+    var indexScratch: String { output + ".journal.index.tmp" }
+    var idScratch: String { output + ".journal.ids.tmp" }
     func setAside(_ number: Int) -> String { "\(journal).old-\(number)" }
 
     var folder: String {

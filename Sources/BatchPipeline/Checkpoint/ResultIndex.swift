@@ -1,10 +1,10 @@
-/// Where each known result is, in 32 bytes a result and without its strings: a million results take
-/// well under 100 MB.
+/// Where each known result is: 32 bytes a result in a paged array, found through a hash table; neither
+/// takes more memory for more results.
 ///
 /// A result is found by a 64-bit hash of its id, sample and repetition, keyed at random for each process
 /// so that no input can aim for collisions, and must agree in its line's 64-bit content hash too.
-struct ResultIndex {
-    struct Entry {
+final class ResultIndex {
+    struct Entry: BitwiseCopyable {
         var nameHash: UInt64
         var contentHash: UInt64
         /// The offset of the line, and four flags below it.
@@ -45,11 +45,30 @@ struct ResultIndex {
         mutating func forgetResult() { place &= Self.claimedFlag }
     }
 
-    private(set) var entries = ContiguousArray<Entry>()
-    /// Open addressing with steps of one; 0 is free, else an entry's index plus one.
-    private var slots = ContiguousArray<UInt32>(repeating: 0, count: 1 << 10)
-    /// How often an id and sample came so far, for those that came more than once.
+    private let entries: PagedArray<Entry>
+    private var numbers: HashTable
+    /// Entries of an earlier run that were read ahead: as results lie nearly in the order of their lines,
+    /// most are found here. (If thousands of lines are gone from the input, theirs are all that is here.)
+    private var ahead: [UInt64: Int] = [:]
+    private let aheadLimit: Int
+    private var readAhead = 0
+    private var readAheadEnd = 0
+    /// How often an id and sample came so far, for those that came more than once: the latest of them.
     private var repetitions: [UInt64: Int] = [:]
+    private let repetitionLimit: Int
+
+    init(_ scratch: Scratch) {
+        entries = PagedArray(scratch)
+        numbers = HashTable(scratch)
+        repetitionLimit = scratch.residentCount
+        aheadLimit = scratch.residentCount / 4
+    }
+
+    var count: Int { entries.count }
+
+    subscript(number: Int) -> Entry { get throws(StoreError) { try entries[number] } }
+
+    func set(_ number: Int, _ entry: Entry) throws(StoreError) { try entries.set(number, entry) }
 
     /// - Parameter id: the JSON string that stands in the files.
     static func nameHash(id: UnsafeRawBufferPointer, sample: Int, repetition: Int) -> UInt64 {
@@ -60,43 +79,46 @@ struct ResultIndex {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    func find(_ nameHash: UInt64) -> Int? {
-        var slot = Int(truncatingIfNeeded: nameHash) & (slots.count - 1)
-        while slots[slot] != 0 {
-            let index = Int(slots[slot]) - 1
-            if entries[index].nameHash == nameHash { return index }
-            slot = (slot + 1) & (slots.count - 1)
+    func find(_ nameHash: UInt64) throws(StoreError) -> Int? {
+        if let number = ahead.removeValue(forKey: nameHash) { return number }
+        while readAhead < readAheadEnd, ahead.count < aheadLimit {
+            let (number, name) = (readAhead, try entries[readAhead].nameHash)
+            readAhead += 1
+            if name == nameHash { return number }
+            ahead[name] = number
         }
-        return nil
+        return try numbers.value(of: nameHash).map { Int($0) }
     }
 
     /// Adds an entry that `find` didn't find.
-    mutating func insert(_ entry: Entry) -> Int {
-        if entries.count * 2 >= slots.count { grow() }
-        entries.append(entry)
-        place(entries.count - 1)
+    func insert(_ entry: Entry) throws(StoreError) -> Int {
+        try entries.append(entry)
+        try numbers.insert(entry.nameHash, UInt64(entries.count - 1))
         return entries.count - 1
     }
 
-    mutating func update<R>(_ index: Int, _ change: (inout Entry) -> R) -> R { change(&entries[index]) }
-
     /// The repetition number for the next result whose unrepeated name is already taken.
-    mutating func nextRepetition(of unrepeated: UInt64) -> Int {
-        let number = repetitions[unrepeated, default: 1]
-        repetitions[unrepeated] = number + 1
-        return number
+    /// - Parameter isTaken: whether a repetition is taken, as all before it are then.
+    func nextRepetition(of unrepeated: UInt64, isTaken: (Int) throws -> Bool) rethrows -> Int {
+        var free = 1
+        if let known = repetitions[unrepeated] {
+            free = known
+        } else {
+            while try isTaken(free) { free *= 2 }
+            var taken = free / 2
+            while free - taken > 1 {
+                let middle = (taken + free) / 2
+                if try isTaken(middle) { taken = middle } else { free = middle }
+            }
+        }
+        if repetitions.count >= repetitionLimit { repetitions.removeAll() }
+        repetitions[unrepeated] = free + 1
+        return free
     }
 
-    mutating func restartRepetitions() { repetitions = [:] }
-
-    private mutating func place(_ index: Int) {
-        var slot = Int(truncatingIfNeeded: entries[index].nameHash) & (slots.count - 1)
-        while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-        slots[slot] = UInt32(index + 1)
-    }
-
-    private mutating func grow() {
-        slots = ContiguousArray(repeating: 0, count: slots.count * 2)
-        for index in entries.indices { place(index) }
+    /// All that an earlier run left is known; from here on names are looked for in the input's order.
+    func beginClaims() {
+        repetitions = [:]
+        readAheadEnd = entries.count
     }
 }

@@ -1,22 +1,25 @@
 import Crypto
 
-/// The ids met so far, 16 bytes each: enough that two ids are never taken for one by chance.
+/// The ids met so far, by 128 bits of a hash: enough that two ids are never taken for one by chance.
 struct SeenIDs {
-    private struct Digest: Hashable {
-        var high: UInt64
-        var low: UInt64
-    }
+    private var digests: HashTable
 
-    private var digests: Set<Digest> = []
+    init(_ scratch: Scratch) { digests = HashTable(scratch) }
 
     /// - Returns: false if the id was met before.
-    mutating func insert(_ id: String) -> Bool {
+    /// - Throws: `StoreError` if a scratch file can't be made, written or read.
+    mutating func insert(_ id: String) throws -> Bool {
         var id = id
         let hash = id.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }
-        return hash.withUnsafeBytes { bytes in
-            digests.insert(
-                Digest(high: bytes.load(as: UInt64.self), low: bytes.load(fromByteOffset: 8, as: UInt64.self))
-            ).inserted
+        var (key, rest) = hash.withUnsafeBytes { bytes in
+            (bytes.load(as: UInt64.self), bytes.load(fromByteOffset: 8, as: UInt64.self))
         }
+        while let known = try digests.value(of: key) {
+            if known == rest { return false }
+            // Another id has the same first half: then the next key is tried.
+            key &+= 0x9e37_79b9_7f4a_7c15
+        }
+        try digests.insert(key, rest)
+        return true
     }
 }

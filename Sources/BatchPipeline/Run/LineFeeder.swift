@@ -27,7 +27,7 @@ final class LineFeeder: @unchecked Sendable {
     private var counted = Count()
     // Used by the feeder's thread alone.
     private var reader: LineReader
-    private var seen = SeenIDs()
+    private var seen: SeenIDs
 
     /// - Throws: `JobError` if a template of the job is malformed.
     init(job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue) throws {
@@ -38,6 +38,7 @@ final class LineFeeder: @unchecked Sendable {
         builder = try PromptBuilder(job)
         jobStops = StopSet(job.stop)
         reader = LineReader(paths: job.input)
+        seen = SeenIDs(store.use { $0.idScratch })
     }
 
     var count: Count { lock.withLock { counted } }
@@ -63,7 +64,7 @@ final class LineFeeder: @unchecked Sendable {
 
     /// - Returns: false if the run is over.
     private func feed(_ line: InputLine) throws -> Bool {
-        let parsed = identify(line)
+        let parsed = try identify(line)
         let index = count.lines
         lock.withLock { counted.lines += 1 }
         var prepared: Result<PreparedLine, LineError>?
@@ -103,7 +104,7 @@ final class LineFeeder: @unchecked Sendable {
     }
 
     /// Every line gets an id, its own or its number, even if it is wrong otherwise.
-    private func identify(_ line: InputLine) -> IdentifiedLine {
+    private func identify(_ line: InputLine) throws -> IdentifiedLine {
         var hash = SHA256()
         line.bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
         var result = IdentifiedLine(
@@ -121,7 +122,7 @@ final class LineFeeder: @unchecked Sendable {
                 result.record = .failure(error)
             }
         }
-        if !seen.insert(result.id) {
+        if try !seen.insert(result.id) {
             result.record = .failure(LineError(.duplicateID, "The id \"\(result.id)\" has come before."))
         }
         result.contentHash = hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

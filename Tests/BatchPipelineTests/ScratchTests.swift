@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+
+/// What holds little in memory must do as if it held all.
+@Suite struct ScratchTests {
+    private func scratch(
+        _ folder: TestFolder, residentCount: Int, system: any FileSystem = FaultyFileSystem()
+    ) -> Scratch {
+        Scratch(path: folder.path("scratch"), residentCount: residentCount, in: system)
+    }
+
+    @Test(arguments: [2, 8, 256, 4096]) func anArray(residentCount: Int) throws {
+        let folder = try TestFolder()
+        let array = PagedArray<UInt32>(scratch(folder, residentCount: residentCount))
+        var expected: [UInt32] = []
+        var random = FixedRandom(1)
+        for _ in 0..<20_000 {
+            let value = UInt32.random(in: 1 ... .max, using: &random)
+            if expected.count < 3000, Bool.random(using: &random) {
+                expected.append(value)
+                try array.append(value)
+            } else if let index = expected.indices.randomElement(using: &random) {
+                #expect(try array[index] == expected[index])
+                expected[index] = value
+                try array.set(index, value)
+            }
+        }
+        #expect(try expected.indices.allSatisfy { try array[$0] == expected[$0] })
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test func whatWasNeverSetIsZero() throws {
+        let folder = try TestFolder()
+        let array = PagedArray<UInt64>(scratch(folder, residentCount: 4), count: 1000)
+        try array.set(700, 7)
+        #expect(try (0..<1000).allSatisfy { try array[$0] == ($0 == 700 ? 7 : 0) })
+    }
+
+    @Test(arguments: [2, 16, 1024]) func aTable(residentCount: Int) throws {
+        let folder = try TestFolder()
+        var table = HashTable(scratch(folder, residentCount: residentCount))
+        var random = FixedRandom(2)
+        // Some lie close together, some at the ends.
+        let keys =
+            (0..<1500).map { _ in UInt64.random(in: 0 ... .max, using: &random) }
+            + (0..<300).map { .max - $0 } + (0..<300).map { 0x1234 << 48 | $0 } + [0]
+        for (number, key) in keys.enumerated() {
+            #expect(try table.value(of: key) == nil)
+            try table.insert(key, UInt64(number))
+            if number % 7 == 0,
+                let (known, other) = keys[...number].enumerated().randomElement(using: &random)
+            {
+                #expect(try table.value(of: other) == UInt64(known))
+            }
+        }
+        for (number, key) in keys.enumerated() { #expect(try table.value(of: key) == UInt64(number)) }
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test func aJobThatFitsInMemoryMakesNoFile() throws {
+        let folder = try TestFolder()
+        let system = FaultyFileSystem()
+        var seen = SeenIDs(scratch(folder, residentCount: 64, system: system))
+        for number in 0..<63 { #expect(try seen.insert("\(number)")) }
+        #expect(system.calls.isEmpty)
+        for number in 63..<300 { #expect(try seen.insert("\(number)")) }
+        #expect(!system.calls.isEmpty)
+        for number in 0..<300 { #expect(try !seen.insert("\(number)")) }
+    }
+
+    /// Runs, breaks off, edits and shuffles a job with doubled ids; with little in memory all of it, reports
+    /// included, must be as with much.
+    @Test func aStoreThatHoldsLittle() throws {
+        var random = FixedRandom(3)
+        var lines = TestLine.make(400)
+        for index in stride(from: 11, to: 400, by: 40) { lines[index].fails = true }
+        for index in stride(from: 5, to: 400, by: 9) { lines[index].id = "same" }
+        for index in stride(from: 7, to: 400, by: 31) { lines[index] = lines[index - 1] }
+        var edited = lines
+        for index in stride(from: 0, to: 400, by: 23) { edited[index].content += " edited" }
+        edited.removeLast(50)
+        edited += TestLine.make(30, "late").map { TestLine(id: "late " + $0.id, content: $0.content) }
+        let runs = [(lines, 170), (lines, Int.max), (edited, 20), (edited.shuffled(using: &random), .max)]
+        let folders = [try TestFolder(), try TestFolder()]
+        for (lines, limit) in runs {
+            var reports: [ResumeReport] = []
+            var counts: [Int] = []
+            for (folder, residentCount) in zip(folders, [4, Scratch.defaultResidentCount]) {
+                let store = try openStore(folder, residentCount: residentCount)
+                counts.append(try TestRun(lines: lines, limit: limit).run(store))
+                reports.append(store.report)
+                if limit < .max { try store.suspend() }
+            }
+            #expect(reports[0] == reports[1] && counts[0] == counts[1])
+            if limit == .max {
+                #expect(try folders[0].bytes("out.jsonl") == folders[1].bytes("out.jsonl"))
+                #expect(try folders[0].bytes("out.jsonl") == TestRun(lines: lines).expected())
+                #expect(try folders[0].names == ["out.jsonl"])
+            }
+        }
+    }
+
+    @Test func aLeftOverFileIsTakenAlong() throws {
+        let folder = try TestFolder()
+        for name in ["out.jsonl.journal.index.tmp", "out.jsonl.journal.ids.tmp"] {
+            try folder.write([1, 2, 3], to: name)
+        }
+        let lines = TestLine.make(20)
+        try TestRun(lines: lines).run(openStore(folder, residentCount: 2))
+        #expect(try folder.names == ["out.jsonl"])
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
+    }
+}
