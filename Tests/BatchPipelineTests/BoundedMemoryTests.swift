@@ -54,7 +54,6 @@ import Testing
         #expect(outcome.status == .complete && outcome.statistics.done == Self.count)
         #expect(model.faults.isEmpty)
         // A sanitizer keeps what is freed for a while.
-        let isSanitized = ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] != nil
         if let early, largest > 0, !isSanitized {
             let end = max(largest, Self.resident() ?? 0)
             print(

@@ -209,7 +209,7 @@ import Testing
         let needle = String(repeating: "a", count: 500_000) + "b"
         let start = ContinuousClock.now
         #expect(try template.render(["t": .string(many), "n": .string(needle)]) == "False11000000-1")
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - start < .seconds(5 * patience))
     }
 
     @Test func largeSourceIsRefused() throws {
