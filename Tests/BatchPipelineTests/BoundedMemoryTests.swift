@@ -50,7 +50,7 @@ import Testing
     }
 
     // A sanitizer keeps what is freed for a while.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] == nil))
+    @Test(.enabled(if: !isSanitized))
     func memoryDoesNotGrowWithTheLines() async throws {
         // In a process of its own, where no other test takes memory.
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {

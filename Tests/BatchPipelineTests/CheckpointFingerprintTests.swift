@@ -138,7 +138,7 @@ import Testing
         _ = try ModelFingerprint.parts(folder: folder.url)
         let seconds = JournalStore.monotonicSeconds() - start
         print("fingerprint of a large model: \(seconds) s")
-        #expect(seconds < 2)
+        #expect(seconds < 2 * patience)
     }
 
     @Test(arguments: [0, 1, 262_144, 262_145, 1_000_003, 2_000_000_000_000]) func samplesCoverBothEnds(

@@ -23,7 +23,7 @@ import Testing
         print(
             "scale: \(what) \((seconds * 1000).rounded() / 1000) s for \(Self.count) lines, peak RSS \(peak())"
         )
-        #expect(seconds < max(5, Double(Self.count) / 20_000), "\(what)")
+        #expect(seconds < max(5, Double(Self.count) / 20_000) * patience, "\(what)")
         return value
     }
 

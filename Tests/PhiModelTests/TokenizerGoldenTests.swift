@@ -76,7 +76,7 @@ struct TokenizerGoldenTests {
 
     /// Not a test of a number, which would depend on the machine: a floor far below what is measured.
     @Test(
-        .enabled(if: ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] == nil),
+        .enabled(if: !isSanitized),
         arguments: SharedFixtures.models)
     func isFast(_ model: String) throws {
         let clock = ContinuousClock()

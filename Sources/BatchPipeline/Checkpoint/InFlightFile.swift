@@ -111,7 +111,8 @@ enum InFlightFile {
             let data = Data(line.bytes)
             if isFirst {
                 guard let header = try? JSONDecoder().decode(Header.self, from: data),
-                    header.version == 1, run == nil || header.run == run
+                    header.version == 1, run == nil || header.run == run,
+                    header.progress.resultsTotal ?? 0 >= 0
                 else {
                     isOurs = false
                     return false

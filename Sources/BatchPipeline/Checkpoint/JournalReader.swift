@@ -115,12 +115,13 @@ struct JournalReader {
         return parts
     }
 
-    /// `usage.completion_tokens`; inside a string the name's quotes would be escaped.
+    /// `usage.completion_tokens`; inside a string the name's quotes would be escaped. No completion has more
+    /// than 2^31, and what claims to must not make the sum overflow.
     static func completionTokens(_ bytes: UnsafeRawBufferPointer) -> Int {
         let name: StaticString = "\"completion_tokens\":"
         guard let hit = name.firstOffset(in: bytes, anchor: 11) else { return 0 }
         var cursor = ByteCursor(bytes: bytes, position: hit + name.utf8CodeUnitCount)
-        return cursor.decimal() ?? 0
+        return min(cursor.decimal() ?? 0, Int(Int32.max))
     }
 }
 

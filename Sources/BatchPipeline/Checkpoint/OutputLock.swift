@@ -1,4 +1,5 @@
 import Foundation
+import PhiModel
 
 /// Keeps two runs from writing the same output: `flock` on `OUTPUT.lock`, which the kernel drops with
 /// the process, so that nothing has to be cleaned up after a crash. The file says who holds it.
@@ -10,7 +11,8 @@ public final class OutputLock {
         /// When its run began, ISO 8601.
         public var started: String
 
-        public var description: String { "process \(pid) on \(host), started \(started)" }
+        /// For a terminal: the file may hold anything.
+        public var description: String { "process \(pid) on \(host), started \(started)".asMessage }
     }
 
     /// What to do while another run holds the lock.

@@ -70,7 +70,7 @@ struct KVCache: ~Copyable {
         blockBytes = 4 * layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
         // The whole budget at once: what is not touched costs nothing.
-        memory = PageMemory(count: max(1, capacity) * blockBytes)
+        memory = PageMemory(count: capacity * blockBytes)
         free = (0..<Int32(capacity)).reversed()
         users = Array(repeating: 0, count: capacity)
         lastUse = Array(repeating: 0, count: capacity)

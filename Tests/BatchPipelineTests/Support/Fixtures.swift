@@ -21,6 +21,11 @@ final class TemporaryFolder {
     }
 }
 
+let isSanitized = ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] != nil
+
+/// What a time limit is multiplied by: sanitizers make all code many times slower.
+let patience: Double = isSanitized ? 20 : 1
+
 /// Random numbers that are the same on every run (splitmix64).
 struct FixedRandom: RandomNumberGenerator {
     private var state: UInt64

@@ -31,7 +31,8 @@ func findings(_ name: String, _ inputs: [(name: String, bytes: [UInt8])]) throws
     }
 }
 
-/// Runs `body` on a thread with as little stack as any of the program's threads has on any system.
+/// Runs `body` on a thread with as little stack as any of the program's threads has on any system; with more
+/// under the address sanitizer, which puts guards around everything on the stack.
 private func onSmallStack(_ body: @escaping @Sendable () -> [String]) -> [String] {
     final class Answer: @unchecked Sendable {
         var findings: [String] = []
@@ -42,7 +43,8 @@ private func onSmallStack(_ body: @escaping @Sendable () -> [String]) -> [String
         answer.findings = body()
         answer.isDone.signal()
     }
-    thread.stackSize = 512 << 10
+    let isSanitized = ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] != nil
+    thread.stackSize = isSanitized ? 4 << 20 : 512 << 10
     thread.start()
     answer.isDone.wait()
     return answer.findings

@@ -14,6 +14,7 @@ struct FuzzTarget: Sendable {
         FuzzTarget(name: "journal", body: readJournal),
         FuzzTarget(name: "safetensors", body: readSafetensors),
         FuzzTarget(name: "config", body: readConfiguration),
+        FuzzTarget(name: "model", body: readModel),
         FuzzTarget(name: "gguf", body: readGGUF),
         FuzzTarget(name: "tokenizer", body: readTokenizer),
         FuzzTarget(name: "template", body: readTemplate),

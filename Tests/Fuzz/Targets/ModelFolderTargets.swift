@@ -9,7 +9,7 @@ import Foundation
     var (file, index) = (input, [UInt8]())
     if input.first == UInt8(ascii: "{") {
         let parts = parts(input, 3)
-        file = withUnsafeBytes(of: UInt64(parts[0].count).littleEndian) { Array($0) } + parts[0] + parts[2]
+        file = safetensors(header: parts[0], parts[2])
         index = parts[1]
     }
     try scratch.put(file, "model.safetensors", keepingEmpty: true)
@@ -28,6 +28,40 @@ import Foundation
             _ = try? store.linear(
                 name.replacing(".weight", with: ""), rows: tensor.shape.first ?? 1, columns: columns,
                 quantization: quantization)
+        }
+    }
+}
+
+private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
+    withUnsafeBytes(of: UInt64(header.count).littleEndian) { Array($0) } + header + tensors
+}
+
+/// A whole model, loaded and made to answer: config.json, generation_config.json, and the header and the bytes
+/// of its tensors. Weights may be no numbers at all.
+@Sendable func readModel(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let files = parts(input, 4)
+    try scratch.put(files[0], "config.json")
+    try scratch.put(files[1], "generation_config.json")
+    try scratch.put(safetensors(header: files[2], files[3]), "model.safetensors")
+    let engine = try PhiEngine(
+        folder: scratch.path, options: EngineOptions(threads: 1, kvBudget: 4 << 20))
+    let vocabulary = Int32(engine.limits.vocabularySize)
+    let prompt = [0, vocabulary - 1, 0]
+    for parameters in [
+        SamplingParameters(logprobs: 3), SamplingParameters(temperature: 1, topP: 0.5),
+        SamplingParameters(temperature: 0.7, topK: 2, minP: 0.1),
+    ] {
+        guard case .admitted(let sequence, let cached) = try engine.admit(prompt: prompt, maxTokens: 2)
+        else { throw BrokenPromise(description: "no room in an empty cache") }
+        defer { engine.release(sequence) }
+        var tokens = prompt[cached...]
+        for position in 0..<2 {
+            let request = SamplingRequest(parameters: parameters, stream: 7, position: position)
+            let choices = try engine.step([StepInput(sequence: sequence, tokens: tokens, sampling: request)])
+            guard let choice = choices[0], (0..<vocabulary).contains(choice.token) else {
+                throw BrokenPromise(description: "a token that is none")
+            }
+            tokens = [choice.token]
         }
     }
 }

@@ -22,6 +22,8 @@ import PhiModel
     let builders = try [JobSettings(), lineJob(chat: true), lineJob(chat: false)].map(PromptBuilder.init)
     for line in lines {
         do {
+            let fields = LineField(try PromptRecord.parseObject(line.bytes))
+            _ = (try? fields.tokenIDs("ids"), try? fields.messages())
             let record = try PromptRecord.parse(line.bytes)
             for builder in builders { _ = try? builder.prompt(for: record) }
             guard let id = record.id else { continue }
@@ -58,13 +60,25 @@ private func lineJob(chat: Bool) -> JobSettings {
     }
 }
 
-/// Journal, in-flight file and earlier output of a run that is taken up and ended. As random changes would
-/// hardly ever get past a checksum, all is done once more with the sums put right.
+/// Journal, in-flight file and earlier output of a run that is taken up and ended, and the lock file of one
+/// that goes on. As random changes would hardly ever get past a checksum, all is done once more with the sums
+/// put right.
 @Sendable func readJournal(_ input: [UInt8], _ scratch: ScratchFolder) throws {
-    let files = parts(input, 3)
+    let files = parts(input, 4)
+    if !files[3].isEmpty { try readLock(files[3], scratch) }
     let sealed = files.map(sealingLines)
     try takeUp(files, scratch)
     if sealed != files { try takeUp(sealed, scratch) }
+}
+
+private func readLock(_ bytes: [UInt8], _ scratch: ScratchFolder) throws {
+    let path = try scratch.put(bytes, "out.jsonl.lock")
+    defer { unlink(path) }
+    let file = try File.open(path, .read, in: POSIXFileSystem())
+    try promise(file.lock(exclusive: true), "the lock can't be had")
+    let status = try JobStatus.read(output: scratch.path + "/out.jsonl")
+    try promise(status.state == .running, "a run is not seen")
+    try promise(status.holder?.description.contains("\u{1B}") != true, "a holder that steers the terminal")
 }
 
 private let journalFingerprint = RunFingerprint([
@@ -78,7 +92,9 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
     try scratch.put(files[2], "out.jsonl")
     let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
     do {
-        _ = try JobStatus.read(output: output)
+        let status = try JobStatus.read(output: output)
+        try promise(status.completionTokens >= 0 && status.left ?? 0 >= 0, "fewer than none are left")
+        _ = (status.tokensPerSecond, status.secondsLeft)
         let store = try JournalStore(output: output, fingerprint: journalFingerprint)
         var open: [Int] = []
         for (position, key) in keys.enumerated() {
