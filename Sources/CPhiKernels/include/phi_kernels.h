@@ -74,7 +74,7 @@ enum {
 // 16 positions; in a part, a layer's heads lie one behind the other, so that the positions written so far
 // can be read from one end to the other, each head
 //   8 bits: key_scales [16], value_scales [16]
-//           keys   [dims/4][16 positions][4 dims]     unsigned, 128 added
+//           keys   [dims/4][16 positions][4 dims]     of transformed K; unsigned, 128 added
 //           values [dims/16][4][16 dims][4 positions] signed
 //   float16: keys [dims][16 positions], values [16 positions][dims]
 typedef struct {
@@ -96,7 +96,7 @@ static inline size_t phi_kv_head_bytes(uint32_t kind, uint32_t dims) {
 // One query of attention: one row's head.
 typedef struct {
     const float *x;        // [n]
-    const int8_t *values;  // [dims], x in 8 bits, padding zero; for an 8-bit cache
+    const int8_t *values;  // [dims], from quantize_query; for an 8-bit cache
     float scale;           // of the scores: the softmax scale, for an 8-bit cache times that of `values`
     int32_t sum;           // of values, to take out the 128 of the keys
     uint32_t begin, end;   // the positions it sees: begin ..< end
@@ -129,7 +129,8 @@ typedef struct PhiKernels {
     void (*silu_multiply)(const float *gate, const float *up, size_t n, float *out);
     // Rotates the first 2*half elements of x: pairs (i, i + half).
     void (*rotate)(float *x, const float *cosines, const float *sines, size_t half);
-    // Quantizes a head's query; dims is padded, n are given. `scale` is multiplied in.
+    // Quantizes a head's query, n floats padded to dims, after a Walsh-Hadamard transform in pieces of the
+    // largest power of two that divides dims; keys are transformed alike. `scale` is multiplied in.
     void (*quantize_query)(const float *x, size_t n, size_t dims, float scale, int8_t *values, float *out_scale,
                            int32_t *out_sum);
     // Writes K and V [n] of one position (0 ..< 64) of a block.
