@@ -126,6 +126,8 @@ struct CheckpointConfigurationTests {
         ("num_hidden_layers", "2147483647", .malformed, "\"num_hidden_layers\""),
         ("num_key_value_heads", "3", .malformed, "\"num_key_value_heads\" is 3, which does not divide 4"),
         ("head_dim", "65537", .malformed, "\"head_dim\" is 65537"),
+        ("head_dim", "1026", .unsupported, "\"head_dim\" makes heads of 1026 dimensions"),
+        ("hidden_size", "4128", .unsupported, "\"num_attention_heads\" makes heads of 1032 dimensions"),
         ("vocab_size", "true", .malformed, "\"vocab_size\" is a boolean"),
         ("rms_norm_eps", "-1e-5", .malformed, "\"rms_norm_eps\""),
         ("rope_theta", "0", .malformed, "\"rope_theta\""),

@@ -14,6 +14,8 @@
 #define PHI_LANES 16
 // Positions in one block of the KV cache.
 #define PHI_KV_BLOCK 64
+// The largest head dimension, padding included.
+#define PHI_KV_MAX_DIMS 1024
 
 // How the elements of a packed matrix are stored.
 enum {

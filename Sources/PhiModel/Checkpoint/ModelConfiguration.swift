@@ -1,3 +1,4 @@
+import CPhiKernels
 import Foundation
 
 /// What config.json (and generation_config.json) of a Phi-3 family model say, checked.
@@ -78,6 +79,11 @@ extension ModelConfiguration {
                 "is \(keyValueHeadCount), which does not divide \(headCount) heads")
         }
         headDimension = try Self.headDimension(config, hiddenSize: hiddenSize, headCount: headCount)
+        guard headDimension <= Int(PHI_KV_MAX_DIMS) else {
+            throw config.fault(
+                .unsupported, config.value("head_dim") == nil ? "num_attention_heads" : "head_dim",
+                "makes heads of \(headDimension) dimensions; the kernels take \(PHI_KV_MAX_DIMS) at most")
+        }
         slidingWindow = try config.optionalInteger("sliding_window", 1...Int(Int32.max))
         if let window = slidingWindow, window >= contextLength { slidingWindow = nil }
 
