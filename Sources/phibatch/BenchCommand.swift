@@ -8,9 +8,10 @@ struct BenchCommand: ParsableCommand {
         abstract: "Measure a model's speed on this machine, beside the machine's own limits.",
         discussion: """
             Prefill is one forward pass over a prompt; generation advances several requests together, each with a \
-            prompt before it. Token ids are random. "of peak" is the share of the integer multiply-adds that the \
-            kernels' instructions could do on registers, "of memory" the share of the bytes a second that can be \
-            read: both are measured in the same run.
+            prompt before it. Token ids are random. Memory is touched and one prompt run before anything is timed.
+            "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on
+            registers, "of memory" the share of the bytes a second that can be read: both are measured in the same
+            run.
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
@@ -81,6 +82,8 @@ struct BenchCommand: ParsableCommand {
             let tests =
                 [BenchTest(requests: 1, prompt: prefill, generated: 0)]
                 + (batches ?? []).map { BenchTest(requests: $0, prompt: prompt, generated: generate) }
+            console.progress("warming up")
+            try bench.warmUp(tests, repeats: repeats)
             for test in tests {
                 var samples: [Bench.Sample] = []
                 for number in 1...repeats {

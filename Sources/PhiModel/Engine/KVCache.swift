@@ -99,9 +99,21 @@ struct KVCache: ~Copyable {
         case never(blocksNeeded: Int)
     }
 
+    static func blocks(for positions: Int) -> Int { (positions + blockLength - 1) / blockLength }
+
+    /// Has the system provide the memory of the `count` blocks that will be handed out next.
+    func touch(_ count: Int, _ pool: ComputePool) {
+        let next = free.suffix(count)
+        nonisolated(unsafe) let base = base
+        pool.run(next.count) { number in
+            let block = Int(next[next.startIndex + number])
+            (base + block * blockBytes).initializeMemory(as: UInt8.self, repeating: 0, count: blockBytes)
+        }
+    }
+
     /// Room for `count` positions, of which the first are `prompt`.
     mutating func lease(prompt: [Int32], count: Int, ropeChoice: Int) -> Outcome {
-        let needed = (count + Self.blockLength - 1) / Self.blockLength
+        let needed = Self.blocks(for: count)
         if needed > capacity { return .never(blocksNeeded: needed) }
         var lease = Lease(blocks: [], cached: 0, pending: [])
         // At least one prompt row must be left to compute, for its logits.

@@ -14,11 +14,12 @@ public struct MachineLimits: Sendable {
         memory.base.initializeMemory(as: UInt8.self, repeating: 1, count: memory.count)
         nonisolated(unsafe) let base = memory.base.assumingMemoryBound(to: UInt8.self)
         let table = kernels.table
-        let rounds = 1 << 16
+        // In many parts, so that a thread that wakes late or is held up leaves its share to the others.
+        let (rounds, parts) = (1 << 14, 64 * threads)
         let perRound = Double(table.probe_products(1))
         return MachineLimits(
-            multiplyAddsPerSecond: best(perRound * Double(rounds * threads)) {
-                pool.run(threads) { _ in _ = table.probe_products(rounds) }
+            multiplyAddsPerSecond: best(perRound * Double(rounds * parts)) {
+                pool.run(parts) { _ in _ = table.probe_products(rounds) }
             },
             bytesPerSecond: best(Double(threads << 28)) {
                 pool.run(threads) { part in _ = table.probe_reads(base + (part << 28), 1 << 28) }

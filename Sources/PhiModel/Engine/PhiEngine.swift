@@ -195,6 +195,16 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         if move.isDone { self.move = nil }
     }
 
+    /// Does at once what the first steps do on their way: moves the weights to large pages, and touches the
+    /// KV cache's memory for new sequences of these lengths. For measurements; nothing else needs it.
+    public func warmUp(lengths: [Int]) {
+        while let move {
+            move.advance(pool)
+            if move.isDone { self.move = nil }
+        }
+        cache.touch(lengths.reduce(0) { $0 + KVCache.blocks(for: $1) }, pool)
+    }
+
     private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {
         let sampled = inputs.indices.filter { inputs[$0].sampling != nil }
         let count = configuration.vocabularySize
