@@ -14,21 +14,22 @@ public struct MachineLimits: Sendable {
         memory.base.initializeMemory(as: UInt8.self, repeating: 1, count: memory.count)
         nonisolated(unsafe) let base = memory.base.assumingMemoryBound(to: UInt8.self)
         let table = kernels.table
-        // In many parts, so that a thread that wakes late or is held up leaves its share to the others.
+        // Reads first: they take longer, and by their end both the threads and the clock are awake.
+        let bytes = best(Double(threads << 28)) {
+            pool.run(threads) { part in _ = table.probe_reads(base + (part << 28), 1 << 28) }
+        }
+        // In many parts, so that a thread that is held up leaves its share to the others.
         let (rounds, parts) = (1 << 14, 64 * threads)
         let perRound = Double(table.probe_products(1))
-        return MachineLimits(
-            multiplyAddsPerSecond: best(perRound * Double(rounds * parts)) {
-                pool.run(parts) { _ in _ = table.probe_products(rounds) }
-            },
-            bytesPerSecond: best(Double(threads << 28)) {
-                pool.run(threads) { part in _ = table.probe_reads(base + (part << 28), 1 << 28) }
-            })
+        let products = best(perRound * Double(rounds * parts)) {
+            pool.run(parts) { _ in _ = table.probe_products(rounds) }
+        }
+        return MachineLimits(multiplyAddsPerSecond: products, bytesPerSecond: bytes)
     }
 
     /// The highest rate of some runs.
     private static func best(_ amount: Double, _ body: () -> Void) -> Double {
-        (0..<7).map { _ in
+        (0..<12).map { _ in
             let start = ContinuousClock.now
             body()
             return amount / (ContinuousClock.now - start).seconds
