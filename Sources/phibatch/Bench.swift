@@ -35,7 +35,9 @@ struct Bench {
 
     /// What only the first steps of a long run pay: memory that is new, and the longest prompt once.
     func warmUp(_ tests: [BenchTest], repeats: Int) throws {
-        let runs = tests.flatMap { Array(repeating: $0.prompt + $0.generated + 1, count: $0.requests * repeats) }
+        let runs = tests.flatMap {
+            Array(repeating: $0.prompt + $0.generated + 1, count: $0.requests * repeats)
+        }
         let longest = tests.map(\.prompt).max() ?? 1
         engine.warmUp(lengths: runs + [longest + 1])
         _ = try prefill(longest)

@@ -10,8 +10,8 @@ struct BenchCommand: ParsableCommand {
             Prefill is one forward pass over a prompt; generation advances several requests together, each with a \
             prompt before it. Token ids are random. Memory is touched and one prompt run before anything is timed.
             "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on
-            registers, "of memory" the share of the bytes a second that can be read: both are measured in the same
-            run.
+            registers, "of memory" the share of the bytes a second that can be read: both are measured before and
+            after each test.
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
@@ -76,7 +76,8 @@ struct BenchCommand: ParsableCommand {
                 folder: model, options: EngineOptions(threads: threads, cache: .standard()))
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
-            let limits = MachineLimits.measure(kernels: engine.kernels, threads: engine.threads)
+            let probe = LimitProbe(kernels: engine.kernels, threads: engine.threads)
+            var limits = probe.measure()
             var report = BenchReport(engine: engine, loadSeconds: loading, limits: limits)
             let bench = Bench(engine: engine)
             let tests =
@@ -90,7 +91,9 @@ struct BenchCommand: ParsableCommand {
                     console.progress("\(test.name): run \(number) of \(repeats)")
                     samples.append(try bench.run(test))
                 }
-                report.add(test, samples)
+                let after = probe.measure()
+                report.add(test, samples, limits: limits.max(after))
+                limits = after
             }
             console.say(
                 "\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")

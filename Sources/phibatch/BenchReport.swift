@@ -20,7 +20,7 @@ struct BenchReport {
         var tokensPerSecond: Double
         var lowest: Double
         var highest: Double
-        /// Of the machine's limits, 0 ... 1.
+        /// Of the machine's limits at that time, 0 ... 1.
         var ofPeak: Double
         var ofMemory: Double
         /// The matrix products alone, of the peak.
@@ -33,7 +33,8 @@ struct BenchReport {
 
     private let engine: PhiEngine
     private let loadSeconds: Double
-    private let limits: MachineLimits
+    /// The best of all that were measured.
+    private var limits: MachineLimits
     private var rows: [Row] = []
 
     init(engine: PhiEngine, loadSeconds: Double, limits: MachineLimits) {
@@ -42,19 +43,23 @@ struct BenchReport {
         self.limits = limits
     }
 
-    mutating func add(_ test: BenchTest, _ samples: [Bench.Sample]) {
+    /// - Parameter limits: the machine's, before and after the samples.
+    mutating func add(_ test: BenchTest, _ samples: [Bench.Sample], limits now: MachineLimits) {
+        limits = limits.max(now)
         let sorted = samples.sorted { Double($0.tokens) / $0.seconds < Double($1.tokens) / $1.seconds }
         let rates = sorted.map { Double($0.tokens) / $0.seconds }
         let median = sorted[sorted.count / 2]
+        let multiplyAdds = Double(
+            test.isPrefill
+                ? engine.multiplyAdds(rows: median.tokens, wanted: 1)
+                : engine.multiplyAdds(rows: median.tokens, wanted: median.tokens))
         rows.append(
             Row(
                 test: test, tokensPerSecond: rates[rates.count / 2], lowest: rates[0],
                 highest: rates[rates.count - 1],
-                ofPeak: Double(median.tokens * engine.multiplyAddsPerToken) / median.seconds
-                    / limits.multiplyAddsPerSecond,
-                ofMemory: Double(median.steps * engine.weightBytes) / median.seconds / limits.bytesPerSecond,
-                productsOfPeak: Double(median.tokens * engine.multiplyAddsPerToken) / median.times.products
-                    / limits.multiplyAddsPerSecond,
+                ofPeak: multiplyAdds / median.seconds / now.multiplyAddsPerSecond,
+                ofMemory: Double(median.steps * engine.weightBytes) / median.seconds / now.bytesPerSecond,
+                productsOfPeak: multiplyAdds / median.times.products / now.multiplyAddsPerSecond,
                 products: median.times.products / median.seconds,
                 attention: median.times.attention / median.seconds,
                 sampling: median.times.sampling / median.seconds))

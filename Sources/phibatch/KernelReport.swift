@@ -26,7 +26,7 @@ struct KernelReport {
         ]
         // The reference is a specification, and would take minutes.
         for kernels in Kernels.available where kernels.name != "reference" {
-            let peak = MachineLimits.measure(kernels: kernels, threads: threads).multiplyAddsPerSecond
+            let peak = LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
             for (rows, columns) in Self.shapes {
                 console.progress("\(kernels.name): \(rows) x \(columns)")
                 let bench = ProductBench(kernels: kernels, threads: threads, rows: rows, columns: columns)

@@ -115,7 +115,7 @@ def main():
         result = pipeline.run(a.job, 128, a.tokens)
         show(f"job{a.job}", {**result, "process_s": time.time() - START})
         return
-    pipeline.run(1, 32, 4)  # warm up: first use compiles kernels
+    pipeline.run(1, a.prefill or 128, 4)  # warm up: first use compiles kernels and touches memory
     for _ in range(a.repeat):
         if a.prefill:
             show(f"pp{a.prefill}", pipeline.run(1, a.prefill, 1))

@@ -94,8 +94,11 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             endOfSequence: configuration.endOfSequence)
     }
 
-    /// Multiply-adds of weight matrices for one token, the vocabulary's among them.
-    public var multiplyAddsPerToken: Int { transformer.multiplyAddsPerToken }
+    /// Multiply-adds of the weight matrices in one step: of `rows` rows, behind `wanted` of which a token is
+    /// chosen.
+    public func multiplyAdds(rows: Int, wanted: Int) -> Int {
+        transformer.multiplyAdds(rows: rows, wanted: wanted)
+    }
     /// Bytes of packed weights that one forward pass reads.
     public var weightBytes: Int { transformer.weightBytes }
 

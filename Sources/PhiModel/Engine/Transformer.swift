@@ -57,7 +57,18 @@ final class Transformer: @unchecked Sendable {
     private var products: [PackedMatrix] {
         weights.layers.flatMap { [$0.qkv, $0.output, $0.gateUp, $0.down] } + [weights.head]
     }
-    var multiplyAddsPerToken: Int { products.reduce(0) { $0 + $1.rows * $1.columns } }
+    /// Multiply-adds of a step's products: of `rows` rows, behind `wanted` of which logits are asked for.
+    func multiplyAdds(rows: Int, wanted: Int) -> Int {
+        func size(_ matrix: PackedMatrix) -> Int { matrix.rows * matrix.columns }
+        return weights.layers.indices.reduce(wanted * size(weights.head)) { sum, number in
+            let layer = weights.layers[number]
+            let kept = keepsAll(number) ? rows : wanted
+            return sum + rows * size(layer.qkv)
+                + kept * (size(layer.output) + size(layer.gateUp) + size(layer.down))
+        }
+    }
+    /// Behind the last attention nobody asks for the rows without logits.
+    private func keepsAll(_ layer: Int) -> Bool { layer < weights.layers.count - 1 }
     var weightBytes: Int { products.reduce(0) { $0 + $1.bytes } }
 
     /// Floats between two rows of logits.
@@ -89,8 +100,7 @@ final class Transformer: @unchecked Sendable {
         let all = Array(rows.indices)
         var added: PackedMatrix?
         for (number, layer) in weights.layers.enumerated() {
-            // Behind the last attention nobody asks for the other rows.
-            let kept = number == weights.layers.count - 1 ? wanted : all
+            let kept = keepsAll(number) ? all : wanted
             attend(number, rows.count, adding: added, kept, runs, cache)
             feedForward(layer, kept)
             added = layer.down
