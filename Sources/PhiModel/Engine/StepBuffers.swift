@@ -59,8 +59,9 @@ final class ProductInput: @unchecked Sendable {
         guard let matrix else { return }
         let blocks = matrix.blocks
         let stride = blocks * 16
-        // A few chunks a thread, so that an interrupted thread does not hold up the others.
-        let chunk = max(2, (blocks / (pool.threads * 4) + 1) & ~1)
+        // Some chunks a thread, so that an interrupted thread does not hold up the others. Few rows read their
+        // weights best in long stretches.
+        let chunk = max(2, (blocks / (pool.threads * (rows > 64 ? 16 : 4)) + 1) & ~1)
         pool.run((blocks + chunk - 1) / chunk) { number in
             let begin = number * chunk
             let end = min(blocks, begin + chunk)
