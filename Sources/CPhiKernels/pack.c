@@ -53,24 +53,41 @@ static inline void copy_float(uint8_t *to, const uint8_t *from, size_t size) {
         memcpy(to, from, 4);
 }
 
+// One row's biases, in 16 bits with a step for the row: as near as float16 keeps them, unless one is far
+// larger than the others.
+static void pack_biases(const PhiMatrix *m, const uint8_t *biases, size_t r, uint8_t *block) {
+    const size_t groups = m->columns / m->group, f = phi_float_size(m->float_type);
+    float most = 0, rest = 0;
+    for (size_t g = 0; g < groups; g++) {
+        const float bias = phi_load_float(biases + g * f, m->float_type);
+        most = __builtin_fabsf(bias) > most ? __builtin_fabsf(bias) : most;
+        rest += bias * 0;  // no number if one of them is none, and then the row is none either
+    }
+    const float inverse = most > 1e-30f && rest == 0 ? 32767 / most : 0, step = (inverse > 0 ? most / 32767 : 0) + rest;
+    memcpy(block + 4 * r, &step, 4);
+    for (size_t g = 0; g < groups; g++) {
+        const float bias = phi_load_float(biases + g * f, m->float_type);
+        // Adding 1.5 * 2^23 rounds to the nearest integer.
+        const int16_t q = rest == 0 ? (int16_t)(bias * inverse + 12582912.0f - 12582912.0f) : 0;
+        memcpy(block + phi_biases_at(m, g / 2) + 4 * r + g % 2 * 2, &q, 2);
+    }
+}
+
 void phi_pack(const PhiMatrix *m, const uint8_t *words, uint32_t bits, const uint8_t *scales,
               const uint8_t *biases, uint8_t *out, size_t begin, size_t end) {
-    const size_t groups = m->columns / m->group, record = phi_record_bytes(m);
+    const size_t groups = m->columns / m->group;
     const size_t row_bytes = (size_t)m->columns * bits / 8, f = phi_float_size(m->float_type);
-    const size_t integers = record - 32 * f;
     for (size_t block = begin; block < end; block++) {
         uint8_t *base = out + block * phi_block_bytes(m);
         const size_t first = block * 16, rows = m->rows - first < 16 ? m->rows - first : 16;
-        if (rows < 16) memset(base, 0, phi_block_bytes(m));
-        for (size_t g = 0; g < groups; g++) {
-            uint8_t *to = base + g * record;
+        if (rows < 16 || groups % 2) memset(base, 0, phi_block_bytes(m));
+        for (size_t g = 0; g < groups; g++)
             for (size_t r = 0; r < rows; r++) {
-                const size_t row = first + r, at = (row * groups + g) * f;
-                pack_group(m, words + row * row_bytes, row_bytes, bits, g, r, to);
-                copy_float(to + integers + r * f, scales + at, f);
-                copy_float(to + integers + (16 + r) * f, biases + at, f);
+                const size_t row = first + r;
+                pack_group(m, words + row * row_bytes, row_bytes, bits, g, r, base + phi_integers_at(m, g));
+                copy_float(base + phi_scales_at(m, g) + r * f, scales + (row * groups + g) * f, f);
             }
-        }
+        for (size_t r = 0; r < rows; r++) pack_biases(m, biases + (first + r) * groups * f, r, base);
     }
 }
 

@@ -44,7 +44,8 @@ static void products(const PhiKernels *k) {
     for (int b = 0; b < 6; b++)
         for (uint32_t group = 32; group <= 128; group *= 2)
             for (uint32_t type = 0; type < 3; type++) {
-                const uint32_t rows = 56, columns = group * 11;
+                // With groups of 32 there are three segments, and the last group is alone.
+                const uint32_t rows = 56, columns = group * (group == 32 ? 261 : 11);
                 const size_t f = phi_float_size(type), groups = columns / group;
                 PhiMatrix m = {0, rows, columns, group, bits[b] <= 4 ? PHI_INT4 : PHI_INT8, type};
                 const size_t blocks = phi_matrix_blocks(&m), stride = blocks * 16;
@@ -59,8 +60,9 @@ static void products(const PhiKernels *k) {
                 for (size_t tokens = 1; tokens <= 41;
                      tokens += type == PHI_F16 ? (tokens < 18 ? 1 : 23) : (tokens < 16 ? 5 : 25)) {
                     const size_t padded = (tokens + 15) / 16 * 16;
-                    PhiActivations x = {room(padded * columns), room(padded * groups * 4), room(padded * groups * 4),
-                                        columns, group};
+                    PhiActivations x = {room(padded * columns), room(padded * groups * 4),
+                                        room(padded * phi_pairs(columns, group) * 4),
+                                        room(padded * phi_segments(columns, group) * 4), columns, group};
                     float *row = room(columns * 4), *out = room(tokens * stride * 4);
                     for (size_t t = 0; t < tokens; t++) {
                         for (uint32_t c = 0; c < columns; c++) row[c] = uniform();
@@ -73,7 +75,7 @@ static void products(const PhiKernels *k) {
                             k->dequantize_row(&m, r, row);
                             add(row, columns * 4);
                         }
-                    free(x.values), free(x.scales), free(x.sums), free(row), free(out);
+                    free(x.values), free(x.scales), free(x.sums), free(x.sum_steps), free(row), free(out);
                 }
                 free(words), free(scales), free(biases), free(packed);
             }

@@ -29,11 +29,16 @@ enum { PHI_F16 = 0, PHI_BF16 = 1, PHI_F32 = 2 };
 
 // A weight matrix [rows, columns] in the kernels' layout.
 //
-// Quantized: for each block of 16 rows, for each group of `group` columns, one record:
-//   int8: group/4 lines of 64 bytes; byte [4*r + i] of line j is q[r][4*j + i]
-//   int4: group/8 lines of 64 bytes; the low nibble of byte [4*r + i] of line j is
-//         q[r][4*j + i], its high nibble q[r][4*(j + group/8) + i]
-//   then 16 scales and 16 biases of `float_type`. value = scale * q + bias.
+// Quantized: for each block of 16 rows 16 floats, the steps of the rows' biases; then for each pair of groups
+// of `group` columns, one record, in the order in which it is read:
+//   the integers of the first,
+//     int8: group/4 lines of 64 bytes; byte [4*r + i] of line j is q[r][4*j + i]
+//     int4: group/8 lines of 64 bytes; the low nibble of byte [4*r + i] of line j is
+//           q[r][4*j + i], its high nibble q[r][4*(j + group/8) + i]
+//   16 scales of `float_type` of the first, 16 of the second
+//   the integers of the second
+//   [16 rows][2 groups] biases in 16 bits
+// value = scale * q + step * bias. With an odd number of groups the last one's partner is zero.
 // Plain: for each block of 16 rows, for each column, 16 elements of `float_type`.
 // Rows past the last are zero.
 typedef struct {
@@ -46,25 +51,47 @@ typedef struct {
 // Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns.
 // Stored by tiles of 16 tokens (the last one is filled up with unspecified rows):
 //   values [tile][group][16][group size], scales and sums [tile][group][16]
-// sums holds scale * (the sum of the group's integers), the factor of a weight group's bias.
+// What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
+// one step for the groups of each segment of PHI_SEGMENT pairs, chosen so that the integer sum of a segment
+// fits into 32 bits:
+//   sums [tile][pair of groups][16][2], sum_steps [tile][segment][16]
 typedef struct {
     int8_t *values;
     float *scales;
-    float *sums;
+    int16_t *sums;
+    float *sum_steps;
     uint32_t columns, group;
 } PhiActivations;
+#define PHI_SEGMENT 64
 
 static inline size_t phi_matrix_blocks(const PhiMatrix *m) { return (m->rows + 15) / 16; }
 static inline size_t phi_float_size(uint32_t float_type) { return float_type == PHI_F32 ? 4 : 2; }
+// Pairs of groups, and the segments of pairs, of so many columns.
+static inline size_t phi_pairs(size_t columns, size_t group) { return (columns / group + 1) / 2; }
+static inline size_t phi_segments(size_t columns, size_t group) {
+    return (phi_pairs(columns, group) + PHI_SEGMENT - 1) / PHI_SEGMENT;
+}
+// Bytes of a group's integers.
+static inline size_t phi_group_bytes(const PhiMatrix *m) {
+    return (size_t)m->group * (m->kind == PHI_INT4 ? 8 : 16);
+}
 // Bytes of one record (quantized) or of one column of a block (plain).
 static inline size_t phi_record_bytes(const PhiMatrix *m) {
     size_t f = phi_float_size(m->float_type);
-    if (m->kind == PHI_PLAIN) return 16 * f;
-    return (size_t)m->group * (m->kind == PHI_INT4 ? 8 : 16) + 32 * f;
+    return m->kind == PHI_PLAIN ? 16 * f : 2 * phi_group_bytes(m) + 32 * f + 64;
 }
 static inline size_t phi_block_bytes(const PhiMatrix *m) {
-    return phi_record_bytes(m) * (m->kind == PHI_PLAIN ? m->columns : m->columns / m->group);
+    if (m->kind == PHI_PLAIN) return phi_record_bytes(m) * m->columns;
+    return 64 + phi_record_bytes(m) * phi_pairs(m->columns, m->group);
 }
+// Where a block has the integers and scales of group g, and the biases of groups 2 * pair and 2 * pair + 1.
+static inline size_t phi_integers_at(const PhiMatrix *m, size_t g) {
+    return 64 + g / 2 * phi_record_bytes(m) + g % 2 * (phi_group_bytes(m) + 32 * phi_float_size(m->float_type));
+}
+static inline size_t phi_scales_at(const PhiMatrix *m, size_t g) {
+    return 64 + g / 2 * phi_record_bytes(m) + phi_group_bytes(m) + g % 2 * 16 * phi_float_size(m->float_type);
+}
+static inline size_t phi_biases_at(const PhiMatrix *m, size_t pair) { return (pair + 1) * phi_record_bytes(m); }
 
 // The numbers a KV cache holds.
 enum {
@@ -111,7 +138,9 @@ typedef struct PhiKernels {
 
     // out[t * stride + r] = sum over columns of weight[r] * x[t], for the rows of blocks
     // begin ..< end and tokens 0 ..< tokens. With group g: isum the exact integer product,
-    //   S = fma(isum, scale * x.scale, S), B = fma(bias, x.sums, B), in order of g; out = S + B
+    //   S = fma(isum, scale * x.scale, S), in order of g,
+    // behind the last group of each segment, with the exact integer product of its biases and x.sums
+    //   S = fma(product, step * x.sum_step, S); out = S
     // out needs room for 16 * blocks floats a row.
     void (*linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                    size_t begin, size_t end);

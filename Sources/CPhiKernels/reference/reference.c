@@ -28,14 +28,17 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
 
 static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                          size_t begin, size_t end) {
-    const size_t group = w->group, groups = w->columns / group, record = phi_record_bytes(w);
-    const size_t f = phi_float_size(w->float_type), integers = record - 32 * f, half = group / 2;
-    for (size_t block = begin; block < end; block++) {
+    const size_t group = w->group, groups = w->columns / group, pairs = phi_pairs(w->columns, group);
+    const size_t f = phi_float_size(w->float_type), half = group / 2, segments = phi_segments(w->columns, group);
+    for (size_t number = begin; number < end; number++) {
+        const uint8_t *block = w->data + number * phi_block_bytes(w);
         for (size_t t = 0; t < tokens; t++) {
             for (size_t r = 0; r < 16; r++) {
-                float S = 0, B = 0;
+                float S = 0, step;
+                int32_t biases = 0;
+                memcpy(&step, block + 4 * r, 4);
                 for (size_t g = 0; g < groups; g++) {
-                    const uint8_t *base = w->data + block * phi_block_bytes(w) + g * record;
+                    const uint8_t *base = block + phi_integers_at(w, g);
                     const size_t at = (t / 16 * groups + g) * 16 + t % 16;
                     const int8_t *values = x->values + at * group;
                     int32_t sum = 0;
@@ -49,12 +52,18 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
                             q = base[(c - half) / 4 * 64 + r * 4 + c % 4] >> 4;
                         sum += q * (int32_t)values[c];
                     }
-                    const float scale = phi_load_float(base + integers + r * f, w->float_type);
-                    const float bias = phi_load_float(base + integers + (16 + r) * f, w->float_type);
+                    const float scale = phi_load_float(block + phi_scales_at(w, g) + r * f, w->float_type);
                     S = __builtin_fmaf((float)sum, scale * x->scales[at], S);
-                    B = __builtin_fmaf(bias, x->sums[at], B);
+                    int16_t bias;
+                    memcpy(&bias, block + phi_biases_at(w, g / 2) + 4 * r + g % 2 * 2, 2);
+                    biases += (int32_t)bias * x->sums[((t / 16 * pairs + g / 2) * 16 + t % 16) * 2 + g % 2];
+                    if ((g + 1) % (2 * PHI_SEGMENT) == 0 || g + 1 == groups) {
+                        const size_t segment = t / 16 * segments + g / (2 * PHI_SEGMENT);
+                        S = __builtin_fmaf((float)biases, step * x->sum_steps[segment * 16 + t % 16], S);
+                        biases = 0;
+                    }
                 }
-                out[t * stride + block * 16 + r] = S + B;
+                out[t * stride + number * 16 + r] = S;
             }
         }
     }

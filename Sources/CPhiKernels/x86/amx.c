@@ -78,57 +78,66 @@ INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
         _tile_stored(tile, to, 64);                                                                        \
     } while (0)
 
-// S[token][16] += the groups' scaled sums, for one tile of tokens and one row block. Fetches `ahead`,
-// as many bytes as the groups' records have.
-INLINE void accumulate(const uint8_t *lines, size_t lines_stride, const uint8_t *scales, size_t record,
-                       uint32_t float_type, const size_t group, const int8_t *values, const float *x_scales,
-                       size_t count, const uint8_t *ahead, float *S) {
+// S[token][16] += the scaled sums of groups first ..< first + count, for one tile of tokens and one row block,
+// whose 4-bit integers are in `unpacked`. Fetches `ahead`, as many bytes as the groups' records have.
+INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *unpacked, const size_t group,
+                       const int8_t *values, const float *x_scales, size_t first, size_t count,
+                       const uint8_t *ahead, float *S) {
     _Alignas(64) int32_t sums[2][256];
     __m512 acc[16];
+    const size_t half = phi_record_bytes(w) / 2;
+#define LINES(g) (unpacked ? unpacked + (g) * 128 * 16 : block + phi_integers_at(w, first + (g)))
     for (int i = 0; i < 16; i++) acc[i] = _mm512_load_ps(S + 16 * i);
-    MULTIPLY(0, values, lines, sums[0]);
+    MULTIPLY(0, values, LINES(0), sums[0]);
     for (size_t g = 0; g < count; g++) {
         // The next group is multiplied while this one's sums are scaled.
         if (g + 1 < count) {
             const int8_t *a = values + (g + 1) * group * 16;
-            const uint8_t *b = lines + (g + 1) * lines_stride;
+            const uint8_t *b = LINES(g + 1);
             if (g & 1)
                 MULTIPLY(0, a, b, sums[0]);
             else
                 MULTIPLY(1, a, b, sums[1]);
         }
         if (ahead)
-            for (size_t i = 0; i < record; i += 64) _mm_prefetch((const char *)ahead + g * record + i, _MM_HINT_T0);
+            for (size_t i = 0; i < half; i += 64) _mm_prefetch((const char *)ahead + g * half + i, _MM_HINT_T0);
         const int32_t *from = sums[g & 1];
-        const __m512 scale = phi_scales512(scales + g * record, float_type);
+        const __m512 scale = phi_scales512(block + phi_scales_at(w, first + g), w->float_type);
         const float *x = x_scales + g * 16;
         for (int i = 0; i < 16; i++)
             acc[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(from + 16 * i)),
                                      _mm512_mul_ps(scale, _mm512_set1_ps(x[i])), acc[i]);
     }
+#undef LINES
     for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
 }
 
-INLINE void add_biases(const PhiMatrix *w, const uint8_t *biases, size_t groups, size_t record, const float *sums,
-                       size_t count, const float *S, float *out, size_t stride) {
-    __m512 B[16];
-    for (int i = 0; i < 16; i++) B[i] = _mm512_setzero_ps();
-    for (size_t g = 0; g < groups; g++) {
-        const __m512 bias = phi_scales512(biases + g * record, w->float_type);
-        for (int i = 0; i < 16; i++) B[i] = _mm512_fmadd_ps(bias, _mm512_set1_ps(sums[g * 16 + i]), B[i]);
+// S[token][16] += what the biases of a segment add, for tile `tile` of the activations.
+INLINE void add_biases(const PhiMatrix *w, const uint8_t *block, const PhiActivations *x, size_t tile,
+                       size_t segment, float *S) {
+    const size_t pairs = phi_pairs(w->columns, w->group), segments = phi_segments(w->columns, w->group);
+    const size_t from = segment * PHI_SEGMENT, to = from + PHI_SEGMENT < pairs ? from + PHI_SEGMENT : pairs;
+    __m512i B[16];
+    for (int i = 0; i < 16; i++) B[i] = _mm512_setzero_si512();
+    for (size_t p = from; p < to; p++) {
+        const __m512i biases = _mm512_loadu_si512(block + phi_biases_at(w, p));
+        const int16_t *factors = x->sums + (tile * pairs + p) * 32;
+        for (int i = 0; i < 16; i++) B[i] = _mm512_dpwssd_epi32(B[i], biases, phi_quad512(factors + 2 * i));
     }
-    _Alignas(64) float rows[256];
+    const __m512 step = _mm512_loadu_ps(block);
+    const float *steps = x->sum_steps + (tile * segments + segment) * 16;
     for (int i = 0; i < 16; i++)
-        _mm512_store_ps(rows + 16 * i, _mm512_add_ps(_mm512_load_ps(S + 16 * i), B[i]));
-    for (size_t i = 0; i < count; i++) memcpy(out + i * stride, rows + 16 * i, 64);
+        _mm512_store_ps(S + 16 * i,
+                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(B[i]), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])),
+                                        _mm512_load_ps(S + 16 * i)));
 }
 
 INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
                   size_t from, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
     _Alignas(64) uint8_t unpacked[2][CHUNK][128 * 16];
     _Alignas(64) float S[2][PANEL_TOKENS / 16][256];
-    const size_t groups = w->columns / group, record = phi_record_bytes(w), f = phi_float_size(w->float_type);
-    const size_t integers = record - 32 * f, tiles = (tokens + 15) / 16, first = from / 16;
+    const size_t groups = w->columns / group, bytes = phi_block_bytes(w);
+    const size_t tiles = (tokens + 15) / 16, first = from / 16;
     for (size_t b = begin; b < end; b += 2) {
         const size_t pair = end - b < 2 ? 1 : 2;
         memset(S, 0, sizeof S[0]);
@@ -138,31 +147,24 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
             if (kind == PHI_INT4)
                 for (size_t p = 0; p < pair; p++)
                     for (size_t i = 0; i < count; i++)
-                        unpack(w->data + (b + p) * phi_block_bytes(w) + (g + i) * record, group, unpacked[p][i]);
+                        unpack(w->data + (b + p) * bytes + phi_integers_at(w, g + i), group, unpacked[p][i]);
+            const int last = g + count >= groups, segment_ends = last || (g + count) % (2 * PHI_SEGMENT) == 0;
             for (size_t t = 0; t < tiles; t++) {
                 const size_t at = ((first + t) * groups + g) * 16;
-                const int last = g + count >= groups;
                 for (size_t p = 0; p < pair; p++) {
-                    const uint8_t *block = w->data + (b + p) * phi_block_bytes(w) + g * record;
+                    const uint8_t *block = w->data + (b + p) * bytes;
                     // Memory brings the next chunk of this block, or the next pair's first, meanwhile.
-                    const uint8_t *next = last ? block + 2 * phi_block_bytes(w) - g * record : block + CHUNK * record;
-                    const uint8_t *ahead = t == 0 ? next : 0;
-                    if (kind == PHI_INT4)
-                        accumulate(unpacked[p][0], sizeof unpacked[p][0], block + integers, record, w->float_type,
-                                   group, x->values + at * group, x->scales + at, count, ahead, S[p][t]);
-                    else
-                        accumulate(block, record, block + integers, record, w->float_type, group,
-                                   x->values + at * group, x->scales + at, count, ahead, S[p][t]);
+                    const uint8_t *next = last ? block + 2 * bytes : block + phi_integers_at(w, g + CHUNK);
+                    accumulate(w, block, kind == PHI_INT4 ? unpacked[p][0] : 0, group, x->values + at * group,
+                               x->scales + at, g, count, t == 0 ? next : 0, S[p][t]);
+                    if (segment_ends) add_biases(w, block, x, first + t, g / (2 * PHI_SEGMENT), S[p][t]);
                 }
             }
         }
         for (size_t t = 0; t < tiles; t++)
-            for (size_t p = 0; p < pair; p++) {
-                const uint8_t *block = w->data + (b + p) * phi_block_bytes(w);
-                const size_t count = tokens - t * 16 < 16 ? tokens - t * 16 : 16;
-                add_biases(w, block + integers + 16 * f, groups, record, x->sums + (first + t) * groups * 16, count,
-                           S[p][t], out + (from + t * 16) * stride + (b + p) * 16, stride);
-            }
+            for (size_t p = 0; p < pair; p++)
+                for (size_t i = 0; i < 16 && t * 16 + i < tokens; i++)
+                    memcpy(out + (from + t * 16 + i) * stride + (b + p) * 16, S[p][t] + 16 * i, 64);
     }
 }
 

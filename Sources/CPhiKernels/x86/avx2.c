@@ -85,26 +85,41 @@ INLINE void group_sums(uint32_t kind, const uint8_t *lines, size_t group, const 
 // One block of 16 rows and `count` tokens from token t of the activations.
 INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x, size_t t,
                          int count, const uint8_t *block, float *out, size_t stride) {
-    const size_t groups = w->columns / group, record = phi_record_bytes(w), f = phi_float_size(w->float_type);
-    const size_t integers = record - 32 * f;
+    const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
+    const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
     for (size_t half = 0; half < 2; half++) {
-        __m256 S[TOKENS], B[TOKENS];
-        for (int i = 0; i < count; i++) S[i] = B[i] = _mm256_setzero_ps();
-        for (size_t g = 0; g < groups; g++) {
-            const uint8_t *base = block + g * record;
-            const size_t at = (t / 16 * groups + g) * 16 + t % 16;
-            __m256i sums[TOKENS];
-            group_sums(kind, base + half * 32, group, x->values + at * group, count, sums);
-            const __m256 scale = load_scales8(base + integers + half * 8 * f, w->float_type);
-            const __m256 bias = load_scales8(base + integers + (16 + half * 8) * f, w->float_type);
-            for (int i = 0; i < count; i++) {
-                const __m256 factor = _mm256_mul_ps(scale, _mm256_broadcast_ss(x->scales + at + i));
-                S[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[i]), factor, S[i]);
-                B[i] = _mm256_fmadd_ps(bias, _mm256_broadcast_ss(x->sums + at + i), B[i]);
+        __m256 S[TOKENS];
+        __m256i B[TOKENS];
+        for (int i = 0; i < count; i++) S[i] = _mm256_setzero_ps(), B[i] = _mm256_setzero_si256();
+        const size_t start = t / 16 * groups * 16 + t % 16;
+        const int8_t *values = x->values + start * group;
+        const float *scales = x->scales + start;
+        const int16_t *factors = x->sums + (t / 16 * pairs * 16 + t % 16) * 2;
+        const float *steps = x->sum_steps + t / 16 * phi_segments(w->columns, group) * 16 + t % 16;
+        const uint8_t *base = block + 64;
+        for (size_t p = 0; p < pairs; p++, base += record, factors += 32) {
+            const uint8_t *floats = base + bytes, *second = floats + 32 * f;
+            for (size_t g = 2 * p; g < 2 * p + 2 && g < groups; g++, values += 16 * group, scales += 16) {
+                __m256i sums[TOKENS];
+                group_sums(kind, (g % 2 ? second : base) + half * 32, group, values, count, sums);
+                const __m256 scale = load_scales8(floats + (g % 2 * 16 + half * 8) * f, w->float_type);
+                for (int i = 0; i < count; i++)
+                    S[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[i]),
+                                           _mm256_mul_ps(scale, _mm256_broadcast_ss(scales + i)), S[i]);
             }
+            const __m256i biases = _mm256_loadu_si256((const __m256i *)(second + bytes + half * 32));
+            for (int i = 0; i < count; i++)
+                B[i] = _mm256_add_epi32(B[i], _mm256_madd_epi16(biases, quad((const int8_t *)(factors + 2 * i))));
+            if ((p + 1) % PHI_SEGMENT && p + 1 < pairs) continue;
+            const __m256 step = _mm256_loadu_ps((const float *)block + half * 8);
+            for (int i = 0; i < count; i++) {
+                S[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(B[i]), _mm256_mul_ps(step, _mm256_broadcast_ss(steps + i)),
+                                       S[i]);
+                B[i] = _mm256_setzero_si256();
+            }
+            steps += 16;
         }
-        for (int i = 0; i < count; i++)
-            _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8, _mm256_add_ps(S[i], B[i]));
+        for (int i = 0; i < count; i++) _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8, S[i]);
     }
 }
 

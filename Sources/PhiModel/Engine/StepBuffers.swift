@@ -21,7 +21,8 @@ final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
 final class ProductInput: @unchecked Sendable {
     private let values = Buffer<Int8>()
     private let scales = Buffer<Float>()
-    private let sums = Buffer<Float>()
+    private let sums = Buffer<Int16>()
+    private let sumSteps = Buffer<Float>()
     private let floats = Buffer<Float>()
     private var matrix: PackedMatrix?
     private var activations = PhiActivations()
@@ -36,9 +37,10 @@ final class ProductInput: @unchecked Sendable {
         }
         values.reserve(padded * matrix.columns)
         scales.reserve(padded * matrix.columns / matrix.group)
-        sums.reserve(padded * matrix.columns / matrix.group)
+        sums.reserve(padded * phi_pairs(matrix.columns, matrix.group) * 2)
+        sumSteps.reserve(padded * phi_segments(matrix.columns, matrix.group))
         activations = PhiActivations(
-            values: values.pointer, scales: scales.pointer, sums: sums.pointer,
+            values: values.pointer, scales: scales.pointer, sums: sums.pointer, sum_steps: sumSteps.pointer,
             columns: UInt32(matrix.columns), group: UInt32(matrix.group))
     }
 

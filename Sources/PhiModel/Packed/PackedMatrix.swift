@@ -4,7 +4,7 @@ import CPhiKernels
 final class PackedMatrix: @unchecked Sendable {
     /// Raised with every change of the layout, or of what goes into it: files of the cache that have
     /// another one are made anew.
-    static let layoutVersion = 1
+    static let layoutVersion = 2
 
     /// Changes only between two steps.
     private(set) var matrix: PhiMatrix
