@@ -9,6 +9,7 @@ if an engine did not process the tokens it was asked for.
     bench_peers.py                        # build, make what is missing, three rounds
     bench_peers.py --engines phibatch,llama --works tg32,job64 --rounds 5
     bench_peers.py --avx2                 # phibatch and llama.cpp, both held to AVX2
+    bench_peers.py --engines phibatch --works prefix,start   # phibatch alone, see alone.py
 """
 import argparse
 import json
@@ -18,8 +19,12 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections import namedtuple
 from pathlib import Path
+
+import alone
 
 HERE = Path(__file__).resolve().parent
 BENCH = Path(os.environ.get("PHIBATCH_BENCH_DIR", ".bench")).resolve()
@@ -57,20 +62,27 @@ class Machine:
         return platform.processor()
 
 
+# What a command wrote, how long it took, and the most memory it had, in bytes.
+Finished = namedtuple("Finished", "output errors seconds peak")
+
+
 def run(command, env=None):
-    """Output and seconds of a command; stops the whole benchmark if it fails."""
-    busy, own, begin = Machine.busy(), os.times(), time.perf_counter()
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
-                          env={**os.environ, **(env or {})})
-    seconds = time.perf_counter() - begin
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nfailed ({done.returncode}):\n{done.stderr[-2000:]}")
-    now = os.times()
-    mine = now.children_user + now.children_system - own.children_user - own.children_system
-    others = (Machine.busy() - busy - mine) / seconds
+    """Runs a command; stops the whole benchmark if it fails."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        busy, begin = Machine.busy(), time.perf_counter()
+        process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=errors, env={**os.environ, **(env or {})})
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0), errors.seek(0)
+        done = Finished(output.read(), errors.read(), seconds, used.ru_maxrss * 1024)  # Linux says KB
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\nfailed ({process.returncode}):\n{done.errors[-2000:]}")
+    others = (Machine.busy() - busy - used.ru_utime - used.ru_stime) / seconds
     if others > 0.1:
         print(f"  note: other programs used {others:.1f} CPUs meanwhile", file=sys.stderr)
-    return done.stdout, seconds
+    return done
 
 
 def json_lines(text):
@@ -102,10 +114,10 @@ class Phibatch:
 
     def rates(self, keys):
         batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
-        out, _ = run([self.binary, "bench", "--model", self.model, "--json", "--repeats", 1, "--prefill", 512,
-                      "--batch", ",".join(batches or ["1"]), "--prompt", PROMPT, "--generate", GENERATE], self.env)
+        done = run([self.binary, "bench", "--model", self.model, "--json", "--repeats", 1, "--prefill", 512,
+                    "--batch", ",".join(batches or ["1"]), "--prompt", PROMPT, "--generate", GENERATE], self.env)
         found = {}
-        for r in json_lines(out)[0]["tests"]:
+        for r in json_lines(done.output)[0]["tests"]:
             key = f"pp{r['prompt_tokens']}" if r["test"] == "prefill" else f"tg{r['requests']}"
             if key in keys:
                 check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
@@ -113,22 +125,25 @@ class Phibatch:
         return found
 
     def job(self, key):
-        lines = WORKS[key][1]
+        rng = random.Random(time.time())
+        return self.run_lines(alone.prompts(rng, self.vocab, WORKS[key][1], 0, PROMPT), GENERATE).seconds
+
+    def run_lines(self, prompts, generate, **settings):
+        """A whole job, from command to finished file, with its results' tokens counted."""
         source, target, job = (BENCH / n for n in ("job.jsonl", "job-results.jsonl", "job.yaml"))
-        rng = random.Random(time.time())  # new prompts each time: no result of an earlier run counts
-        source.write_text("".join(json.dumps({
-            "id": f"line-{i}", "prompt": [rng.randrange(3, self.vocab) for _ in range(PROMPT)]}) + "\n"
-            for i in range(lines)))
+        source.write_text("".join(json.dumps({"id": f"line-{i}", "prompt": p}) + "\n"
+                                  for i, p in enumerate(prompts)))
         job.write_text(json.dumps({
-            "model": str(self.model), "input": str(source), "output": str(target),
-            "max_tokens": GENERATE, "ignore_eos": True, "temperature": 0, "workers": "auto"}))
+            "model": str(self.model), "input": str(source), "output": str(target), "max_tokens": generate,
+            "ignore_eos": True, "temperature": 0, "workers": "auto", **settings}))
         for old in BENCH.glob("job-results.jsonl*"):
             old.unlink()
-        _, seconds = run([self.binary, "run", job], self.env)
-        usage = [r["usage"] for r in json_lines(target.read_text())]
-        check(self.name, key, sum(u["prompt_tokens"] for u in usage),
-              sum(u["completion_tokens"] for u in usage))
-        return seconds
+        done = run([self.binary, "run", job], self.env)
+        found = [(r["usage"]["prompt_tokens"], r["usage"]["completion_tokens"])
+                 for r in json_lines(target.read_text())]
+        if found != [(len(p), generate) for p in prompts]:
+            sys.exit(f"{self.name}: {job} did not make {generate} tokens for each of {len(prompts)} lines")
+        return done
 
 
 class Llama:
@@ -146,10 +161,10 @@ class Llama:
 
     def batched(self, requests, prompt, generate):
         biggest = max(requests) * (prompt + generate)
-        out, seconds = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *LLAMA,
-                            "--ctx-size", biggest, "-npp", prompt, "-ntg", generate,
-                            "-npl", ",".join(map(str, requests)), "--output-format", "jsonl"])
-        return json_lines(out), seconds
+        done = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *LLAMA,
+                    "--ctx-size", biggest, "-npp", prompt, "-ntg", generate,
+                    "-npl", ",".join(map(str, requests)), "--output-format", "jsonl"])
+        return json_lines(done.output), done.seconds
 
     def rates(self, keys):
         found = {}
@@ -182,8 +197,7 @@ class OpenVINO:
             tool("export_openvino.py", self.model, "--preset", a.preset)
 
     def run(self, *arguments):
-        out, _ = run([python(), HERE / "run_openvino.py", self.model, *OPENVINO, *arguments])
-        return json_lines(out)
+        return json_lines(run([python(), HERE / "run_openvino.py", self.model, *OPENVINO, *arguments]).output)
 
     def rates(self, keys):
         arguments = ["--prefill", "512"] if "pp512" in keys else []
@@ -254,16 +268,19 @@ def main():
     p.add_argument("--preset", choices=["phi-3-mini", "phi-4-mini"], default="phi-3-mini")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--engines", default="phibatch,llama,openvino")
-    p.add_argument("--works", default=",".join(WORKS), help="of " + ", ".join(WORKS))
+    p.add_argument("--works", default=",".join(WORKS),
+                   help=f"of {', '.join(WORKS)}; {', '.join(alone.WORKS)} (phibatch alone, not by default)")
     p.add_argument("--avx2", action="store_true", help="hold phibatch and llama.cpp to AVX2")
     p.add_argument("--phibatch", default=".build/release/phibatch", help="the program to time")
     p.add_argument("--prepare", action="store_true", help="build and make the models, then stop")
     a = p.parse_args()
     names, keys = a.engines.split(","), a.works.split(",")
-    for given, known in ((names, ENGINES), (keys, WORKS)):
+    for given, known in ((names, ENGINES), (keys, [*WORKS, *alone.WORKS])):
         for g in given:
             if g not in known:
                 p.error(f"{g}: not one of {', '.join(known)}")
+    if any(k in alone.WORKS for k in keys) and "phibatch" not in names:
+        p.error(f"{', '.join(alone.WORKS)} need phibatch among the engines")
     if a.avx2:
         names = [n for n in names if n != "openvino"]  # it has no such switch
 
@@ -274,8 +291,11 @@ def main():
     if a.prepare:
         return
 
+    by_itself = [k for k in keys if k in alone.WORKS]
+    keys = [k for k in keys if k in WORKS]
     rates = [k for k in keys if not k.startswith("job")]
     results = {n: {k: [] for k in keys} for n in names}
+    results_alone = {k: [] for k in by_itself}
     for number in range(a.rounds):
         # Every other round in reverse, so that nobody always runs on a machine another has warmed.
         for n in names if number % 2 == 0 else reversed(names):
@@ -285,11 +305,18 @@ def main():
             for key in keys:
                 if key.startswith("job"):
                     results[n][key].append(engines[n].job(key))
-        (BENCH / "results.json").write_text(json.dumps(results, indent=1))  # a stopped run leaves its rounds
+        for key in by_itself:
+            print(f"round {number + 1} of {a.rounds}: {key}", file=sys.stderr)
+            results_alone[key].append(alone.measure(engines["phibatch"], key))
+        # A stopped run leaves its rounds.
+        (BENCH / "results.json").write_text(json.dumps({**results, "alone": results_alone}, indent=1))
 
     print(f"{a.preset}, random 4-bit weights, {time.strftime('%Y-%m-%d')}, {Machine.name()}; "
           f"median of {a.rounds} (lowest to highest)\n")
-    table(results, names, keys)
+    if keys:
+        table(results, names, keys)
+    if by_itself:
+        alone.table(results_alone)
 
 
 if __name__ == "__main__":

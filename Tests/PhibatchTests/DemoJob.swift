@@ -102,6 +102,14 @@ final class RunningProgram {
 
     var id: Int32 { process.processIdentifier }
     var errorsSoFar: String { read(errors) }
+    var isRunning: Bool { process.isRunning }
+
+    /// The most memory it had so far, in bytes; nil if it has ended, or the system doesn't say. (What
+    /// `getrusage` says of a child begins with its parent's.)
+    var peakMemory: Int? {
+        let status = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+        return status?.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap { Int($0.1) }.map { $0 * 1024 }
+    }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
