@@ -72,5 +72,5 @@ public protocol ResultStore: AnyObject {
 
 extension ResultStore {
     public var positionLimit: Int { .max }
-    public var idScratch: Scratch { .temporary() }
+    public var idScratch: Scratch { .folder(nil) }
 }

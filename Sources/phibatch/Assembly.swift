@@ -38,13 +38,19 @@ enum Assembly {
         return engine
     }
 
+    /// For what has no place beside an output: the cache folder, or memory where there is none.
+    static var scratch: Scratch {
+        guard case .folder(let folder) = WeightCacheLocation.standard() else { return .folder(nil) }
+        return .folder(folder)
+    }
+
     static func openStore(
         _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
         let fingerprint = try RunFingerprint(job: job, arithmetic: arithmeticVersion)
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
-            return StreamStore(fingerprint: fingerprint, samples: job.samples)
+            return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)
         }
         let waiting = OutputLock.Waiting(
             onWait: { holder in

@@ -28,8 +28,8 @@ struct StatusCommand: ParsableCommand {
             guard job.output != "-" else {
                 throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
             }
-            let report = StatusReport(
-                job: job, status: try JobStatus.read(output: job.output), lines: try job.countLines())
+            let status = try JobStatus.read(output: job.output, scratch: Assembly.scratch)
+            let report = StatusReport(job: job, status: status, lines: try job.countLines())
             print(json ? report.json : report.text)
         }
     }

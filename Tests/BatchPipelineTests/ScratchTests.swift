@@ -11,9 +11,29 @@ import Testing
         Scratch(path: folder.path("scratch"), residentCount: residentCount, in: system)
     }
 
-    @Test(arguments: [2, 8, 256, 4096]) func anArray(residentCount: Int) throws {
+    enum Place: CaseIterable { case path, newFolder, impossibleFolder, memory }
+
+    private func scratch(_ folder: TestFolder, at place: Place, residentCount: Int) throws -> Scratch {
+        switch place {
+        case .path: return scratch(folder, residentCount: residentCount)
+        case .newFolder: return .folder(folder.path("new/cache"), residentCount: residentCount)
+        case .impossibleFolder:
+            try folder.write([], to: "file")
+            return .folder(folder.path("file/cache"), residentCount: residentCount)
+        case .memory: return .folder(nil, residentCount: residentCount)
+        }
+    }
+
+    /// Files that `scratch` left.
+    private func leftovers(_ folder: TestFolder) throws -> Set<String> {
+        let all = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
+        return Set(all).subtracting(["file", "new", "new/cache"])
+    }
+
+    @Test(arguments: [2, 8, 256, 4096], Place.allCases) func anArray(residentCount: Int, place: Place) throws
+    {
         let folder = try TestFolder()
-        let array = PagedArray<UInt32>(scratch(folder, residentCount: residentCount))
+        let array = PagedArray<UInt32>(try scratch(folder, at: place, residentCount: residentCount))
         var expected: [UInt32] = []
         var random = FixedRandom(1)
         for _ in 0..<20_000 {
@@ -28,7 +48,7 @@ import Testing
             }
         }
         #expect(try expected.indices.allSatisfy { try array[$0] == expected[$0] })
-        #expect(try folder.names.isEmpty)
+        #expect(try leftovers(folder).isEmpty)
     }
 
     @Test func whatWasNeverSetIsZero() throws {
@@ -38,9 +58,9 @@ import Testing
         #expect(try (0..<1000).allSatisfy { try array[$0] == ($0 == 700 ? 7 : 0) })
     }
 
-    @Test(arguments: [2, 16, 1024]) func aTable(residentCount: Int) throws {
+    @Test(arguments: [2, 16, 1024], Place.allCases) func aTable(residentCount: Int, place: Place) throws {
         let folder = try TestFolder()
-        var table = HashTable(scratch(folder, residentCount: residentCount))
+        var table = HashTable(try scratch(folder, at: place, residentCount: residentCount))
         var random = FixedRandom(2)
         // Some lie close together, some at the ends.
         let keys =
@@ -56,8 +76,23 @@ import Testing
             }
         }
         for (number, key) in keys.enumerated() { #expect(try table.value(of: key) == UInt64(number)) }
-        #expect(try folder.names.isEmpty)
+        #expect(try leftovers(folder).isEmpty)
     }
+
+    #if os(Linux)
+        @Test func aFolderHoldsNamelessFiles() throws {
+            let folder = try TestFolder()
+            let cache = folder.path("cache")
+            let file = try Scratch.folder(cache).makeFile()
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            let open = descriptors.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+            }
+            #expect(open.contains { $0.contains("cache/scratch-") && $0.hasSuffix(" (deleted)") })
+            #expect(try FileManager.default.contentsOfDirectory(atPath: cache).isEmpty)
+            withExtendedLifetime(file) {}
+        }
+    #endif
 
     @Test func aJobThatFitsInMemoryMakesNoFile() throws {
         let folder = try TestFolder()

@@ -55,6 +55,36 @@ struct SurroundingsTests {
         #expect(result.status == 0 && job.results == expected, "\(result.errors)")
     }
 
+    /// More results than memory holds, with and without a cache folder to put the others into. As none has a
+    /// prompt, no model is loaded.
+    @Test func manyResultsLeaveNothingAnywhereElse() throws {
+        let count = 16_500
+        let lines = (0..<count).map { "{\"id\":\"n\($0)\"}" } + ["{\"id\":\"n0\"}"]
+        let job = try DemoJob(lines, ["--max-failures", "100%"])
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let expected = try #require(job.results)
+        #expect(expected.count == count + 1 && expected[count].contains("\"code\":\"duplicate_id\""))
+
+        let noHome = ["PHIBATCH_CACHE": "", "XDG_CACHE_HOME": "", "HOME": ""]
+        for var environment in [["PHIBATCH_CACHE": "cache"], ["PHIBATCH_CACHE": "off"], noHome] {
+            environment["TMPDIR"] = "/nowhere"
+            func run(_ arguments: [String]) throws -> Program.Result {
+                try RunningProgram(arguments, environment: environment, folder: job.folder).end()
+            }
+            let streamed = try run(
+                ["run", "--model", job.model, "--input", "in.jsonl", "--output", "-"] + job.settings)
+            #expect(streamed.status == 0, "\(streamed.errors)")
+            #expect(streamed.output == expected.map { $0 + "\n" }.joined())
+            let status = try run(["status", "--json"] + job.arguments())
+            #expect(status.status == 0, "\(status.errors)")
+            #expect(status.output.contains("\"done\":\(count + 1),"), "\(status.output)")
+            let cache = environment["PHIBATCH_CACHE"] == "cache" ? ["cache"] : []
+            #expect(try job.files == cache + ["in.jsonl", "out.jsonl"])
+            for name in cache { try FileManager.default.removeItem(atPath: job.folder + "/" + name) }
+        }
+    }
+
     #if os(Linux)
         @Test func tooLittleMemoryIsSaidBeforeLoading() throws {
             let job = try job()

@@ -3,13 +3,13 @@
 
     torture.py [--kills 200] [--seed N] [--program FILE] [--model FOLDER] [--keep]
 
-Each round runs one job to its end through many processes. Every process has its own number of workers,
-threads, prefill chunk and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in
-eight) by SIGTERM, SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends
-comes when only a few results are missing, a fifth while the output is written and put in place and the
-journal removed, the others at any time, the start included. At the end of a round the results must be those of the undisturbed run,
-byte for byte but for the `timing` members. Exit status 1 if anything is lost, doubled or different, or if
-the program ever misbehaves.
+Each round runs one job to its end through many processes; every fourth job has more results than the program
+keeps in memory. Every process has its own number of workers, threads, prefill chunk and kernel variant, and
+most are ended at a random moment: by SIGKILL, or (one in eight) by SIGTERM, SIGINT or SIGHUP, which must be
+obeyed within 2 seconds. A quarter of the ends comes when only a few results are missing, a fifth while the
+output is written and put in place and the journal removed, the others at any time, the start included. At the
+end of a round the results must be those of the undisturbed run, byte for byte but for the `timing` members.
+Exit status 1 if anything is lost, doubled or different, or if the program ever misbehaves.
 """
 import argparse
 import collections
@@ -57,6 +57,20 @@ def lines(rng):
     yield '{"id": "line-0", "prompt": "a duplicate"}'
 
 
+def many(few):
+    """The same with more lines than the program keeps in memory: those without a prompt cost next to nothing."""
+    empty = [json.dumps({"id": f"empty-{number}"}) for number in range(17000)]
+    return empty[:8500] + few + empty[8500:]
+
+
+class Job:
+    """An input, and what an undisturbed run makes of it."""
+    def __init__(self, name, lines):
+        self.name = name
+        self.failures = sum('"prompt"' not in line for line in lines) + 2
+        self.text = "".join(line + "\n" for line in lines)
+
+
 class Torture:
     def __init__(self, options):
         self.options = options
@@ -65,8 +79,12 @@ class Torture:
         self.counts = collections.Counter()
         self.complaints = []
         self.slowest_leave = 0.0
-        with open(self.path("in.jsonl"), "w") as file:
-            file.writelines(line + "\n" for line in lines(self.rng))
+        few = list(lines(self.rng))
+        self.jobs = [Job("few.jsonl", few), Job("many.jsonl", many(few))]
+        for job in self.jobs:
+            with open(self.path(job.name), "w") as file:
+                file.write(job.text)
+        self.job = self.jobs[0]
         self.kernels = self.find_kernels()
 
     def path(self, name):
@@ -77,9 +95,9 @@ class Torture:
         print("torture: " + text, flush=True)
 
     def start(self, output, settings, kernels=None):
-        command = [self.options.program, "run", "--model", self.options.model, "--input", self.path("in.jsonl"),
+        command = [self.options.program, "run", "--model", self.options.model, "--input", self.path(self.job.name),
                    "--output", self.path(output), "--max-tokens", "60", "--seed", "5", "--tokens", "true",
-                   "--logprobs", "1", "--max-failures", "2"]
+                   "--logprobs", "1", "--max-failures", str(self.job.failures)]
         environment = {"PHIBATCH_CACHE": self.path("cache"), **os.environ}
         if kernels:
             environment["PHIBATCH_KERNELS"] = kernels
@@ -103,15 +121,17 @@ class Torture:
         return [name for name in names if name != "reference"] or names
 
     def undisturbed(self):
+        job = self.job
         start = time.monotonic()
-        process = self.start("expected.jsonl", [])
+        process = self.start(f"expected-{job.name}", [])
         if process.wait(HANG_SECONDS) != 0:
             sys.exit("torture: the undisturbed run failed: " + self.errors_text())
-        self.seconds = time.monotonic() - start
-        with open(self.path("expected.jsonl"), "rb") as file:
-            self.expected = TIMING.sub(b"", file.read())
+        job.seconds = time.monotonic() - start
+        with open(self.path(f"expected-{job.name}"), "rb") as file:
+            job.expected = TIMING.sub(b"", file.read())
         # A line for each result and one for its header; more if failed lines were tried again.
-        self.whole_journal = self.expected.count(b"\n") + 1
+        job.whole_journal = job.expected.count(b"\n") + 1
+        print(f"torture: {job.whole_journal - 1} lines undisturbed took {job.seconds:.1f} s", flush=True)
 
     def settings(self):
         rng = self.rng
@@ -127,7 +147,7 @@ class Torture:
 
     def wait_until(self, process, condition, pause=0.001):
         """Waits for the condition or the process's end, and not much longer than a whole run takes."""
-        patience = time.monotonic() + 2 * self.seconds
+        patience = time.monotonic() + 2 * self.job.seconds
         while process.poll() is None and not condition() and time.monotonic() < patience:
             if pause:
                 time.sleep(pause)
@@ -149,16 +169,16 @@ class Torture:
             watched = [self.path(name) for name in watched]
             def is_there():
                 return any(map(os.path.exists, watched))
-            self.wait_until(process, lambda: is_there() or self.journal_lines() >= self.whole_journal - 1)
+            self.wait_until(process, lambda: is_there() or self.journal_lines() >= self.job.whole_journal - 1)
             self.wait_until(process, is_there, pause=0)
             time.sleep(rng.choice([0, 0, 0.0002, 0.0005, 0.002]))
         elif moment == "end":
-            wanted = self.whole_journal - rng.choice([0, 1, 2, 3, 5])
+            wanted = self.job.whole_journal - rng.choice([0, 1, 2, 3, 5])
             self.wait_until(process, lambda: self.journal_lines() >= wanted)
             time.sleep(rng.choice([0, 0, 0.001, 0.01]))
         else:
             # Seldom so late that it could end by itself; but later and later, so that a round ends.
-            self.wait(process, rng.uniform(0.02, 0.5 * self.seconds * (1 + attempt / 20)))
+            self.wait(process, rng.uniform(0.02, 0.5 * self.job.seconds * (1 + attempt / 20)))
         self.counts["at the " + moment] += 1
         if process.poll() is not None:
             return process.returncode
@@ -195,9 +215,9 @@ class Torture:
         with open(self.path("out.jsonl"), "rb") as file:
             got = TIMING.sub(b"", file.read())
         self.counts["lines"] += got.count(b"\n")
-        if got == self.expected:
+        if got == self.job.expected:
             return
-        expected = [line for line in self.expected.split(b"\n") if line]
+        expected = [line for line in self.job.expected.split(b"\n") if line]
         found = [line for line in got.split(b"\n") if line]
         # Results are told apart by their place: two lines have the same id.
         def place(line):
@@ -220,6 +240,7 @@ class Torture:
 
     def round(self):
         number = self.counts["rounds"]
+        self.job = self.jobs[number % 4 == 1]
         self.counts["rounds"] += 1
         for name in os.listdir(self.folder):
             if name.startswith("out.jsonl"):
@@ -251,8 +272,8 @@ class Torture:
 
     def run(self):
         print(f"torture: seed {self.options.seed}, kernels {', '.join(self.kernels)}", flush=True)
-        self.undisturbed()
-        print(f"torture: the undisturbed run took {self.seconds:.1f} s", flush=True)
+        for self.job in self.jobs:
+            self.undisturbed()
         shown = 0
         # Ended early, it says how far it came.
         signal.signal(signal.SIGTERM, signal.default_int_handler)

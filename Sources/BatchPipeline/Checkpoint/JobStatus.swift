@@ -49,16 +49,17 @@ public struct JobStatus: Sendable, Equatable {
         return Double(left) / resultsPerSecond
     }
 
+    /// - Parameter scratch: where what memory need not hold of very many results may go meanwhile.
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
     public static func read(
-        output: String, system: any FileSystem = POSIXFileSystem()
+        output: String, scratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, in: system)
         let lock = try OutputLock.probe(paths.lock, in: system)
         var status = JobStatus(
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
             completionTokens: 0, progress: nil, damagedLines: 0)
-        let index = ResultIndex(.temporary())
+        let index = ResultIndex(scratch)
         var hasJournal = false
         if let journal = try File.openIfPresent(paths.journal, .read, in: system) {
             hasJournal = true

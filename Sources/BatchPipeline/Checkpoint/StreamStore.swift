@@ -3,6 +3,7 @@
 /// There is no file beside a stream, so there is no journal and no resuming. Results that come early
 /// are held in memory; `positionLimit` keeps that bounded.
 public final class StreamStore: ResultStore {
+    public let idScratch: Scratch
     private let descriptor: Int32
     private let system: any FileSystem
     private let fingerprint: RunFingerprint
@@ -19,9 +20,10 @@ public final class StreamStore: ResultStore {
     /// - Parameters:
     ///   - descriptor: where to write; 1 is stdout. It is not closed.
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
+    ///   - idScratch: where the ids of very many lines may go: there is no folder beside a stream.
     public init(
         descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1, heldLimit: Int = 64 << 20,
-        system: any FileSystem = POSIXFileSystem()
+        idScratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) {
         precondition(samples > 0, "a line has at least one sample")
         Platform.ignoreBrokenPipes()
@@ -29,6 +31,7 @@ public final class StreamStore: ResultStore {
         self.fingerprint = fingerprint
         self.samples = samples
         self.heldLimit = heldLimit
+        self.idScratch = idScratch
         self.system = system
     }
 

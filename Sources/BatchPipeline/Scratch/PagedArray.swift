@@ -7,7 +7,7 @@ final class PagedArray<Element: BitwiseCopyable> {
     private static var stride: Int { MemoryLayout<Element>.stride }
 
     private let scratch: Scratch
-    private var file: File?
+    private var file: (any ScratchFile)?
     private let memory: UnsafeMutablePointer<Element>
     /// A page holds this power of two of elements, and stands in the frame of its number modulo the frames.
     private let pageShift: Int

@@ -11,12 +11,12 @@ final class SortedRun {
     private static let stride = MemoryLayout<Pair>.stride
 
     let count: Int
-    private let file: File
+    private let file: any ScratchFile
     private let firstKeys: [UInt64]
     private let filter: BloomFilter
     private let page = UnsafeMutableBufferPointer<Pair>.allocate(capacity: pageLength)
 
-    private init(file: File, count: Int, firstKeys: [UInt64], filter: BloomFilter) {
+    private init(file: any ScratchFile, count: Int, firstKeys: [UInt64], filter: BloomFilter) {
         self.file = file
         self.count = count
         self.firstKeys = firstKeys
@@ -72,13 +72,13 @@ final class SortedRun {
 
     /// Takes pairs by ascending key.
     struct Writer {
-        private let file: File
+        private let file: any ScratchFile
         private var firstKeys: [UInt64] = []
         private var filter: BloomFilter
         private var waiting: [Pair] = []
         private var written = 0
 
-        init(_ file: File, count: Int) {
+        init(_ file: any ScratchFile, count: Int) {
             self.file = file
             filter = BloomFilter(count: count)
             firstKeys.reserveCapacity(count / SortedRun.pageLength + 1)
