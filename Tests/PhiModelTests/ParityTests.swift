@@ -28,11 +28,14 @@ struct ParityTests {
 
     /// Compiles and runs the parity program.
     /// - Returns: each variant's digest.
-    private static func digests(compiler: [String], emulator: [String] = []) throws -> [String: String] {
+    private static func digests(
+        compiler: [String], sources: [String]? = nil, emulator: [String] = []
+    ) throws -> [String: String] {
         try withTemporaryFolder { folder in
             let program = folder.appendingPathComponent("parity").path
             let flags = ["-O2", "-Wno-psabi", "-I\(top)/Sources/CPhiKernels/include"]
-            let compiled = try Tool.run(["clang"] + compiler + flags + sources + ["-lm", "-o", program])
+            let compiled = try Tool.run(
+                ["clang"] + compiler + flags + (sources ?? Self.sources) + ["-lm", "-o", program])
             try #require(compiled.status == 0, "\(compiled.output)")
             let run = try Tool.run(emulator + [program])
             #expect(run.status == 0, "two variants differ:\n\(run.output)")
@@ -50,6 +53,17 @@ struct ParityTests {
         let digests = try Self.native.get()
         #expect(digests["reference"] != nil)
         #expect(Set(digests.values).count == 1, "\(digests)")
+    }
+
+    @Test func amxAgreesWithTilesInC() throws {
+        let native = try Self.native.get()
+        // Elsewhere there is nothing to simulate, or the real ones have run.
+        guard native["avx512"] != nil, native["amx"] == nil else { return }
+        let sources = try Self.sources.map {
+            $0.hasSuffix("/x86/amx.c") ? Self.top + "/Tests/Parity/tiles.c" : $0
+        }
+        let digests = try Self.digests(compiler: [], sources: sources)
+        #expect(digests["amx"] == native["reference"], "\(digests)")
     }
 
     @Test(
