@@ -261,8 +261,8 @@ import Testing
                 sums.append(bytes.withUnsafeBytes { BlockChecksum.of($0) })
             }
         }
-        #expect(PackedMatrix.layoutVersion == 1)
-        #expect(sums == [10_435_328_249_274_859_379, 15_616_966_633_841_102_363, 9_420_944_859_122_282_510])
+        #expect(PackedMatrix.layoutVersion == 2)
+        #expect(sums == [14_791_443_614_293_986_929, 4_936_716_056_099_229_995, 3_156_469_755_750_121_174])
     }
 
     @Test func checksumsSeeEveryByte() {
