@@ -6,11 +6,12 @@ import Testing
 struct InterruptTests {
     private static let lines = (0..<6).map { "{\"id\":\"n\($0)\",\"prompt\":\"Count up from \($0).\"}" }
 
-    private func job() throws -> DemoJob {
+    private func job(tokens: Int = 64) throws -> DemoJob {
         try DemoJob(
             Self.lines,
             [
-                "--max-tokens", "64", "--ignore-eos", "true", "--workers", "3", "--checkpoint-interval",
+                "--max-tokens", "\(tokens)", "--ignore-eos", "true", "--workers", "3",
+                "--checkpoint-interval",
                 "0.05",
             ])
     }
@@ -121,7 +122,8 @@ struct InterruptTests {
     }
 
     @Test func aSecondRunLeavesOrWaits() throws {
-        let job = try job()
+        // Long enough to be in the middle still when three other programs have started.
+        let job = try job(tokens: 256)
         defer { job.remove() }
         let first = try startAndWait(job)
         let second = try job.run()
