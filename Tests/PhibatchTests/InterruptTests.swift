@@ -11,8 +11,7 @@ struct InterruptTests {
             Self.lines,
             [
                 "--max-tokens", "\(tokens)", "--ignore-eos", "true", "--workers", "3",
-                "--checkpoint-interval",
-                "0.05",
+                "--checkpoint-interval", "0.05",
             ])
     }
 

@@ -50,7 +50,7 @@ typedef struct {
 
 // Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns.
 // Stored by tiles of 16 tokens (the last one is filled up with unspecified rows):
-//   values [tile][group][16][group size], scales and sums [tile][group][16]
+//   values [tile][group][16][group size], scales [tile][group][16]
 // What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
 // one step for the groups of each segment of PHI_SEGMENT pairs, chosen so that the integer sum of a segment
 // fits into 32 bits:

@@ -35,7 +35,7 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
         for (size_t t = 0; t < tokens; t++) {
             for (size_t r = 0; r < 16; r++) {
                 float S = 0, step;
-                int32_t biases = 0;
+                uint32_t biases = 0;  // wraps around if there were no numbers to begin with
                 memcpy(&step, block + 4 * r, 4);
                 for (size_t g = 0; g < groups; g++) {
                     const uint8_t *base = block + phi_integers_at(w, g);
@@ -56,10 +56,11 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
                     S = __builtin_fmaf((float)sum, scale * x->scales[at], S);
                     int16_t bias;
                     memcpy(&bias, block + phi_biases_at(w, g / 2) + 4 * r + g % 2 * 2, 2);
-                    biases += (int32_t)bias * x->sums[((t / 16 * pairs + g / 2) * 16 + t % 16) * 2 + g % 2];
+                    const int16_t factor = x->sums[((t / 16 * pairs + g / 2) * 16 + t % 16) * 2 + g % 2];
+                    biases += (uint32_t)((int32_t)bias * factor);
                     if ((g + 1) % (2 * PHI_SEGMENT) == 0 || g + 1 == groups) {
                         const size_t segment = t / 16 * segments + g / (2 * PHI_SEGMENT);
-                        S = __builtin_fmaf((float)biases, step * x->sum_steps[segment * 16 + t % 16], S);
+                        S = __builtin_fmaf((float)(int32_t)biases, step * x->sum_steps[segment * 16 + t % 16], S);
                         biases = 0;
                     }
                 }

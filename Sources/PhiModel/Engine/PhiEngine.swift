@@ -201,10 +201,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     /// Does at once what the first steps do on their way: moves the weights to large pages, and touches the
     /// KV cache's memory for new sequences of these lengths. For measurements; nothing else needs it.
     public func warmUp(lengths: [Int]) {
-        while let move {
-            move.advance(pool)
-            if move.isDone { self.move = nil }
-        }
+        hasStepped = true
+        while move != nil { moveWeights() }
         cache.touch(lengths.reduce(0) { $0 + KVCache.blocks(for: $1) }, pool)
     }
 

@@ -50,7 +50,7 @@ public final class ProductBench {
         withUnsafePointer(to: activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
         }
-        let chunk = max(2, (blocks / (pool.threads * 4) + 1) & ~1)
+        let chunk = ProductInput.chunk(blocks: blocks, rows: tokens, threads: pool.threads)
         var best = Double.infinity
         var clock = Stopwatch()
         for turn in 0..<(tokens > 64 ? 3 : 12) {

@@ -54,6 +54,12 @@ final class ProductInput: @unchecked Sendable {
         }
     }
 
+    /// Blocks of a product that one thread takes at a time: some chunks a thread, so that an interrupted thread
+    /// does not hold up the others. Few rows read their weights best in long stretches.
+    static func chunk(blocks: Int, rows: Int, threads: Int) -> Int {
+        max(2, (blocks / (threads * (rows > 64 ? 16 : 4)) + 1) & ~1)
+    }
+
     /// out [rows][stride] = x times the matrix prepared for; stride is its rows rounded up to 16.
     func multiply(
         rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool
@@ -61,9 +67,7 @@ final class ProductInput: @unchecked Sendable {
         guard let matrix else { return }
         let blocks = matrix.blocks
         let stride = blocks * 16
-        // Some chunks a thread, so that an interrupted thread does not hold up the others. Few rows read their
-        // weights best in long stretches.
-        let chunk = max(2, (blocks / (pool.threads * (rows > 64 ? 16 : 4)) + 1) & ~1)
+        let chunk = Self.chunk(blocks: blocks, rows: rows, threads: pool.threads)
         pool.run((blocks + chunk - 1) / chunk) { number in
             let begin = number * chunk
             let end = min(blocks, begin + chunk)
