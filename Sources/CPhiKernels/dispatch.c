@@ -21,7 +21,11 @@ static size_t variants(const PhiKernels **list) {
                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vnni");
     if (avx512 && phi_amx_available()) list[n++] = &phi_amx_kernels;
+    // AMD's processors shift and add beside multiplying, Intel's instead of it.
+    const int shifting = __builtin_cpu_is("amd");
+    if (avx512 && shifting) list[n++] = &phi_avx512_shifting_kernels;
     if (avx512) list[n++] = &phi_avx512_kernels;
+    if (avx512 && !shifting) list[n++] = &phi_avx512_shifting_kernels;
     if (avx2) list[n++] = &phi_avx2_kernels;
 #elif defined(__aarch64__) && defined(__linux__)
     if (getauxval(AT_HWCAP2) & (1ul << 13)) list[n++] = &phi_i8mm_kernels;

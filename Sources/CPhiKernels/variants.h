@@ -4,7 +4,7 @@
 
 extern const PhiKernels phi_reference_kernels;
 #if defined(__x86_64__)
-extern const PhiKernels phi_avx2_kernels, phi_avx512_kernels, phi_amx_kernels;
+extern const PhiKernels phi_avx2_kernels, phi_avx512_kernels, phi_avx512_shifting_kernels, phi_amx_kernels;
 // AMX's tiles are state that Linux gives a process only on request.
 int phi_amx_available(void);
 #elif defined(__aarch64__)

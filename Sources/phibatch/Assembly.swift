@@ -19,7 +19,7 @@ enum Assembly {
     }
 
     /// Another version of the arithmetic gives other results, and must not go on with the old ones.
-    private static let arithmeticVersion = "4"
+    private static let arithmeticVersion = "5"
 
     static func loadModel(_ job: JobSettings, log: Logger) throws -> any BatchModel {
         var options = EngineOptions(cache: .standard())

@@ -52,6 +52,8 @@ static void products(const PhiKernels *k) {
                 uint8_t *words = room((size_t)rows * columns), *scales = room(rows * groups * f);
                 uint8_t *biases = room(rows * groups * f), *packed = room(blocks * phi_block_bytes(&m));
                 for (size_t i = 0; i < (size_t)rows * columns * bits[b] / 8; i++) words[i] = (uint8_t)next_random();
+                // With the second token below: the largest sums there can be.
+                memset(words + columns * bits[b] / 8, 255, columns * bits[b] / 8);
                 random_floats(scales, type, rows * groups);
                 random_floats(biases, type, rows * groups);
                 phi_pack(&m, words, bits[b], scales, biases, packed, 0, blocks);
@@ -60,12 +62,22 @@ static void products(const PhiKernels *k) {
                 for (size_t tokens = 1; tokens <= 41;
                      tokens += type == PHI_F16 ? (tokens < 18 ? 1 : 23) : (tokens < 16 ? 5 : 25)) {
                     const size_t padded = (tokens + 15) / 16 * 16;
-                    PhiActivations x = {room(padded * columns), room(padded * groups * 4),
-                                        room(padded * phi_pairs(columns, group) * 4),
-                                        room(padded * phi_segments(columns, group) * 4), columns, group};
+                    PhiActivations x = {.values = room(padded * columns),
+                                        .scales = room(padded * groups * 4),
+                                        .shifts = room(padded * groups * 12),
+                                        .steps = room(padded * 4),
+                                        .sums = room(padded * phi_pairs(columns, group) * 4),
+                                        .sum_steps = room(padded * phi_segments(columns, group) * 4),
+                                        .columns = columns,
+                                        .group = group};
                     float *row = room(columns * 4), *out = room(tokens * stride * 4);
                     for (size_t t = 0; t < tokens; t++) {
-                        for (uint32_t c = 0; c < columns; c++) row[c] = uniform();
+                        float size = 1;
+                        for (uint32_t c = 0; c < columns; c++) {
+                            // Groups of all sizes, zero and below a row's step among them.
+                            if (c % group == 0) size = c % 7 ? 1.0f / (float)(1 << next_random() % 20) : 0;
+                            row[c] = t == 1 ? 1 : uniform() * size;
+                        }
                         k->quantize(row, &x, t);
                     }
                     k->linear(&m, &x, tokens, out, stride, 0, blocks);
@@ -75,7 +87,8 @@ static void products(const PhiKernels *k) {
                             k->dequantize_row(&m, r, row);
                             add(row, columns * 4);
                         }
-                    free(x.values), free(x.scales), free(x.sums), free(x.sum_steps), free(row), free(out);
+                    free(x.values), free(x.scales), free(x.shifts), free(x.steps), free(x.sums), free(x.sum_steps);
+                    free(row), free(out);
                 }
                 free(words), free(scales), free(biases), free(packed);
             }

@@ -50,8 +50,8 @@ INLINE int8x16_t phi_quad4(const void *p) {
             for (size_t r = 0; r < 4; r++) {                                                               \
                 const float32x4_t scale = phi_scales4(scales + 4 * r * f, w->float_type);                  \
                 for (int i = 0; i < count; i++) {                                                          \
-                    const float32x4_t factor = vmulq_n_f32(scale, x->scales[at + i]);                      \
-                    S[i][r] = vfmaq_f32(S[i][r], vcvtq_f32_s32(sums[i][r]), factor);                       \
+                    const float32x4_t product = vcvtq_f32_s32(sums[i][r]);                                 \
+                    S[i][r] = vfmaq_f32(S[i][r], vmulq_n_f32(product, x->scales[at + i]), scale);          \
                 }                                                                                          \
             }                                                                                              \
             if (g % 2 == 0 && !last) continue;                                                             \
@@ -76,7 +76,8 @@ INLINE int8x16_t phi_quad4(const void *p) {
             steps += 16;                                                                                   \
         }                                                                                                  \
         for (int i = 0; i < count; i++)                                                                    \
-            for (int r = 0; r < 4; r++) vst1q_f32(out + (t + (size_t)i) * stride + 4 * r, S[i][r]);        \
+            for (int r = 0; r < 4; r++)                                                                    \
+                vst1q_f32(out + (t + (size_t)i) * stride + 4 * r, vmulq_n_f32(S[i][r], x->steps[t + i]));  \
     }                                                                                                      \
     static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,       \
                              size_t stride, size_t begin, size_t end) {                                    \

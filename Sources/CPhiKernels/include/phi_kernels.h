@@ -48,9 +48,12 @@ typedef struct {
     uint32_t kind, float_type;
 } PhiMatrix;
 
-// Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns.
+// Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns. A group's scale
+// is its row's step times an integer of at most 13 bits of which no more than three are set, so that a product
+// can be scaled by multiplying floats, or by shifting and adding integers: the results are the same.
 // Stored by tiles of 16 tokens (the last one is filled up with unspecified rows):
-//   values [tile][group][16][group size], scales [tile][group][16]
+//   values [tile][group][16][group size], scales (the integers) [tile][group][16],
+//   shifts (the places of their bits; 32 and more if there are fewer) [tile][group][3][16], steps [tile][16]
 // What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
 // one step for the groups of each segment of PHI_SEGMENT pairs, chosen so that the integer sum of a segment
 // fits into 32 bits:
@@ -58,10 +61,14 @@ typedef struct {
 typedef struct {
     int8_t *values;
     float *scales;
+    uint32_t *shifts;
+    float *steps;
     int16_t *sums;
     float *sum_steps;
     uint32_t columns, group;
 } PhiActivations;
+// The largest scale: 4-bit products of a group of 128 times it fit into 32 bits.
+#define PHI_LARGEST_SCALE 7168
 #define PHI_SEGMENT 64
 
 static inline size_t phi_matrix_blocks(const PhiMatrix *m) { return (m->rows + 15) / 16; }
@@ -138,9 +145,9 @@ typedef struct PhiKernels {
 
     // out[t * stride + r] = sum over columns of weight[r] * x[t], for the rows of blocks
     // begin ..< end and tokens 0 ..< tokens. With group g: isum the exact integer product,
-    //   S = fma(isum, scale * x.scale, S), in order of g,
+    //   S = fma(float(isum * x.scale), scale, S), in order of g,
     // behind the last group of each segment, with the exact integer product of its biases and x.sums
-    //   S = fma(product, step * x.sum_step, S); out = S
+    //   S = fma(product, step * x.sum_step, S); out = S * x.step
     // out needs room for 16 * blocks floats a row.
     void (*linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                    size_t begin, size_t end);

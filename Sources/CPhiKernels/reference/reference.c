@@ -53,7 +53,7 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
                         sum += q * (int32_t)values[c];
                     }
                     const float scale = phi_load_float(block + phi_scales_at(w, g) + r * f, w->float_type);
-                    S = __builtin_fmaf((float)sum, scale * x->scales[at], S);
+                    S = __builtin_fmaf((float)sum * x->scales[at], scale, S);
                     int16_t bias;
                     memcpy(&bias, block + phi_biases_at(w, g / 2) + 4 * r + g % 2 * 2, 2);
                     const int16_t factor = x->sums[((t / 16 * pairs + g / 2) * 16 + t % 16) * 2 + g % 2];
@@ -64,7 +64,7 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
                         biases = 0;
                     }
                 }
-                out[t * stride + number * 16 + r] = S;
+                out[t * stride + number * 16 + r] = S * x->steps[t];
             }
         }
     }

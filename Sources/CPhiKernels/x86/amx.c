@@ -105,8 +105,9 @@ INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *
         const __m512 scale = phi_scales512(block + phi_scales_at(w, first + g), w->float_type);
         const float *x = x_scales + g * 16;
         for (int i = 0; i < 16; i++)
-            acc[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(from + 16 * i)),
-                                     _mm512_mul_ps(scale, _mm512_set1_ps(x[i])), acc[i]);
+            acc[i] = _mm512_fmadd_ps(
+                _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(from + 16 * i)), _mm512_set1_ps(x[i])), scale,
+                acc[i]);
     }
 #undef LINES
     for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
@@ -164,7 +165,9 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
         for (size_t t = 0; t < tiles; t++)
             for (size_t p = 0; p < pair; p++)
                 for (size_t i = 0; i < 16 && t * 16 + i < tokens; i++)
-                    memcpy(out + (from + t * 16 + i) * stride + (b + p) * 16, S[p][t] + 16 * i, 64);
+                    _mm512_storeu_ps(out + (from + t * 16 + i) * stride + (b + p) * 16,
+                                     _mm512_mul_ps(_mm512_load_ps(S[p][t] + 16 * i),
+                                                   _mm512_set1_ps(x->steps[from + t * 16 + i])));
     }
 }
 

@@ -104,8 +104,8 @@ INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const 
                 group_sums(kind, (g % 2 ? second : base) + half * 32, group, values, count, sums);
                 const __m256 scale = load_scales8(floats + (g % 2 * 16 + half * 8) * f, w->float_type);
                 for (int i = 0; i < count; i++)
-                    S[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[i]),
-                                           _mm256_mul_ps(scale, _mm256_broadcast_ss(scales + i)), S[i]);
+                    S[i] = _mm256_fmadd_ps(
+                        _mm256_mul_ps(_mm256_cvtepi32_ps(sums[i]), _mm256_broadcast_ss(scales + i)), scale, S[i]);
             }
             const __m256i biases = _mm256_loadu_si256((const __m256i *)(second + bytes + half * 32));
             for (int i = 0; i < count; i++)
@@ -119,7 +119,9 @@ INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const 
             }
             steps += 16;
         }
-        for (int i = 0; i < count; i++) _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8, S[i]);
+        for (int i = 0; i < count; i++)
+            _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8,
+                             _mm256_mul_ps(S[i], _mm256_broadcast_ss(x->steps + t + i)));
     }
 }
 

@@ -17,7 +17,7 @@ INLINE void fetch_ahead(const uint8_t *p, const int count) {
         _mm_prefetch((const char *)p + 4096, _MM_HINT_T0);
 }
 
-// S[i] += scale * x.scale * the integer product of one group with token i.
+// S[i] += scale * (x.scale * the integer product of one group with token i).
 INLINE void add_group(const uint32_t kind, const size_t group, const uint8_t *integers, const uint8_t *own_scales,
                       const uint32_t float_type, const int8_t *values, const float *scales, const int count,
                       const int prefetch, __m512 *S) {
@@ -42,7 +42,7 @@ INLINE void add_group(const uint32_t kind, const size_t group, const uint8_t *in
     }
     const __m512 scale = phi_scales512(own_scales, float_type);
     for (int i = 0; i < count; i++)
-        S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[i]), _mm512_mul_ps(scale, _mm512_set1_ps(scales[i])), S[i]);
+        S[i] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[i]), _mm512_set1_ps(scales[i])), scale, S[i]);
 }
 
 INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
@@ -78,33 +78,148 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
         }
         steps += 16;
     }
-    for (int i = 0; i < count; i++) _mm512_storeu_ps(out + (t + (size_t)i) * stride, S[i]);
+    for (int i = 0; i < count; i++)
+        _mm512_storeu_ps(out + (t + (size_t)i) * stride, _mm512_mul_ps(S[i], _mm512_set1_ps(x->steps[t + (size_t)i])));
 }
 
-INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x,
-                   size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
-    for (size_t b = begin; b < end; b++) {
-        const uint8_t *block = w->data + b * phi_block_bytes(w);
-        float *to = out + b * 16;
-        size_t t = 0;
-        for (; t + 8 <= tokens; t += 8) tile(w, kind, group, x, t, 8, t == 0, block, to, stride);
-        switch (tokens - t) {
+#define EACH_TOKEN(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+// Kept in the order in which it is written.
+#define DOT(sum, weights, values)                                                                          \
+    __asm__ volatile("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(weights), "m"(*(const int8_t(*)[4])(values)))
+
+// Eight tokens' products with the last group, the group's scale and where the tokens' are.
+typedef struct {
+    __m512i sums[8];
+    __m512 scale;
+    const uint32_t *shifts;
+} Group;
+
+// Multiplies one group, and scales the one before it meanwhile.
+INLINE Group shift_group(const size_t group, const uint8_t *integers, const size_t ahead, __m512 scale, const int8_t *values,
+                         const uint32_t *shifts, Group before, __m512 *S) {
+    const __m512i nibble = _mm512_set1_epi8(15);
+    Group g = {.scale = scale, .shifts = shifts};
+#define CLEAR(i) g.sums[i] = _mm512_setzero_si512();
+#define LOW(i) DOT(g.sums[i], low, values + i * group);
+#define HIGH(i) DOT(g.sums[i], high, values + i * group + group / 2);
+// Group after next: the hardware alone brings them late.
+#define FETCH(i)                                                                                           \
+    _mm_prefetch((const char *)first + 32 * group + i * group, _MM_HINT_T0);                               \
+    _mm_prefetch((const char *)integers + ahead, _MM_HINT_T0);
+#define EIGHTH(i)                                                                                          \
+    for (size_t j = 0; j < group / 64; j++, integers += 64, values += 4) {                                 \
+        const __m512i line = _mm512_loadu_si512(integers);                                                 \
+        const __m512i low = _mm512_and_si512(line, nibble);                                                \
+        const __m512i high = _mm512_and_si512(_mm512_srli_epi16(line, 4), nibble);                         \
+        FETCH(i)                                                                                           \
+        LOW(0) LOW(1) LOW(2) LOW(3) LOW(4) LOW(5) LOW(6) LOW(7)                                            \
+        HIGH(0) HIGH(1) HIGH(2) HIGH(3) HIGH(4) HIGH(5) HIGH(6) HIGH(7)                                    \
+    }                                                                                                      \
+    SCALE(i)
+#define SCALE(i)                                                                                           \
+    {                                                                                                      \
+        const __m512i a = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + i));               \
+        const __m512i b = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 16 + i));          \
+        const __m512i c = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 32 + i));          \
+        const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(a, b), c);                                   \
+        S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), before.scale, S[i]);                               \
+        __asm__ volatile("" : "+v"(S[i]));                                                                 \
+    }
+    const int8_t *first = values;
+    EACH_TOKEN(CLEAR)
+    EACH_TOKEN(EIGHTH)
+#undef EIGHTH
+#undef HIGH
+#undef LOW
+#undef CLEAR
+    return g;
+}
+
+// The same as `tile` for 8 tokens of a 4-bit matrix in groups of 64 or 128, whose block is in the cache, on a processor that shifts and
+// adds beside multiplying: products are scaled by shifting, each group's while the next is being multiplied.
+INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActivations *x, size_t t,
+                          const uint8_t *block, float *out, size_t stride) {
+    const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
+    const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
+    const uint32_t float_type = w->float_type;
+    const int8_t *values = x->values + (t / 16 * groups * 16 + t % 16) * group;
+    const uint32_t *shifts = x->shifts + t / 16 * groups * 48 + t % 16;
+    const int16_t *factors = x->sums + (t / 16 * pairs * 16 + t % 16) * 2;
+    const float *steps = x->sum_steps + t / 16 * phi_segments(w->columns, group) * 16 + t % 16;
+    const uint8_t *base = block + 64, *biases = base + 2 * bytes + 32 * f;
+    __m512 S[8];
+    for (int i = 0; i < 8; i++) S[i] = _mm512_setzero_ps();
+    for (size_t first = 0; first < pairs; first += PHI_SEGMENT, steps += 16) {
+        const size_t end = pairs - first < PHI_SEGMENT ? pairs : first + PHI_SEGMENT;
+        Group before = {.shifts = shifts};
+        for (size_t p = first; p < end; p++, base += record, values += 32 * group, shifts += 96) {
+            const uint8_t *floats = base + bytes, *second = floats + 32 * f;
+            before = shift_group(group, base, record, phi_scales512(floats, float_type), values, shifts, before, S);
+            if (2 * p + 1 < groups)
+                before = shift_group(group, second, record, phi_scales512(floats + 16 * f, float_type), values + 16 * group,
+                                     shifts + 48, before, S);
+        }
+        EACH_TOKEN(SCALE)
+#undef SCALE
+        __m512i B[8];
+        for (int i = 0; i < 8; i++) B[i] = _mm512_setzero_si512();
+        for (size_t p = first; p < end; p++, biases += record, factors += 32) {
+            const __m512i line = _mm512_loadu_si512(biases);
+            for (int i = 0; i < 8; i++) B[i] = _mm512_dpwssd_epi32(B[i], line, phi_quad512(factors + 2 * i));
+        }
+        const __m512 step = _mm512_loadu_ps(block);
+        for (int i = 0; i < 8; i++)
+            S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(B[i]), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])), S[i]);
+    }
+    for (size_t i = 0; i < 8; i++)
+        _mm512_storeu_ps(out + (t + i) * stride, _mm512_mul_ps(S[i], _mm512_set1_ps(x->steps[t + i])));
+}
+
+#ifndef PANEL_BYTES
+#define PANEL_BYTES (1 << 19)
+#endif
+
+INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, const int shifting,
+                   const PhiActivations *x, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
+    // Activations of one panel stay in the second-level cache while the blocks pass by.
+    size_t panel = PANEL_BYTES / w->columns & ~(size_t)15;
+    if (panel < 16) panel = 16;
+    for (size_t from = 0; from < tokens; from += panel) {
+        const size_t to = tokens - from < panel ? tokens : from + panel;
+        for (size_t b = begin; b < end; b++) {
+            const uint8_t *block = w->data + b * phi_block_bytes(w);
+            float *rows = out + b * 16;
+            size_t t = from;
+            for (; t + 8 <= to; t += 8)
+                if (shifting && t > 0)
+                    shifting_tile(w, group, x, t, block, rows, stride);
+                else
+                    tile(w, kind, group, x, t, 8, t == 0, block, rows, stride);
+            switch (to - t) {
 #define CASE(n) \
-    case n: tile(w, kind, group, x, t, n, t == 0, block, to, stride); break;
-            CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
+    case n: tile(w, kind, group, x, t, n, t == 0, block, rows, stride); break;
+                CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
 #undef CASE
+            }
         }
     }
 }
 
+#define CASE(kind_, group_, shifting)                                                                      \
+    if (w->kind == kind_ && w->group == group_)                                                            \
+        blocks(w, kind_, group_, shifting, x, tokens, out, stride, begin, end);
 void phi_avx512_linear(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                        size_t begin, size_t end) {
-#define CASE(kind_, group_)                                                                                \
-    if (w->kind == kind_ && w->group == group_) blocks(w, kind_, group_, x, tokens, out, stride, begin, end);
-    CASE(PHI_INT4, 32) CASE(PHI_INT4, 64) CASE(PHI_INT4, 128)
-    CASE(PHI_INT8, 32) CASE(PHI_INT8, 64) CASE(PHI_INT8, 128)
-#undef CASE
+    CASE(PHI_INT4, 32, 0) CASE(PHI_INT4, 64, 0) CASE(PHI_INT4, 128, 0)
+    CASE(PHI_INT8, 32, 0) CASE(PHI_INT8, 64, 0) CASE(PHI_INT8, 128, 0)
 }
+
+static void HOOK(shifting_linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,
+                                  size_t stride, size_t begin, size_t end) {
+    CASE(PHI_INT4, 64, 1) CASE(PHI_INT4, 128, 1)
+    if (w->kind != PHI_INT4 || w->group < 64) phi_avx512_linear(w, x, tokens, out, stride, begin, end);
+}
+#undef CASE
 
 INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
     return (f32x16)phi_scales512(p, float_type);
@@ -126,6 +241,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../lanes_ops.inc"
 
 const PhiKernels phi_avx512_kernels = {.name = "avx512", .linear = phi_avx512_linear, PHI_LANES_OPS};
+const PhiKernels phi_avx512_shifting_kernels = {
+    .name = "avx512-shifting", .linear = HOOK(shifting_linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_avx512;

@@ -6,7 +6,7 @@ public struct Kernels: @unchecked Sendable {
     /// Function pointers and a constant name: never changed.
     let table: PhiKernels
 
-    /// `amx`, `avx512`, `avx2`, `i8mm`, `dotprod` or `reference`.
+    /// `amx`, `avx512-shifting`, `avx512`, `avx2`, `i8mm`, `dotprod` or `reference`.
     public var name: String { String(cString: table.name) }
 
     /// The variants this machine can run, best first.

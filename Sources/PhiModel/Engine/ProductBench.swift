@@ -33,20 +33,12 @@ public final class ProductBench {
     /// Seconds of one product with `tokens` rows: the best of some.
     public func seconds(tokens: Int) -> Double {
         let columns = Int(layout.columns)
-        let padded = (tokens + 15) / 16 * 16
-        let (values, scales, sums) = (Buffer<Int8>(), Buffer<Float>(), Buffer<Int16>())
-        let (sumSteps, row, out) = (Buffer<Float>(), Buffer<Float>(), Buffer<Float>())
-        values.reserve(padded * columns)
-        scales.reserve(padded * columns / Self.group)
-        sums.reserve(padded * phi_pairs(columns, Self.group) * 2)
-        sumSteps.reserve(padded * phi_segments(columns, Self.group))
+        let (buffers, row, out) = (ActivationBuffers(), Buffer<Float>(), Buffer<Float>())
         row.reserve(columns)
         let blocks = withUnsafePointer(to: layout) { phi_matrix_blocks($0) }
         out.reserve(tokens * blocks * 16)
         for column in 0..<columns { row.pointer[column] = Float(column * 7919 % 2001 - 1000) / 1000 }
-        let activations = PhiActivations(
-            values: values.pointer, scales: scales.pointer, sums: sums.pointer, sum_steps: sumSteps.pointer,
-            columns: layout.columns, group: layout.group)
+        let activations = buffers.room(rows: tokens, columns: columns, group: Self.group)
         withUnsafePointer(to: activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
         }

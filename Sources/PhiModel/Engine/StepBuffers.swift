@@ -17,12 +17,33 @@ final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
     }
 }
 
-/// Rows on their way into a product: 8-bit groups for a quantized matrix, floats for a plain one.
-final class ProductInput: @unchecked Sendable {
+/// Memory for rows quantized to 8 bits.
+final class ActivationBuffers: @unchecked Sendable {
     private let values = Buffer<Int8>()
     private let scales = Buffer<Float>()
+    private let shifts = Buffer<UInt32>()
+    private let steps = Buffer<Float>()
     private let sums = Buffer<Int16>()
     private let sumSteps = Buffer<Float>()
+
+    /// Room for `rows` rows of `columns` columns in groups of `group`.
+    func room(rows: Int, columns: Int, group: Int) -> PhiActivations {
+        let padded = (rows + 15) / 16 * 16
+        values.reserve(padded * columns)
+        scales.reserve(padded * columns / group)
+        shifts.reserve(padded * columns / group * 3)
+        steps.reserve(padded)
+        sums.reserve(padded * phi_pairs(columns, group) * 2)
+        sumSteps.reserve(padded * phi_segments(columns, group))
+        return PhiActivations(
+            values: values.pointer, scales: scales.pointer, shifts: shifts.pointer, steps: steps.pointer,
+            sums: sums.pointer, sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group))
+    }
+}
+
+/// Rows on their way into a product: 8-bit groups for a quantized matrix, floats for a plain one.
+final class ProductInput: @unchecked Sendable {
+    private let buffers = ActivationBuffers()
     private let floats = Buffer<Float>()
     private var matrix: PackedMatrix?
     private var activations = PhiActivations()
@@ -30,18 +51,11 @@ final class ProductInput: @unchecked Sendable {
     /// Prepares for `rows` rows that will be multiplied by `matrix`.
     func prepare(rows: Int, for matrix: PackedMatrix) {
         self.matrix = matrix
-        let padded = (rows + 15) / 16 * 16
-        guard matrix.isQuantized else {
+        if matrix.isQuantized {
+            activations = buffers.room(rows: rows, columns: matrix.columns, group: matrix.group)
+        } else {
             floats.reserve(rows * matrix.columns)
-            return
         }
-        values.reserve(padded * matrix.columns)
-        scales.reserve(padded * matrix.columns / matrix.group)
-        sums.reserve(padded * phi_pairs(matrix.columns, matrix.group) * 2)
-        sumSteps.reserve(padded * phi_segments(matrix.columns, matrix.group))
-        activations = PhiActivations(
-            values: values.pointer, scales: scales.pointer, sums: sums.pointer, sum_steps: sumSteps.pointer,
-            columns: UInt32(matrix.columns), group: UInt32(matrix.group))
     }
 
     /// Sets a row from floats [columns]. Different rows may be set by different threads.
