@@ -49,11 +49,11 @@ typedef struct {
 } PhiMatrix;
 
 // Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns. A group's scale
-// is its row's step times an integer of at most 13 bits of which no more than three are set, so that a product
-// can be scaled by multiplying floats, or by shifting and adding integers: the results are the same.
+// is its row's step times an integer a + b - c, each of these a power of two or zero, so that a product can be
+// scaled by multiplying floats, or by shifting and adding integers: the results are the same.
 // Stored by tiles of 16 tokens (the last one is filled up with unspecified rows):
 //   values [tile][group][16][group size], scales (the integers) [tile][group][16],
-//   shifts (the places of their bits; 32 and more if there are fewer) [tile][group][3][16], steps [tile][16]
+//   shifts (the exponents of a, b, c; 32 and more for zero) [tile][group][3][16], steps [tile][16]
 // What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
 // one step for the groups of each segment of PHI_SEGMENT pairs, chosen so that the integer sum of a segment
 // fits into 32 bits:

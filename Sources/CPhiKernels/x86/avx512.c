@@ -121,7 +121,7 @@ INLINE Group shift_group(const size_t group, const uint8_t *integers, const size
         const __m512i a = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + i));               \
         const __m512i b = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 16 + i));          \
         const __m512i c = _mm512_sllv_epi32(before.sums[i], phi_quad512(before.shifts + 32 + i));          \
-        const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(a, b), c);                                   \
+        const __m512i sum = _mm512_sub_epi32(_mm512_add_epi32(a, b), c);                                   \
         S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), before.scale, S[i]);                               \
         __asm__ volatile("" : "+v"(S[i]));                                                                 \
     }
