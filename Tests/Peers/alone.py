@@ -71,7 +71,8 @@ def outside(run):
     """
     prefill, decode, idle = map(float, re.search(
         r"prefill ([\d.]+) %, decode ([\d.]+) %, idle ([\d.]+) %", run.errors).groups())
-    *larger, last = re.search(r"tokens/s, ([\d.:]+) (?:s|min|h)\n", run.errors)[1].split(":")
+    *larger, last = re.search(
+        r"completion tokens, [\d.]+ tokens/s, ([\d.:]+) (?:s|min|h)\n", run.errors)[1].split(":")
     seconds = float(last)
     for power, part in enumerate(reversed(larger), 1):
         seconds += 60**power * int(part)

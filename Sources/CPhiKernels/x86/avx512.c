@@ -8,6 +8,9 @@
 #include "../variants.h"
 
 #define HOOK(name) avx512_##name
+// Activations of one panel of tokens stay in the second-level cache while the blocks of weights pass by.
+#define PANEL_BYTES (1 << 19)
+
 // Fetches weights ahead of their use: the hardware alone stops at every page. A single row waits for nothing
 // else, and gets most from memory by way of the second-level cache.
 INLINE void fetch_ahead(const uint8_t *p, const int count) {
@@ -94,15 +97,15 @@ typedef struct {
     const uint32_t *shifts;
 } Group;
 
-// Multiplies one group, and scales the one before it meanwhile.
-INLINE Group shift_group(const size_t group, const uint8_t *integers, const size_t ahead, __m512 scale, const int8_t *values,
-                         const uint32_t *shifts, Group before, __m512 *S) {
+// Multiplies one group, and scales the one before it meanwhile. Fetches the group after the next, whose weights
+// are `ahead` bytes away: the hardware alone brings them late.
+INLINE Group shift_group(const size_t group, const uint8_t *integers, const size_t ahead, __m512 scale,
+                         const int8_t *values, const uint32_t *shifts, Group before, __m512 *S) {
     const __m512i nibble = _mm512_set1_epi8(15);
     Group g = {.scale = scale, .shifts = shifts};
 #define CLEAR(i) g.sums[i] = _mm512_setzero_si512();
 #define LOW(i) DOT(g.sums[i], low, values + i * group);
 #define HIGH(i) DOT(g.sums[i], high, values + i * group + group / 2);
-// Group after next: the hardware alone brings them late.
 #define FETCH(i)                                                                                           \
     _mm_prefetch((const char *)first + 32 * group + i * group, _MM_HINT_T0);                               \
     _mm_prefetch((const char *)integers + ahead, _MM_HINT_T0);
@@ -135,8 +138,8 @@ INLINE Group shift_group(const size_t group, const uint8_t *integers, const size
     return g;
 }
 
-// The same as `tile` for 8 tokens of a 4-bit matrix in groups of 64 or 128, whose block is in the cache, on a processor that shifts and
-// adds beside multiplying: products are scaled by shifting, each group's while the next is being multiplied.
+// The same as `tile` for 8 tokens of a 4-bit matrix in groups of 64 or 128, whose block is in the cache, on a
+// processor that shifts and adds beside multiplying.
 INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActivations *x, size_t t,
                           const uint8_t *block, float *out, size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
@@ -156,8 +159,8 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
             const uint8_t *floats = base + bytes, *second = floats + 32 * f;
             before = shift_group(group, base, record, phi_scales512(floats, float_type), values, shifts, before, S);
             if (2 * p + 1 < groups)
-                before = shift_group(group, second, record, phi_scales512(floats + 16 * f, float_type), values + 16 * group,
-                                     shifts + 48, before, S);
+                before = shift_group(group, second, record, phi_scales512(floats + 16 * f, float_type),
+                                     values + 16 * group, shifts + 48, before, S);
         }
         EACH_TOKEN(SCALE)
 #undef SCALE
@@ -175,15 +178,10 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
         _mm512_storeu_ps(out + (t + i) * stride, _mm512_mul_ps(S[i], _mm512_set1_ps(x->steps[t + i])));
 }
 
-#ifndef PANEL_BYTES
-#define PANEL_BYTES (1 << 19)
-#endif
-
 INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, const int shifting,
                    const PhiActivations *x, size_t tokens, float *out, size_t stride, size_t begin, size_t end) {
-    // Activations of one panel stay in the second-level cache while the blocks pass by.
     size_t panel = PANEL_BYTES / w->columns & ~(size_t)15;
-    if (panel < 16) panel = 16;
+    if (panel < 64) panel = 64;
     for (size_t from = 0; from < tokens; from += panel) {
         const size_t to = tokens - from < panel ? tokens : from + panel;
         for (size_t b = begin; b < end; b++) {
