@@ -83,7 +83,7 @@ final class ComputePool: @unchecked Sendable {
 
     /// The same for rows: neighbours, whose results share cache lines, come to one thread.
     func runRows(_ count: Int, _ body: (Int) -> Void) {
-        let size = min(16, max(1, count / (2 * threads)))
+        let size = count >= 16 * threads ? 16 : max(1, (count + threads - 1) / threads)
         run((count + size - 1) / size) { chunk in
             for row in chunk * size..<min(count, (chunk + 1) * size) { body(row) }
         }
