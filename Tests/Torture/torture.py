@@ -277,6 +277,8 @@ class Torture:
         shown = 0
         # Ended early, it says how far it came.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # Under nohup the jobs would inherit that this one is ignored.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         try:
             while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
                 self.round()
