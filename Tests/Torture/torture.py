@@ -113,7 +113,7 @@ class Torture:
         """The variants of this machine, from the message about one that it lacks."""
         process = self.start("none.jsonl", [], kernels="none")
         process.wait()
-        found = re.search(r"it has ([a-z0-9, ]+)", self.errors_text())
+        found = re.search(r"it has ([a-z0-9, -]+)", self.errors_text())
         if not found:
             sys.exit("torture: the program does not name its kernels: " + self.errors_text())
         names = found.group(1).split(", ")
