@@ -69,7 +69,8 @@ static void products(const PhiKernels *k) {
                                         .sums = room(padded * phi_pairs(columns, group) * 4),
                                         .sum_steps = room(padded * phi_segments(columns, group) * 4),
                                         .columns = columns,
-                                        .group = group};
+                                        .group = group,
+                                        .tile = tokens < 16 ? (uint32_t)tokens : 16};
                     float *row = room(columns * 4), *out = room(tokens * stride * 4);
                     for (size_t t = 0; t < tokens; t++) {
                         float size = 1;

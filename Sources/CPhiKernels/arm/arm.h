@@ -34,15 +34,15 @@ INLINE int8x16_t phi_quad4(const void *p) {
     INLINE void HOOK(tile)(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x,       \
                            size_t t, int count, const uint8_t *block, float *out, size_t stride) {         \
         const size_t groups = w->columns / group, f = phi_float_size(w->float_type);                       \
-        const int16_t *factors = x->sums + (t / 16 * phi_pairs(w->columns, group) * 16 + t % 16) * 2;      \
-        const float *steps = x->sum_steps + t / 16 * phi_segments(w->columns, group) * 16 + t % 16;        \
+        const int16_t *factors = x->sums + phi_entry(x, t, phi_pairs(w->columns, group)) * 2;             \
+        const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));              \
         float32x4_t S[PHI_ARM_TOKENS][4];                                                                  \
         int32x4_t B[PHI_ARM_TOKENS][4];                                                                    \
         for (int i = 0; i < count; i++)                                                                    \
             for (int r = 0; r < 4; r++) S[i][r] = vdupq_n_f32(0), B[i][r] = vdupq_n_s32(0);                \
         for (size_t g = 0; g < groups; g++) {                                                              \
             const int last = g + 1 == groups;                                                              \
-            const size_t at = (t / 16 * groups + g) * 16 + t % 16;                                         \
+            const size_t at = phi_entry(x, t, groups) + g * x->tile;                                       \
             int32x4_t sums[PHI_ARM_TOKENS][4];                                                             \
             HOOK(group_sums)(kind, block + phi_integers_at(w, g), group, x->values + at * group, count,    \
                              sums);                                                                        \
@@ -63,7 +63,7 @@ INLINE int8x16_t phi_quad4(const void *p) {
                     B[i][r] = vmlal_n_s16(B[i][r], biases.val[1], factors[2 * i + 1]);                     \
                 }                                                                                          \
             }                                                                                              \
-            factors += 32;                                                                                 \
+            factors += 2 * x->tile;                                                                           \
             if ((g + 1) % (2 * PHI_SEGMENT) && !last) continue;                                            \
             for (size_t r = 0; r < 4; r++) {                                                               \
                 const float32x4_t step = vld1q_f32((const float *)block + 4 * r);                          \
@@ -73,7 +73,7 @@ INLINE int8x16_t phi_quad4(const void *p) {
                     B[i][r] = vdupq_n_s32(0);                                                              \
                 }                                                                                          \
             }                                                                                              \
-            steps += 16;                                                                                   \
+            steps += x->tile;                                                                              \
         }                                                                                                  \
         for (int i = 0; i < count; i++)                                                                    \
             for (int r = 0; r < 4; r++)                                                                    \

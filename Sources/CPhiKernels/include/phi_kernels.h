@@ -51,13 +51,14 @@ typedef struct {
 // Activations of `tokens` rows, quantized to 8 bits with one scale for each group of columns. A group's scale
 // is its row's step times an integer a + b - c, each of these a power of two or zero, so that a product can be
 // scaled by multiplying floats, or by shifting and adding integers: the results are the same.
-// Stored by tiles of 16 tokens (the last one is filled up with unspecified rows):
-//   values [tile][group][16][group size], scales (the integers) [tile][group][16],
-//   shifts (the exponents of a, b, c; 32 and more for zero) [tile][group][3][16], steps [tile][16]
+// Stored by tiles of `tile` tokens: 16, or as many as there are if there are fewer, so that few tokens lie close
+// together. Behind them all, whole tiles of 16 can be read (unspecified rows):
+//   values [tile][group][token][group size], scales (the integers) [tile][group][token],
+//   shifts (the exponents of a, b, c; 32 and more for zero) [tile][group][3][token], steps [tile][token]
 // What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
 // one step for the groups of each segment of PHI_SEGMENT pairs, chosen so that the integer sum of a segment
 // fits into 32 bits:
-//   sums [tile][pair of groups][16][2], sum_steps [tile][segment][16]
+//   sums [tile][pair of groups][token][2], sum_steps [tile][segment][token]
 typedef struct {
     int8_t *values;
     float *scales;
@@ -65,7 +66,7 @@ typedef struct {
     float *steps;
     int16_t *sums;
     float *sum_steps;
-    uint32_t columns, group;
+    uint32_t columns, group, tile;
 } PhiActivations;
 // The largest scale: 4-bit products of a group of 128 times it fit into 32 bits.
 #define PHI_LARGEST_SCALE 7168
@@ -73,6 +74,10 @@ typedef struct {
 
 static inline size_t phi_matrix_blocks(const PhiMatrix *m) { return (m->rows + 15) / 16; }
 static inline size_t phi_float_size(uint32_t float_type) { return float_type == PHI_F32 ? 4 : 2; }
+// Where a token's first of `each` entries is, in entries; the next one is `tile` further.
+static inline size_t phi_entry(const PhiActivations *x, size_t token, size_t each) {
+    return token / x->tile * x->tile * each + token % x->tile;
+}
 // Pairs of groups, and the segments of pairs, of so many columns.
 static inline size_t phi_pairs(size_t columns, size_t group) { return (columns / group + 1) / 2; }
 static inline size_t phi_segments(size_t columns, size_t group) {

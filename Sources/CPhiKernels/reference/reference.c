@@ -39,7 +39,7 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
                 memcpy(&step, block + 4 * r, 4);
                 for (size_t g = 0; g < groups; g++) {
                     const uint8_t *base = block + phi_integers_at(w, g);
-                    const size_t at = (t / 16 * groups + g) * 16 + t % 16;
+                    const size_t at = phi_entry(x, t, groups) + g * x->tile;
                     const int8_t *values = x->values + at * group;
                     int32_t sum = 0;
                     for (size_t c = 0; c < group; c++) {
@@ -56,11 +56,11 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
                     S = __builtin_fmaf((float)sum * x->scales[at], scale, S);
                     int16_t bias;
                     memcpy(&bias, block + phi_biases_at(w, g / 2) + 4 * r + g % 2 * 2, 2);
-                    const int16_t factor = x->sums[((t / 16 * pairs + g / 2) * 16 + t % 16) * 2 + g % 2];
+                    const int16_t factor = x->sums[(phi_entry(x, t, pairs) + g / 2 * x->tile) * 2 + g % 2];
                     biases += (uint32_t)((int32_t)bias * factor);
                     if ((g + 1) % (2 * PHI_SEGMENT) == 0 || g + 1 == groups) {
-                        const size_t segment = t / 16 * segments + g / (2 * PHI_SEGMENT);
-                        S = __builtin_fmaf((float)(int32_t)biases, step * x->sum_steps[segment * 16 + t % 16], S);
+                        const size_t segment = phi_entry(x, t, segments) + g / (2 * PHI_SEGMENT) * x->tile;
+                        S = __builtin_fmaf((float)(int32_t)biases, step * x->sum_steps[segment], S);
                         biases = 0;
                     }
                 }

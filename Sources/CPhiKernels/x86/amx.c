@@ -79,9 +79,9 @@ INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
     } while (0)
 
 // S[token][16] += the scaled sums of groups first ..< first + count, for one tile of tokens and one row block,
-// whose 4-bit integers are in `unpacked`. Fetches `ahead`, as many bytes as the groups' records have.
+// whose 4-bit integers are in `unpacked`; `width` tokens lie side by side. Fetches `ahead`, as many bytes as the groups' records have.
 INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *unpacked, const size_t group,
-                       const int8_t *values, const float *x_scales, size_t first, size_t count,
+                       const int8_t *values, const float *x_scales, size_t width, size_t first, size_t count,
                        const uint8_t *ahead, float *S) {
     _Alignas(64) int32_t sums[2][256];
     __m512 acc[16];
@@ -92,7 +92,7 @@ INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *
     for (size_t g = 0; g < count; g++) {
         // The next group is multiplied while this one's sums are scaled.
         if (g + 1 < count) {
-            const int8_t *a = values + (g + 1) * group * 16;
+            const int8_t *a = values + (g + 1) * group * width;
             const uint8_t *b = LINES(g + 1);
             if (g & 1)
                 MULTIPLY(0, a, b, sums[0]);
@@ -103,7 +103,7 @@ INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *
             for (size_t i = 0; i < half; i += 64) _mm_prefetch((const char *)ahead + g * half + i, _MM_HINT_T0);
         const int32_t *from = sums[g & 1];
         const __m512 scale = phi_scales512(block + phi_scales_at(w, first + g), w->float_type);
-        const float *x = x_scales + g * 16;
+        const float *x = x_scales + g * width;
         for (int i = 0; i < 16; i++)
             acc[i] = _mm512_fmadd_ps(
                 _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(from + 16 * i)), _mm512_set1_ps(x[i])), scale,
@@ -122,11 +122,11 @@ INLINE void add_biases(const PhiMatrix *w, const uint8_t *block, const PhiActiva
     for (int i = 0; i < 16; i++) B[i] = _mm512_setzero_si512();
     for (size_t p = from; p < to; p++) {
         const __m512i biases = _mm512_loadu_si512(block + phi_biases_at(w, p));
-        const int16_t *factors = x->sums + (tile * pairs + p) * 32;
+        const int16_t *factors = x->sums + (tile * pairs + p) * 2 * x->tile;
         for (int i = 0; i < 16; i++) B[i] = _mm512_dpwssd_epi32(B[i], biases, phi_quad512(factors + 2 * i));
     }
     const __m512 step = _mm512_loadu_ps(block);
-    const float *steps = x->sum_steps + (tile * segments + segment) * 16;
+    const float *steps = x->sum_steps + (tile * segments + segment) * x->tile;
     for (int i = 0; i < 16; i++)
         _mm512_store_ps(S + 16 * i,
                         _mm512_fmadd_ps(_mm512_cvtepi32_ps(B[i]), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])),
@@ -151,13 +151,13 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
                         unpack(w->data + (b + p) * bytes + phi_integers_at(w, g + i), group, unpacked[p][i]);
             const int last = g + count >= groups, segment_ends = last || (g + count) % (2 * PHI_SEGMENT) == 0;
             for (size_t t = 0; t < tiles; t++) {
-                const size_t at = ((first + t) * groups + g) * 16;
+                const size_t at = ((first + t) * groups + g) * x->tile;
                 for (size_t p = 0; p < pair; p++) {
                     const uint8_t *block = w->data + (b + p) * bytes;
                     // Memory brings the next chunk of this block, or the next pair's first, meanwhile.
                     const uint8_t *next = last ? block + 2 * bytes : block + phi_integers_at(w, g + CHUNK);
                     accumulate(w, block, kind == PHI_INT4 ? unpacked[p][0] : 0, group, x->values + at * group,
-                               x->scales + at, g, count, t == 0 ? next : 0, S[p][t]);
+                               x->scales + at, x->tile, g, count, t == 0 ? next : 0, S[p][t]);
                     if (segment_ends) add_biases(w, block, x, first + t, g / (2 * PHI_SEGMENT), S[p][t]);
                 }
             }

@@ -91,15 +91,15 @@ INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const 
         __m256 S[TOKENS];
         __m256i B[TOKENS];
         for (int i = 0; i < count; i++) S[i] = _mm256_setzero_ps(), B[i] = _mm256_setzero_si256();
-        const size_t start = t / 16 * groups * 16 + t % 16;
+        const size_t start = phi_entry(x, t, groups), tile = x->tile;
         const int8_t *values = x->values + start * group;
         const float *scales = x->scales + start;
-        const int16_t *factors = x->sums + (t / 16 * pairs * 16 + t % 16) * 2;
-        const float *steps = x->sum_steps + t / 16 * phi_segments(w->columns, group) * 16 + t % 16;
+        const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
+        const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));
         const uint8_t *base = block + 64;
-        for (size_t p = 0; p < pairs; p++, base += record, factors += 32) {
+        for (size_t p = 0; p < pairs; p++, base += record, factors += 2 * tile) {
             const uint8_t *floats = base + bytes, *second = floats + 32 * f;
-            for (size_t g = 2 * p; g < 2 * p + 2 && g < groups; g++, values += 16 * group, scales += 16) {
+            for (size_t g = 2 * p; g < 2 * p + 2 && g < groups; g++, values += tile * group, scales += tile) {
                 __m256i sums[TOKENS];
                 group_sums(kind, (g % 2 ? second : base) + half * 32, group, values, count, sums);
                 const __m256 scale = load_scales8(floats + (g % 2 * 16 + half * 8) * f, w->float_type);
@@ -117,7 +117,7 @@ INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const 
                                        S[i]);
                 B[i] = _mm256_setzero_si256();
             }
-            steps += 16;
+            steps += tile;
         }
         for (int i = 0; i < count; i++)
             _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8,

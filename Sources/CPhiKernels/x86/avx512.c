@@ -53,22 +53,22 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
                  size_t stride) {
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
-    const size_t start = t / 16 * groups * 16 + t % 16;
+    const size_t start = phi_entry(x, t, groups), width = x->tile;
     __m512 S[8];
     __m512i B[8];
     for (int i = 0; i < count; i++) S[i] = _mm512_setzero_ps(), B[i] = _mm512_setzero_si512();
     const int8_t *values = x->values + start * group;
     const float *scales = x->scales + start;
-    const int16_t *factors = x->sums + (t / 16 * pairs * 16 + t % 16) * 2;
-    const float *steps = x->sum_steps + t / 16 * phi_segments(w->columns, group) * 16 + t % 16;
+    const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
+    const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));
     const uint8_t *base = block + 64;
-    for (size_t p = 0; p < pairs; p++, base += record, values += 32 * group, scales += 32, factors += 32) {
+    for (size_t p = 0; p < pairs; p++, base += record, values += 2 * width * group, scales += 2 * width, factors += 2 * width) {
         const uint8_t *floats = base + bytes, *second = floats + 32 * f;
         add_group(kind, group, base, floats, w->float_type, values, scales, count, prefetch, S);
         if (prefetch)
             for (size_t i = 0; i < 32 * f; i += 64) fetch_ahead(floats + i, count);
         if (2 * p + 1 < groups)
-            add_group(kind, group, second, floats + 16 * f, w->float_type, values + 16 * group, scales + 16, count,
+            add_group(kind, group, second, floats + 16 * f, w->float_type, values + width * group, scales + width, count,
                       prefetch, S);
         if (prefetch) fetch_ahead(second + bytes, count);
         const __m512i biases = _mm512_loadu_si512(second + bytes);
@@ -79,7 +79,7 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
             S[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(B[i]), _mm512_mul_ps(step, _mm512_set1_ps(steps[i])), S[i]);
             B[i] = _mm512_setzero_si512();
         }
-        steps += 16;
+        steps += width;
     }
     for (int i = 0; i < count; i++)
         _mm512_storeu_ps(out + (t + (size_t)i) * stride, _mm512_mul_ps(S[i], _mm512_set1_ps(x->steps[t + (size_t)i])));
@@ -145,10 +145,11 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
     const uint32_t float_type = w->float_type;
-    const int8_t *values = x->values + (t / 16 * groups * 16 + t % 16) * group;
-    const uint32_t *shifts = x->shifts + t / 16 * groups * 48 + t % 16;
-    const int16_t *factors = x->sums + (t / 16 * pairs * 16 + t % 16) * 2;
-    const float *steps = x->sum_steps + t / 16 * phi_segments(w->columns, group) * 16 + t % 16;
+    // There are more than 8 tokens before the end of these, so that tiles have 16.
+    const int8_t *values = x->values + phi_entry(x, t, groups) * group;
+    const uint32_t *shifts = x->shifts + phi_entry(x, t, 3 * groups);
+    const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
+    const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));
     const uint8_t *base = block + 64, *biases = base + 2 * bytes + 32 * f;
     __m512 S[8];
     for (int i = 0; i < 8; i++) S[i] = _mm512_setzero_ps();

@@ -37,7 +37,8 @@ final class ActivationBuffers: @unchecked Sendable {
         sumSteps.reserve(padded * phi_segments(columns, group))
         return PhiActivations(
             values: values.pointer, scales: scales.pointer, shifts: shifts.pointer, steps: steps.pointer,
-            sums: sums.pointer, sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group))
+            sums: sums.pointer, sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group),
+            tile: UInt32(min(rows, 16)))
     }
 }
 
