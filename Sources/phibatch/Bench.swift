@@ -5,9 +5,14 @@ struct Bench {
     /// One run.
     struct Sample {
         var tokens: Int
-        var steps: Int
         var seconds: Double
         var times: ComputeTimes
+        /// Bytes of weights and, in generation, of the KV cache that had to be read.
+        var bytes: Int
+        /// The machine's, before and after.
+        var limits = MachineLimits()
+
+        var tokensPerSecond: Double { Double(tokens) / seconds }
     }
 
     let engine: PhiEngine
@@ -49,8 +54,8 @@ struct Bench {
         let (start, before) = (ContinuousClock.now, engine.times)
         _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
         return Sample(
-            tokens: count, steps: 1, seconds: (ContinuousClock.now - start).seconds,
-            times: engine.times - before)
+            tokens: count, seconds: (ContinuousClock.now - start).seconds, times: engine.times - before,
+            bytes: engine.weightBytes)
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
@@ -72,8 +77,9 @@ struct Bench {
             next = try engine.step(inputs).map { $0?.token ?? 0 }
         }
         return Sample(
-            tokens: batch * tokens, steps: tokens, seconds: (ContinuousClock.now - start).seconds,
-            times: engine.times - before)
+            tokens: batch * tokens, seconds: (ContinuousClock.now - start).seconds,
+            times: engine.times - before,
+            bytes: tokens * (engine.weightBytes + batch * (prompt + tokens / 2) * engine.kvBytesPerToken))
     }
 }
 

@@ -11,7 +11,7 @@ struct BenchCommand: ParsableCommand {
             prompt before it. Token ids are random. Memory is touched and one prompt run before anything is timed. \
             "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on \
             registers, "of memory" the share of the bytes a second that can be read: both are measured before and \
-            after each test.
+            after each run. The median of the runs is printed.
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
@@ -78,7 +78,7 @@ struct BenchCommand: ParsableCommand {
             console.progress("measuring the machine")
             let probe = LimitProbe(kernels: engine.kernels, threads: engine.threads)
             var limits = probe.measure()
-            var report = BenchReport(engine: engine, loadSeconds: loading, limits: limits)
+            var report = BenchReport(engine: engine, loadSeconds: loading)
             let bench = Bench(engine: engine)
             let tests =
                 [BenchTest(requests: 1, prompt: prefill, generated: 0)]
@@ -89,11 +89,13 @@ struct BenchCommand: ParsableCommand {
                 var samples: [Bench.Sample] = []
                 for number in 1...repeats {
                     console.progress("\(test.name): run \(number) of \(repeats)")
-                    samples.append(try bench.run(test))
+                    var sample = try bench.run(test)
+                    let after = probe.measure()
+                    sample.limits = limits.max(after)
+                    limits = after
+                    samples.append(sample)
                 }
-                let after = probe.measure()
-                report.add(test, samples, limits: limits.max(after))
-                limits = after
+                report.add(test, samples)
             }
             console.say(
                 "\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")

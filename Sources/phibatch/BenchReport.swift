@@ -20,7 +20,7 @@ struct BenchReport {
         var tokensPerSecond: Double
         var lowest: Double
         var highest: Double
-        /// Of the machine's limits at that time, 0 ... 1.
+        /// Of the machine's limits at that time, 0 ... 1: of each run, and of these the median.
         var ofPeak: Double
         var ofMemory: Double
         /// The matrix products alone, of the peak.
@@ -34,35 +34,35 @@ struct BenchReport {
     private let engine: PhiEngine
     private let loadSeconds: Double
     /// The best of all that were measured.
-    private var limits: MachineLimits
+    private var limits = MachineLimits()
     private var rows: [Row] = []
 
-    init(engine: PhiEngine, loadSeconds: Double, limits: MachineLimits) {
+    init(engine: PhiEngine, loadSeconds: Double) {
         self.engine = engine
         self.loadSeconds = loadSeconds
-        self.limits = limits
     }
 
-    /// - Parameter limits: the machine's, before and after the samples.
-    mutating func add(_ test: BenchTest, _ samples: [Bench.Sample], limits now: MachineLimits) {
-        limits = limits.max(now)
-        let sorted = samples.sorted { Double($0.tokens) / $0.seconds < Double($1.tokens) / $1.seconds }
-        let rates = sorted.map { Double($0.tokens) / $0.seconds }
-        let median = sorted[sorted.count / 2]
-        let multiplyAdds = Double(
-            test.isPrefill
-                ? engine.multiplyAdds(rows: median.tokens, wanted: 1)
-                : engine.multiplyAdds(rows: median.tokens, wanted: median.tokens))
+    mutating func add(_ test: BenchTest, _ samples: [Bench.Sample]) {
+        limits = samples.reduce(limits) { $0.max($1.limits) }
+        func median(_ value: (Bench.Sample) -> Double) -> Double {
+            samples.map(value).sorted()[samples.count / 2]
+        }
+        func multiplyAdds(_ sample: Bench.Sample) -> Double {
+            Double(engine.multiplyAdds(rows: sample.tokens, wanted: test.isPrefill ? 1 : sample.tokens))
+        }
         rows.append(
             Row(
-                test: test, tokensPerSecond: rates[rates.count / 2], lowest: rates[0],
-                highest: rates[rates.count - 1],
-                ofPeak: multiplyAdds / median.seconds / now.multiplyAddsPerSecond,
-                ofMemory: Double(median.steps * engine.weightBytes) / median.seconds / now.bytesPerSecond,
-                productsOfPeak: multiplyAdds / median.times.products / now.multiplyAddsPerSecond,
-                products: median.times.products / median.seconds,
-                attention: median.times.attention / median.seconds,
-                sampling: median.times.sampling / median.seconds))
+                test: test, tokensPerSecond: median(\.tokensPerSecond),
+                lowest: samples.map(\.tokensPerSecond).min() ?? 0,
+                highest: samples.map(\.tokensPerSecond).max() ?? 0,
+                ofPeak: median { multiplyAdds($0) / $0.seconds / $0.limits.multiplyAddsPerSecond },
+                ofMemory: median { Double($0.bytes) / $0.seconds / $0.limits.bytesPerSecond },
+                productsOfPeak: median {
+                    multiplyAdds($0) / $0.times.products / $0.limits.multiplyAddsPerSecond
+                },
+                products: median { $0.times.products / $0.seconds },
+                attention: median { $0.times.attention / $0.seconds },
+                sampling: median { $0.times.sampling / $0.seconds }))
     }
 
     var table: String {

@@ -127,7 +127,7 @@ final class Attention: @unchecked Sendable {
     /// Tiles of many rows by few heads, so that queries and sums stay in cache; tiles of few rows by as
     /// many heads as leave each thread enough tasks, since heads lie one behind the other in memory.
     private func tasks(groups: Int) -> [(tile: Int, heads: Range<Int>)] {
-        let wanted = 8 * pool.threads
+        let wanted = 4 * pool.threads
         return plan.tiles.indices.flatMap { tile in
             let most = max(1, 32 / plan.tiles[tile].rows.count)
             let some = max(1, groups * plan.tiles.count / wanted)

@@ -3,15 +3,18 @@ import CPhiKernels
 /// What this machine can do at most at the moment: no forward pass can be faster.
 public struct MachineLimits: Sendable {
     /// Integer multiply-adds a second of all threads, on registers.
-    public var multiplyAddsPerSecond: Double
+    public var multiplyAddsPerSecond = 0.0
     /// Bytes read a second by all threads, from memory.
-    public var bytesPerSecond: Double
+    public var bytesPerSecond = 0.0
+
+    public init() {}
 
     /// The higher of each.
     public func max(_ other: MachineLimits) -> MachineLimits {
-        MachineLimits(
-            multiplyAddsPerSecond: Swift.max(multiplyAddsPerSecond, other.multiplyAddsPerSecond),
-            bytesPerSecond: Swift.max(bytesPerSecond, other.bytesPerSecond))
+        var most = self
+        most.multiplyAddsPerSecond = Swift.max(multiplyAddsPerSecond, other.multiplyAddsPerSecond)
+        most.bytesPerSecond = Swift.max(bytesPerSecond, other.bytesPerSecond)
+        return most
     }
 }
 
@@ -43,7 +46,10 @@ public final class LimitProbe {
         let products = best(perRound * Double(rounds * parts)) {
             pool.run(parts) { _ in _ = kernels.probe_products(rounds) }
         }
-        return MachineLimits(multiplyAddsPerSecond: products, bytesPerSecond: bytes)
+        var limits = MachineLimits()
+        limits.multiplyAddsPerSecond = products
+        limits.bytesPerSecond = bytes
+        return limits
     }
 
     /// The highest rate of some runs.

@@ -101,6 +101,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     }
     /// Bytes of packed weights that one forward pass reads.
     public var weightBytes: Int { transformer.weightBytes }
+    /// Bytes of KV cache that hold one token.
+    public var kvBytesPerToken: Int { cache.blockBytes / KVCache.blockLength }
 
     public var times: ComputeTimes {
         var times = transformer.times

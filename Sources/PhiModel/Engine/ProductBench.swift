@@ -42,7 +42,7 @@ public final class ProductBench {
         withUnsafePointer(to: activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
         }
-        let chunk = ProductInput.chunk(blocks: blocks, rows: tokens, threads: pool.threads)
+        let chunks = ProductInput.chunks(blocks: blocks, threads: pool.threads)
         var best = Double.infinity
         var clock = Stopwatch()
         for turn in 0..<(tokens > 64 ? 3 : 12) {
@@ -51,12 +51,12 @@ public final class ProductBench {
             matrix.data = UnsafePointer(
                 (weights.base + turn % copies * bytes).assumingMemoryBound(to: UInt8.self))
             clock.start()
-            pool.run((blocks + chunk - 1) / chunk) { number in
+            pool.run(chunks.count) { number in
                 withUnsafePointer(to: matrix) { matrix in
                     withUnsafePointer(to: activations) { x in
                         kernels.linear(
-                            matrix, x, tokens, out.pointer, blocks * 16, number * chunk,
-                            min(blocks, (number + 1) * chunk))
+                            matrix, x, tokens, out.pointer, blocks * 16, chunks[number].lowerBound,
+                            chunks[number].upperBound)
                     }
                 }
             }

@@ -69,10 +69,17 @@ final class ProductInput: @unchecked Sendable {
         }
     }
 
-    /// Blocks of a product that one thread takes at a time: some chunks a thread, so that an interrupted thread
-    /// does not hold up the others. Few rows read their weights best in long stretches.
-    static func chunk(blocks: Int, rows: Int, threads: Int) -> Int {
-        max(2, (blocks / (threads * (rows > 64 ? 16 : 4)) + 1) & ~1)
+    /// The blocks of a product, cut into what threads take one after the other: long stretches of memory first,
+    /// short ones at the end, so that all threads are done at the same time.
+    static func chunks(blocks: Int, threads: Int) -> [Range<Int>] {
+        var (chunks, at) = ([Range<Int>](), 0)
+        while at < blocks {
+            // Even numbers: neighbours share cache lines of the results.
+            let size = min(max(2, (blocks - at) / (2 * threads) & ~1), blocks - at)
+            chunks.append(at..<at + size)
+            at += size
+        }
+        return chunks
     }
 
     /// out [rows][stride] = x times the matrix prepared for; stride is its rows rounded up to 16.
@@ -80,12 +87,10 @@ final class ProductInput: @unchecked Sendable {
         rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool
     ) {
         guard let matrix else { return }
-        let blocks = matrix.blocks
-        let stride = blocks * 16
-        let chunk = Self.chunk(blocks: blocks, rows: rows, threads: pool.threads)
-        pool.run((blocks + chunk - 1) / chunk) { number in
-            let begin = number * chunk
-            let end = min(blocks, begin + chunk)
+        let stride = matrix.blocks * 16
+        let chunks = Self.chunks(blocks: matrix.blocks, threads: pool.threads)
+        pool.run(chunks.count) { number in
+            let (begin, end) = (chunks[number].lowerBound, chunks[number].upperBound)
             withUnsafePointer(to: matrix.matrix) { layout in
                 if matrix.isQuantized {
                     withUnsafePointer(to: activations) { x in
