@@ -81,7 +81,8 @@ final class ComputePool: @unchecked Sendable {
         }
     }
 
-    /// The same for rows: neighbours, whose results share cache lines, come to one thread.
+    /// The same for rows: neighbours, whose results share cache lines, come to one thread, in whole tiles of
+    /// 16 if there are enough.
     func runRows(_ count: Int, _ body: (Int) -> Void) {
         let size = count >= 16 * threads ? 16 : max(1, (count + threads - 1) / threads)
         run((count + size - 1) / size) { chunk in

@@ -75,7 +75,7 @@ final class ProductInput: @unchecked Sendable {
         var (chunks, at) = ([Range<Int>](), 0)
         while at < blocks {
             // Even numbers: neighbours share cache lines of the results.
-            let size = min(max(2, (blocks - at) / (2 * threads) & ~1), blocks - at)
+            let size = min(max(2, (blocks - at) / (threads + 1) & ~1), blocks - at)
             chunks.append(at..<at + size)
             at += size
         }
