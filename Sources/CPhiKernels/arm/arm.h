@@ -34,7 +34,7 @@ INLINE int8x16_t phi_quad4(const void *p) {
     INLINE void HOOK(tile)(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x,       \
                            size_t t, int count, const uint8_t *block, float *out, size_t stride) {         \
         const size_t groups = w->columns / group, f = phi_float_size(w->float_type);                       \
-        const int16_t *factors = x->sums + phi_entry(x, t, phi_pairs(w->columns, group)) * 2;             \
+        const int16_t *factors = x->sums + phi_entry(x, t, phi_pairs(w->columns, group)) * 2;              \
         const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));              \
         float32x4_t S[PHI_ARM_TOKENS][4];                                                                  \
         int32x4_t B[PHI_ARM_TOKENS][4];                                                                    \
@@ -63,7 +63,7 @@ INLINE int8x16_t phi_quad4(const void *p) {
                     B[i][r] = vmlal_n_s16(B[i][r], biases.val[1], factors[2 * i + 1]);                     \
                 }                                                                                          \
             }                                                                                              \
-            factors += 2 * x->tile;                                                                           \
+            factors += 2 * x->tile;                                                                        \
             if ((g + 1) % (2 * PHI_SEGMENT) && !last) continue;                                            \
             for (size_t r = 0; r < 4; r++) {                                                               \
                 const float32x4_t step = vld1q_f32((const float *)block + 4 * r);                          \

@@ -79,7 +79,8 @@ INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
     } while (0)
 
 // S[token][16] += the scaled sums of groups first ..< first + count, for one tile of tokens and one row block,
-// whose 4-bit integers are in `unpacked`; `width` tokens lie side by side. Fetches `ahead`, as many bytes as the groups' records have.
+// whose 4-bit integers are in `unpacked`; `width` tokens lie side by side. Fetches `ahead`, as many bytes as the
+// groups' records have.
 INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *unpacked, const size_t group,
                        const int8_t *values, const float *x_scales, size_t width, size_t first, size_t count,
                        const uint8_t *ahead, float *S) {

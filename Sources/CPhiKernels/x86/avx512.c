@@ -62,17 +62,18 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
     const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
     const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));
     const uint8_t *base = block + 64;
-    for (size_t p = 0; p < pairs; p++, base += record, values += 2 * width * group, scales += 2 * width, factors += 2 * width) {
+    for (size_t p = 0; p < pairs; p++, base += record) {
         const uint8_t *floats = base + bytes, *second = floats + 32 * f;
         add_group(kind, group, base, floats, w->float_type, values, scales, count, prefetch, S);
         if (prefetch)
             for (size_t i = 0; i < 32 * f; i += 64) fetch_ahead(floats + i, count);
         if (2 * p + 1 < groups)
-            add_group(kind, group, second, floats + 16 * f, w->float_type, values + width * group, scales + width, count,
-                      prefetch, S);
+            add_group(kind, group, second, floats + 16 * f, w->float_type, values + width * group, scales + width,
+                      count, prefetch, S);
         if (prefetch) fetch_ahead(second + bytes, count);
         const __m512i biases = _mm512_loadu_si512(second + bytes);
         for (int i = 0; i < count; i++) B[i] = _mm512_dpwssd_epi32(B[i], biases, phi_quad512(factors + 2 * i));
+        values += 2 * width * group, scales += 2 * width, factors += 2 * width;
         if ((p + 1) % PHI_SEGMENT && p + 1 < pairs) continue;
         const __m512 step = _mm512_loadu_ps(block);
         for (int i = 0; i < count; i++) {
@@ -145,7 +146,7 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
     const uint32_t float_type = w->float_type;
-    // There are more than 8 tokens before the end of these, so that tiles have 16.
+    // These are not the first 8 tokens: there are at least 16, and as many in a tile.
     const int8_t *values = x->values + phi_entry(x, t, groups) * group;
     const uint32_t *shifts = x->shifts + phi_entry(x, t, 3 * groups);
     const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;

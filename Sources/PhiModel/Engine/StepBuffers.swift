@@ -38,7 +38,7 @@ final class ActivationBuffers: @unchecked Sendable {
         return PhiActivations(
             values: values.pointer, scales: scales.pointer, shifts: shifts.pointer, steps: steps.pointer,
             sums: sums.pointer, sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group),
-            tile: UInt32(min(rows, 16)))
+            tile: UInt32(max(1, min(rows, 16))))
     }
 }
 
