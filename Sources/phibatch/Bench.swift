@@ -9,13 +9,17 @@ struct Bench {
         var times: ComputeTimes
         /// Bytes of weights and, in generation, of the KV cache that had to be read.
         var bytes: Int
-        /// The machine's, before and after.
+        /// The machine's: the highest of before and after; in generation, for memory, the mean of between the
+        /// steps.
         var limits = MachineLimits()
 
         var tokensPerSecond: Double { Double(tokens) / seconds }
     }
 
     let engine: PhiEngine
+    let probe: LimitProbe
+    /// Steps from one reading of memory to the next.
+    private static let stepsPerReading = 8
 
     /// A prompt that no other one shares a beginning with.
     private func randomPrompt(_ count: Int) -> [Int32] {
@@ -69,17 +73,23 @@ struct Bench {
                 [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
             next.append(choices[0]?.token ?? 0)
         }
-        let (start, before) = (ContinuousClock.now, engine.times)
-        for _ in 0..<tokens {
+        let before = engine.times
+        // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
+        var (reading, seconds) = (probe.read(), 0.0)
+        for number in 0..<tokens {
+            let start = ContinuousClock.now
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
             next = try engine.step(inputs).map { $0?.token ?? 0 }
+            seconds += (ContinuousClock.now - start).seconds
+            if (number + 1) % Self.stepsPerReading == 0 || number + 1 == tokens { reading += probe.read() }
         }
-        return Sample(
-            tokens: batch * tokens, seconds: (ContinuousClock.now - start).seconds,
-            times: engine.times - before,
+        var sample = Sample(
+            tokens: batch * tokens, seconds: seconds, times: engine.times - before,
             bytes: tokens * (engine.weightBytes + batch * (prompt + tokens / 2) * engine.kvBytesPerToken))
+        sample.limits.bytesPerSecond = reading.perSecond
+        return sample
     }
 }
 

@@ -79,7 +79,7 @@ struct BenchCommand: ParsableCommand {
             let probe = LimitProbe(kernels: engine.kernels, threads: engine.threads)
             var limits = probe.measure()
             var report = BenchReport(engine: engine, loadSeconds: loading)
-            let bench = Bench(engine: engine)
+            let bench = Bench(engine: engine, probe: probe)
             let tests =
                 [BenchTest(requests: 1, prompt: prefill, generated: 0)]
                 + (batches ?? []).map { BenchTest(requests: $0, prompt: prompt, generated: generate) }
@@ -91,7 +91,9 @@ struct BenchCommand: ParsableCommand {
                     console.progress("\(test.name): run \(number) of \(repeats)")
                     var sample = try bench.run(test)
                     let after = probe.measure()
+                    let between = sample.limits.bytesPerSecond
                     sample.limits = limits.max(after)
+                    if between > 0 { sample.limits.bytesPerSecond = between }
                     limits = after
                     samples.append(sample)
                 }

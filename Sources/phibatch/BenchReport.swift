@@ -29,6 +29,8 @@ struct BenchReport {
         var products: Double
         var attention: Double
         var sampling: Double
+        /// Bytes a second of plain reads at that time.
+        var memory: Double
     }
 
     private let engine: PhiEngine
@@ -62,7 +64,8 @@ struct BenchReport {
                 },
                 products: median { $0.times.products / $0.seconds },
                 attention: median { $0.times.attention / $0.seconds },
-                sampling: median { $0.times.sampling / $0.seconds }))
+                sampling: median { $0.times.sampling / $0.seconds },
+                memory: median { $0.limits.bytesPerSecond }))
     }
 
     var table: String {
@@ -130,6 +133,7 @@ struct BenchReport {
                             ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
                             ("products_of_peak", row.productsOfPeak), ("products_share", row.products),
                             ("attention_share", row.attention), ("sampling_share", row.sampling),
+                            ("memory_bytes_per_second", row.memory),
                         ] {
                             writer.key(key)
                             writer.number(value)

@@ -4,13 +4,6 @@ import Testing
 @testable import PhiModel
 
 @Suite struct ProductTests {
-    @Test(arguments: [1, 2, 3, 7, 16, 64, 300], [1, 2, 3, 64])
-    func chunksTakeEachBlockOnce(blocks: Int, threads: Int) {
-        let chunks = ProductInput.chunks(blocks: blocks, threads: threads)
-        #expect(chunks.flatMap { Array($0) } == Array(0..<blocks))
-        #expect(chunks.allSatisfy { $0.lowerBound % 2 == 0 })
-    }
-
     /// A group's scale is the smallest sum of two powers of two less a third one that is not below what its
     /// largest number asks for; floats and shifts say the same.
     @Test(arguments: Kernels.available.map(\.name))

@@ -11,14 +11,9 @@
 // Activations of one panel of tokens stay in the second-level cache while the blocks of weights pass by.
 #define PANEL_BYTES (1 << 19)
 
-// Fetches weights ahead of their use: the hardware alone stops at every page. A single row waits for nothing
-// else, and gets most from memory by way of the second-level cache.
-INLINE void fetch_ahead(const uint8_t *p, const int count) {
-    if (count == 1)
-        _mm_prefetch((const char *)p + 1024, _MM_HINT_T1);
-    else
-        _mm_prefetch((const char *)p + 4096, _MM_HINT_T0);
-}
+// Fetches weights ahead of their use. Not for a single row: it reads as evenly as the hardware's own fetching likes
+// it, and any more makes it slower.
+INLINE void fetch_ahead(const uint8_t *p) { _mm_prefetch((const char *)p + 4096, _MM_HINT_T0); }
 
 // S[i] += scale * (x.scale * the integer product of one group with token i).
 INLINE void add_group(const uint32_t kind, const size_t group, const uint8_t *integers, const uint8_t *own_scales,
@@ -29,7 +24,7 @@ INLINE void add_group(const uint32_t kind, const size_t group, const uint8_t *in
     for (int i = 0; i < count; i++) sums[i] = _mm512_setzero_si512();
     for (size_t j = 0; j < (kind == PHI_INT4 ? group / 8 : group / 4); j++) {
         const __m512i line = _mm512_loadu_si512(integers + 64 * j);
-        if (prefetch) fetch_ahead(integers + 64 * j, count);
+        if (prefetch) fetch_ahead(integers + 64 * j);
         const int8_t *x = values + 4 * j;
         if (kind == PHI_INT8) {
             for (int i = 0; i < count; i++)
@@ -66,11 +61,11 @@ INLINE void tile(const PhiMatrix *w, const uint32_t kind, const size_t group, co
         const uint8_t *floats = base + bytes, *second = floats + 32 * f;
         add_group(kind, group, base, floats, w->float_type, values, scales, count, prefetch, S);
         if (prefetch)
-            for (size_t i = 0; i < 32 * f; i += 64) fetch_ahead(floats + i, count);
+            for (size_t i = 0; i < 32 * f; i += 64) fetch_ahead(floats + i);
         if (2 * p + 1 < groups)
             add_group(kind, group, second, floats + 16 * f, w->float_type, values + width * group, scales + width,
                       count, prefetch, S);
-        if (prefetch) fetch_ahead(second + bytes, count);
+        if (prefetch) fetch_ahead(second + bytes);
         const __m512i biases = _mm512_loadu_si512(second + bytes);
         for (int i = 0; i < count; i++) B[i] = _mm512_dpwssd_epi32(B[i], biases, phi_quad512(factors + 2 * i));
         values += 2 * width * group, scales += 2 * width, factors += 2 * width;
@@ -197,7 +192,7 @@ INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, 
                     tile(w, kind, group, x, t, 8, t == 0, block, rows, stride);
             switch (to - t) {
 #define CASE(n) \
-    case n: tile(w, kind, group, x, t, n, t == 0, block, rows, stride); break;
+    case n: tile(w, kind, group, x, t, n, t == 0 && n > 1, block, rows, stride); break;
                 CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
 #undef CASE
             }

@@ -39,100 +39,117 @@ final class Attention: @unchecked Sendable {
         querySums.reserve(queries)
     }
 
-    /// Rotates queries and keys of `qkv` [rows][stride] and writes keys and values to the cache.
-    func store(
-        _ qkv: UnsafeMutablePointer<Float>, stride: Int, layer: Int, cache: borrowing KVCache,
-        rope: (RowRun) -> RotaryTable, runs: [RowRun]
-    ) {
-        let (heads, groups) = (configuration.headCount, configuration.keyValueHeadCount)
-        let n = configuration.headDimension
-        let (dims, isInteger) = (cache.dims, cache.precision == .int8)
-        let (values, scales, sums) = (queryValues.pointer, queryScales.pointer, querySums.pointer)
-        let places = (0..<groups).map { cache.head($0, layer: layer) }
-        pool.runRows(plan.rows.count) { number in
-            let place = plan.rows[number]
-            let table = rope(runs[place.run])
-            let (cosines, sines) = (table.cosines(place.position), table.sines(place.position))
-            let q = qkv + place.row * stride
-            let k = q + heads * n
-            let v = k + groups * n
-            for head in 0..<heads {
-                kernels.rotate(q + head * n, cosines, sines, table.half)
-                let at = place.row * heads + head
-                if isInteger {
-                    kernels.quantize_query(
-                        q + head * n, n, dims, softmaxScale, values + at * dims, scales + at, sums + at)
-                } else {
-                    scales[at] = softmaxScale
-                }
-            }
-            let block = blockLists.pointer[listStarts[place.run] + place.position / KVCache.blockLength]
-            for head in 0..<groups {
-                kernels.rotate(k + head * n, cosines, sines, table.half)
-                withUnsafePointer(to: places[head]) {
-                    kernels.store_kv(
-                        $0, block, place.position % KVCache.blockLength, k + head * n, v + head * n)
-                }
-            }
-        }
+    /// What one layer's attention works on.
+    private struct Layer {
+        /// [rows][stride]: queries, keys, values, each by heads.
+        let qkv: UnsafeMutablePointer<Float>
+        let stride: Int
+        /// The first head's keys and values; the others lie behind it, so many bytes apart.
+        let cache: PhiKVHead
+        let headBytes: Int
+        let precision: KVPrecision
+        let rope: (RowRun) -> RotaryTable
+        let runs: [RowRun]
+        /// [rows][heads * n]
+        let out: UnsafeMutablePointer<Float>
     }
 
-    /// out [rows][heads * n] = attention of the queries in `qkv` [rows][stride], after `store`.
+    /// out [rows][heads * n] = attention of the queries in `qkv` [rows][stride] over the cache, into which the
+    /// rows' own keys and values are written first.
     func attend(
         _ qkv: UnsafeMutablePointer<Float>, stride: Int, layer: Int, cache: borrowing KVCache,
-        out: UnsafeMutablePointer<Float>
+        rope: @escaping (RowRun) -> RotaryTable, runs: [RowRun], out: UnsafeMutablePointer<Float>
     ) {
-        let (heads, groups) = (configuration.headCount, configuration.keyValueHeadCount)
-        let n = configuration.headDimension
-        let (dims, perGroup) = (cache.dims, heads / groups)
-        let window = configuration.slidingWindow
-        let (values, scales, sums) = (queryValues.pointer, queryScales.pointer, querySums.pointer)
-        let first = cache.head(0, layer: layer)
-        let headBytes = cache.headBytes
-        let tasks = tasks(groups: groups)
-        pool.run(tasks.count) { number in
-            let task = tasks[number]
-            let tile = plan.tiles[task.tile]
-            let count = task.heads.count * tile.rows.count * perGroup
-            withUnsafeTemporaryAllocation(of: Float.self, capacity: count * (dims + 2)) { states in
-                withUnsafeTemporaryAllocation(of: PhiQuery.self, capacity: count) { queries in
-                    var index = 0
-                    for group in task.heads {
-                        for place in plan.rows[tile.rows] {
-                            let begin = window.map { max(0, place.position + 1 - $0) } ?? 0
-                            for head in group * perGroup..<(group + 1) * perGroup {
-                                let at = place.row * heads + head
-                                queries.initializeElement(
-                                    at: index,
-                                    to: PhiQuery(
-                                        x: qkv + place.row * stride + head * n, values: values + at * dims,
-                                        scale: scales[at], sum: sums[at], begin: UInt32(begin),
-                                        end: UInt32(place.position + 1),
-                                        blocks: blockLists.pointer + listStarts[place.run], out: out + at * n)
-                                )
-                                index += 1
-                            }
-                        }
-                    }
-                    var head = first
-                    head.memory += task.heads.lowerBound * headBytes
-                    kernels.attend(
-                        &head, task.heads.count, queries.baseAddress, tile.rows.count, perGroup, tile.shared,
-                        states.baseAddress)
-                }
+        let groups = configuration.keyValueHeadCount
+        let layer = Layer(
+            qkv: qkv, stride: stride, cache: cache.head(0, layer: layer), headBytes: cache.headBytes,
+            precision: cache.precision, rope: rope, runs: runs, out: out)
+        // Where each row is of another sequence, nobody reads what another row writes.
+        let isAlone = plan.rows.count == runs.count
+        if !isAlone { pool.runRows(plan.rows.count) { store(plan.rows[$0], 0..<groups, layer) } }
+        // Heads lie one behind the other in memory.
+        pool.runPieces(plan.tiles.count * groups, unit: 1) { heads in
+            var at = heads.lowerBound
+            while at < heads.upperBound {
+                let tile = plan.tiles[at / groups]
+                let first = at % groups
+                // Few enough that queries and sums stay in cache.
+                let most = max(1, 32 / tile.rows.count)
+                let some = first..<first + min(most, groups - first, heads.upperBound - at)
+                if isAlone { for row in plan.rows[tile.rows] { store(row, some, layer) } }
+                attend(tile, some, layer)
+                at += some.count
             }
         }
     }
 
-    /// Tiles of many rows by few heads, so that queries and sums stay in cache; tiles of few rows by as
-    /// many heads as leave each thread enough tasks, since heads lie one behind the other in memory.
-    private func tasks(groups: Int) -> [(tile: Int, heads: Range<Int>)] {
-        let wanted = 4 * pool.threads
-        return plan.tiles.indices.flatMap { tile in
-            let most = max(1, 32 / plan.tiles[tile].rows.count)
-            let some = max(1, groups * plan.tiles.count / wanted)
-            let size = min(most, some, groups)
-            return Swift.stride(from: 0, to: groups, by: size).map { (tile, $0..<min(groups, $0 + size)) }
+    /// Rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
+    /// heads and the queries that read them.
+    private func store(_ place: AttentionPlan.Row, _ groups: Range<Int>, _ layer: Layer) {
+        let (heads, n) = (configuration.headCount, configuration.headDimension)
+        let perGroup = heads / configuration.keyValueHeadCount
+        let dims = Int(layer.cache.dims)
+        let table = layer.rope(layer.runs[place.run])
+        let (cosines, sines) = (table.cosines(place.position), table.sines(place.position))
+        let q = layer.qkv + place.row * layer.stride
+        let k = q + heads * n
+        let v = k + configuration.keyValueHeadCount * n
+        let (block, position) = place.position.quotientAndRemainder(dividingBy: KVCache.blockLength)
+        let blocks = blockLists.pointer + listStarts[place.run]
+        var cache = layer.cache
+        cache.memory += groups.lowerBound * layer.headBytes
+        for head in groups.lowerBound * perGroup..<groups.upperBound * perGroup {
+            kernels.rotate(q + head * n, cosines, sines, table.half)
+            let at = place.row * heads + head
+            switch layer.precision {
+            case .int8:
+                kernels.quantize_query(
+                    q + head * n, n, dims, softmaxScale, queryValues.pointer + at * dims,
+                    queryScales.pointer + at, querySums.pointer + at)
+            case .float16: queryScales.pointer[at] = softmaxScale
+            }
+        }
+        for head in groups {
+            kernels.rotate(k + head * n, cosines, sines, table.half)
+            kernels.store_kv(&cache, blocks[block], position, k + head * n, v + head * n)
+            cache.memory += layer.headBytes
+        }
+    }
+
+    /// Attention of a tile's rows over some of the cache's heads.
+    private func attend(_ tile: AttentionPlan.Tile, _ groups: Range<Int>, _ layer: Layer) {
+        let (heads, n) = (configuration.headCount, configuration.headDimension)
+        let perGroup = heads / configuration.keyValueHeadCount
+        let dims = Int(layer.cache.dims)
+        let window = configuration.slidingWindow
+        let count = groups.count * tile.rows.count * perGroup
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: count * (dims + 2)) { states in
+            withUnsafeTemporaryAllocation(of: PhiQuery.self, capacity: count) { queries in
+                var index = 0
+                for group in groups {
+                    for place in plan.rows[tile.rows] {
+                        let begin = window.map { max(0, place.position + 1 - $0) } ?? 0
+                        for head in group * perGroup..<(group + 1) * perGroup {
+                            let at = place.row * heads + head
+                            queries.initializeElement(
+                                at: index,
+                                to: PhiQuery(
+                                    x: layer.qkv + place.row * layer.stride + head * n,
+                                    values: queryValues.pointer + at * dims, scale: queryScales.pointer[at],
+                                    sum: querySums.pointer[at], begin: UInt32(begin),
+                                    end: UInt32(place.position + 1),
+                                    blocks: blockLists.pointer + listStarts[place.run],
+                                    out: layer.out + at * n))
+                            index += 1
+                        }
+                    }
+                }
+                var cache = layer.cache
+                cache.memory += groups.lowerBound * layer.headBytes
+                kernels.attend(
+                    &cache, groups.count, queries.baseAddress, tile.rows.count, perGroup, tile.shared,
+                    states.baseAddress)
+            }
         }
     }
 }

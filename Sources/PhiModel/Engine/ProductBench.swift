@@ -42,7 +42,6 @@ public final class ProductBench {
         withUnsafePointer(to: activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
         }
-        let chunks = ProductInput.chunks(blocks: blocks, threads: pool.threads)
         var best = Double.infinity
         var clock = Stopwatch()
         for turn in 0..<(tokens > 64 ? 3 : 12) {
@@ -51,12 +50,11 @@ public final class ProductBench {
             matrix.data = UnsafePointer(
                 (weights.base + turn % copies * bytes).assumingMemoryBound(to: UInt8.self))
             clock.start()
-            pool.run(chunks.count) { number in
+            pool.runPieces(blocks, unit: 2) { piece in
                 withUnsafePointer(to: matrix) { matrix in
                     withUnsafePointer(to: activations) { x in
                         kernels.linear(
-                            matrix, x, tokens, out.pointer, blocks * 16, chunks[number].lowerBound,
-                            chunks[number].upperBound)
+                            matrix, x, tokens, out.pointer, blocks * 16, piece.lowerBound, piece.upperBound)
                     }
                 }
             }

@@ -69,35 +69,24 @@ final class ProductInput: @unchecked Sendable {
         }
     }
 
-    /// The blocks of a product, cut into what threads take one after the other: long stretches of memory first,
-    /// short ones at the end, so that all threads are done at the same time.
-    static func chunks(blocks: Int, threads: Int) -> [Range<Int>] {
-        var (chunks, at) = ([Range<Int>](), 0)
-        while at < blocks {
-            // Even numbers: neighbours share cache lines of the results.
-            let size = min(max(2, (blocks - at) / (threads + 1) & ~1), blocks - at)
-            chunks.append(at..<at + size)
-            at += size
-        }
-        return chunks
-    }
-
     /// out [rows][stride] = x times the matrix prepared for; stride is its rows rounded up to 16.
     func multiply(
         rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool
     ) {
         guard let matrix else { return }
         let stride = matrix.blocks * 16
-        let chunks = Self.chunks(blocks: matrix.blocks, threads: pool.threads)
-        pool.run(chunks.count) { number in
-            let (begin, end) = (chunks[number].lowerBound, chunks[number].upperBound)
-            withUnsafePointer(to: matrix.matrix) { layout in
-                if matrix.isQuantized {
+        let (isQuantized, layout, activations, floats) =
+            (matrix.isQuantized, matrix.matrix, activations, floats.pointer)
+        // Even numbers of blocks: neighbours share cache lines of the results.
+        pool.runPieces(matrix.blocks, unit: 2) { blocks in
+            withUnsafePointer(to: layout) { layout in
+                if isQuantized {
                     withUnsafePointer(to: activations) { x in
-                        kernels.linear(layout, x, rows, out, stride, begin, end)
+                        kernels.linear(layout, x, rows, out, stride, blocks.lowerBound, blocks.upperBound)
                     }
                 } else {
-                    kernels.linear_plain(layout, floats.pointer, rows, out, stride, begin, end)
+                    kernels.linear_plain(
+                        layout, floats, rows, out, stride, blocks.lowerBound, blocks.upperBound)
                 }
             }
         }

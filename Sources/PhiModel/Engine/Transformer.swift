@@ -129,10 +129,10 @@ final class Transformer: @unchecked Sendable {
 
         attended.reserve(rows * width)
         let (qkv, attended) = (projected.pointer, attended.pointer)
-        attention.store(
+        attention.attend(
             qkv, stride: stride, layer: number, cache: cache,
-            rope: { $0.longRope ? self.longRope ?? self.shortRope : self.shortRope }, runs: runs)
-        attention.attend(qkv, stride: stride, layer: number, cache: cache, out: attended)
+            rope: { $0.longRope ? self.longRope ?? self.shortRope : self.shortRope }, runs: runs,
+            out: attended)
         times.attention += clock.lap()
 
         input.prepare(rows: kept.count, for: layer.output)
