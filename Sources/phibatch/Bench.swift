@@ -5,21 +5,28 @@ struct Bench {
     /// One run.
     struct Sample {
         var tokens: Int
-        var seconds: Double
         var times: ComputeTimes
-        /// Bytes of weights and, in generation, of the KV cache that had to be read.
-        var bytes: Int
-        /// The machine's: the highest of before and after; in generation, for memory, the mean of between the
-        /// steps.
+        var steps: [Step]
+        /// The machine's: the highest of before and after.
         var limits = MachineLimits()
 
+        var seconds: Double { steps.reduce(0) { $0 + $1.seconds } }
         var tokensPerSecond: Double { Double(tokens) / seconds }
+    }
+
+    /// One forward pass.
+    struct Step {
+        var seconds: Double
+        /// Bytes of weights and, in generation, of the KV cache that had to be read.
+        var bytes: Int
+        /// Bytes a second that memory gave before and after the step, on average.
+        var memory = 0.0
+
+        var ofMemory: Double { Double(bytes) / seconds / memory }
     }
 
     let engine: PhiEngine
     let probe: LimitProbe
-    /// Steps from one reading of memory to the next.
-    private static let stepsPerReading = 8
 
     /// A prompt that no other one shares a beginning with.
     private func randomPrompt(_ count: Int) -> [Int32] {
@@ -58,8 +65,8 @@ struct Bench {
         let (start, before) = (ContinuousClock.now, engine.times)
         _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
         return Sample(
-            tokens: count, seconds: (ContinuousClock.now - start).seconds, times: engine.times - before,
-            bytes: engine.weightBytes)
+            tokens: count, times: engine.times - before,
+            steps: [Step(seconds: (ContinuousClock.now - start).seconds, bytes: engine.weightBytes)])
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
@@ -75,21 +82,23 @@ struct Bench {
         }
         let before = engine.times
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
-        var (reading, seconds) = (probe.read(), 0.0)
+        var readings = [probe.read()]
+        var steps: [Step] = []
         for number in 0..<tokens {
             let start = ContinuousClock.now
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
             next = try engine.step(inputs).map { $0?.token ?? 0 }
-            seconds += (ContinuousClock.now - start).seconds
-            if (number + 1) % Self.stepsPerReading == 0 || number + 1 == tokens { reading += probe.read() }
+            let seconds = (ContinuousClock.now - start).seconds
+            readings.append(probe.read())
+            steps.append(
+                Step(
+                    seconds: seconds,
+                    bytes: engine.weightBytes + batch * (prompt + number + 1) * engine.kvBytesPerToken,
+                    memory: (readings[number] + readings[number + 1]) / 2))
         }
-        var sample = Sample(
-            tokens: batch * tokens, seconds: seconds, times: engine.times - before,
-            bytes: tokens * (engine.weightBytes + batch * (prompt + tokens / 2) * engine.kvBytesPerToken))
-        sample.limits.bytesPerSecond = reading.perSecond
-        return sample
+        return Sample(tokens: batch * tokens, times: engine.times - before, steps: steps)
     }
 }
 

@@ -10,8 +10,9 @@ struct BenchCommand: ParsableCommand {
             Prefill is one forward pass over a prompt; generation advances several requests together, each with a \
             prompt before it. Token ids are random. Memory is touched and one prompt run before anything is timed. \
             "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on \
-            registers, "of memory" the share of the bytes a second that can be read: both are measured before and \
-            after each run. The median of the runs is printed.
+            registers, "of memory" the share of the bytes a second that can be read. Both are measured before and \
+            after each run, in generation memory before and after each step, since it may give twice as much a \
+            second later. The median of the runs is printed, "of memory" that of the steps.
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32
@@ -76,7 +77,7 @@ struct BenchCommand: ParsableCommand {
                 folder: model, options: EngineOptions(threads: threads, cache: .standard()))
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
-            let probe = LimitProbe(kernels: engine.kernels, threads: engine.threads)
+            let probe = LimitProbe(of: engine)
             var limits = probe.measure()
             var report = BenchReport(engine: engine, loadSeconds: loading)
             let bench = Bench(engine: engine, probe: probe)
@@ -91,9 +92,7 @@ struct BenchCommand: ParsableCommand {
                     console.progress("\(test.name): run \(number) of \(repeats)")
                     var sample = try bench.run(test)
                     let after = probe.measure()
-                    let between = sample.limits.bytesPerSecond
                     sample.limits = limits.max(after)
-                    if between > 0 { sample.limits.bytesPerSecond = between }
                     limits = after
                     samples.append(sample)
                 }

@@ -20,7 +20,7 @@ struct BenchReport {
         var tokensPerSecond: Double
         var lowest: Double
         var highest: Double
-        /// Of the machine's limits at that time, 0 ... 1: of each run, and of these the median.
+        /// Of the machine's limits at that time, 0 ... 1; the medians of the runs, and of the steps.
         var ofPeak: Double
         var ofMemory: Double
         /// The matrix products alone, of the peak.
@@ -29,8 +29,8 @@ struct BenchReport {
         var products: Double
         var attention: Double
         var sampling: Double
-        /// Bytes a second of plain reads at that time.
-        var memory: Double
+        /// All runs' steps.
+        var steps: [Bench.Step]
     }
 
     private let engine: PhiEngine
@@ -49,6 +49,13 @@ struct BenchReport {
         func median(_ value: (Bench.Sample) -> Double) -> Double {
             samples.map(value).sorted()[samples.count / 2]
         }
+        let steps = samples.flatMap { sample in
+            sample.steps.map { step in
+                var step = step
+                if test.isPrefill { step.memory = sample.limits.bytesPerSecond }
+                return step
+            }
+        }
         func multiplyAdds(_ sample: Bench.Sample) -> Double {
             Double(engine.multiplyAdds(rows: sample.tokens, wanted: test.isPrefill ? 1 : sample.tokens))
         }
@@ -58,14 +65,13 @@ struct BenchReport {
                 lowest: samples.map(\.tokensPerSecond).min() ?? 0,
                 highest: samples.map(\.tokensPerSecond).max() ?? 0,
                 ofPeak: median { multiplyAdds($0) / $0.seconds / $0.limits.multiplyAddsPerSecond },
-                ofMemory: median { Double($0.bytes) / $0.seconds / $0.limits.bytesPerSecond },
+                ofMemory: steps.map(\.ofMemory).sorted()[steps.count / 2],
                 productsOfPeak: median {
                     multiplyAdds($0) / $0.times.products / $0.limits.multiplyAddsPerSecond
                 },
                 products: median { $0.times.products / $0.seconds },
                 attention: median { $0.times.attention / $0.seconds },
-                sampling: median { $0.times.sampling / $0.seconds },
-                memory: median { $0.limits.bytesPerSecond }))
+                sampling: median { $0.times.sampling / $0.seconds }, steps: steps))
     }
 
     var table: String {
@@ -133,15 +139,32 @@ struct BenchReport {
                             ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
                             ("products_of_peak", row.productsOfPeak), ("products_share", row.products),
                             ("attention_share", row.attention), ("sampling_share", row.sampling),
-                            ("memory_bytes_per_second", row.memory),
                         ] {
                             writer.key(key)
                             writer.number(value)
                         }
+                        write(row.steps, &writer)
                     }
                 }
             }
         }
         return writer.text
+    }
+
+    private func write(_ steps: [Bench.Step], _ writer: inout JSONWriter) {
+        writer.key("steps")
+        writer.array { writer in
+            for step in steps {
+                writer.object { writer in
+                    for (key, value) in [
+                        ("seconds", step.seconds), ("of_memory", step.ofMemory),
+                        ("memory_bytes_per_second", step.memory),
+                    ] {
+                        writer.key(key)
+                        writer.number(value)
+                    }
+                }
+            }
+        }
     }
 }

@@ -24,44 +24,44 @@ public final class LimitProbe {
     private let pool: ComputePool
     private let memory: PageMemory
     private static let bytesPerThread = 1 << 28
+    /// Parts of each thread's memory that are read one after the other, so that none is in a cache.
+    private static let parts = 8
+    private var part = 0
 
-    public init(kernels: Kernels, threads: Int) {
+    public convenience init(kernels: Kernels, threads: Int) {
+        self.init(kernels, ComputePool(threads: threads))
+    }
+
+    /// With the engine's own threads, so that two sets of them do not get in each other's way.
+    public convenience init(of engine: PhiEngine) { self.init(engine.kernels, engine.pool) }
+
+    private init(_ kernels: Kernels, _ pool: ComputePool) {
         self.kernels = kernels.table
-        pool = ComputePool(threads: threads)
+        self.pool = pool
         memory = PageMemory(count: pool.threads * Self.bytesPerThread)
         memory.base.initializeMemory(as: UInt8.self, repeating: 1, count: memory.count)
     }
 
-    /// Bytes read in some seconds.
-    public struct Reading: Sendable {
-        public var bytes = 0
-        public var seconds = 0.0
-
-        public init() {}
-
-        public var perSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
-        public static func += (sum: inout Reading, more: Reading) {
-            sum.bytes += more.bytes
-            sum.seconds += more.seconds
-        }
+    /// Bytes a second of reading a part of its memory, which takes one or two thousandths of a second.
+    public func read() -> Double {
+        part = (part + 1) % Self.parts
+        let size = Self.bytesPerThread / Self.parts
+        return read(size, from: part * size)
     }
 
-    /// Reads all of its memory once, which takes some hundredths of a second.
-    public func read() -> Reading {
-        nonisolated(unsafe) let base = memory.base.assumingMemoryBound(to: UInt8.self)
-        let size = Self.bytesPerThread
+    private func read(_ size: Int, from offset: Int) -> Double {
+        nonisolated(unsafe) let base = memory.base.assumingMemoryBound(to: UInt8.self) + offset
         let start = ContinuousClock.now
-        pool.run(pool.threads) { part in _ = kernels.probe_reads(base + part * size, size) }
-        var reading = Reading()
-        reading.bytes = pool.threads * size
-        reading.seconds = (ContinuousClock.now - start).seconds
-        return reading
+        pool.run(pool.threads) { thread in
+            _ = kernels.probe_reads(base + thread * Self.bytesPerThread, size)
+        }
+        return Double(pool.threads * size) / (ContinuousClock.now - start).seconds
     }
 
     /// Takes some tenths of a second.
     public func measure() -> MachineLimits {
         // Reads first: they take longer, and by their end both the threads and the clock are awake.
-        let reads = (0..<7).map { _ in read().perSecond }.max() ?? 0
+        let reads = (0..<7).map { _ in read(Self.bytesPerThread, from: 0) }.max() ?? 0
         // In many parts, so that a thread that is held up leaves its share to the others.
         let (rounds, parts) = (1 << 14, 64 * pool.threads)
         let perRound = Double(kernels.probe_products(1))

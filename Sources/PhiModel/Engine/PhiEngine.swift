@@ -43,7 +43,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public let cacheFault: String?
 
     private let transformer: Transformer
-    private let pool: ComputePool
+    let pool: ComputePool
     private let sampler: Sampler
     private var cache: KVCache
     private var sequences: [SequenceID: Sequence] = [:]
