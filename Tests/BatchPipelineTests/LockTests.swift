@@ -53,6 +53,22 @@ private final class OtherProcess {
         #expect(try folder.names == ["out.jsonl"])
     }
 
+    /// A process that is just being started has copies of all descriptors until its program is loaded.
+    @Test func aCopyOfTheDescriptorDoesNotKeepTheLock() throws {
+        let folder = try TestFolder()
+        let path = folder.path("lock")
+        let system = POSIXFileSystem()
+        let first = try system.open(path, .create)
+        #expect(try system.lock(first, exclusive: true))
+        let copy = dup(first)
+        defer { close(copy) }
+        let second = try system.open(path, .create)
+        defer { system.close(second) }
+        #expect(try !system.lock(second, exclusive: true))
+        system.close(first)
+        #expect(try system.lock(second, exclusive: true))
+    }
+
     @Test func waitingEndsWhenTheOtherRunDoes() throws {
         let folder = try TestFolder()
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))

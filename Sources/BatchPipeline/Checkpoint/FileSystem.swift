@@ -40,6 +40,7 @@ public struct FileInfo: Sendable, Equatable {
 /// above, in `File` and `FileSystem.retrying`, so that they are tested too.
 public protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32
+    /// Drops the lock too, if there is one.
     func close(_ descriptor: Int32)
     /// - Returns: the number of bytes read, 0 at the end of the file.
     func read(

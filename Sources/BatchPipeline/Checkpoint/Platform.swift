@@ -66,7 +66,11 @@ public struct POSIXFileSystem: FileSystem {
         return try Self.check(systemOpen(path, flags | O_CLOEXEC | O_NOCTTY, 0o666))
     }
 
-    public func close(_ descriptor: Int32) { _ = systemClose(descriptor) }
+    public func close(_ descriptor: Int32) {
+        // A child process that is just being started has the descriptor too, and would keep its lock.
+        flock(descriptor, LOCK_UN)
+        _ = systemClose(descriptor)
+    }
 
     public func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
