@@ -42,14 +42,15 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
+        .target(name: "Foundations", swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
-            dependencies: ["CPhiKernels"],
+            dependencies: ["CPhiKernels", "Foundations"],
             swiftSettings: fuzzed),
         .target(
             name: "BatchPipeline",
             dependencies: [
-                "PhiModel",
+                "Foundations", "PhiModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -58,15 +59,17 @@ let package = Package(
         .executableTarget(
             name: "phibatch",
             dependencies: [
-                "BatchPipeline", "PhiModel",
+                "BatchPipeline", "Foundations", "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .testTarget(name: "FoundationsTests", dependencies: ["Foundations"], swiftSettings: strict),
         .testTarget(
             name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], exclude: ["Fixtures"],
             swiftSettings: strict),
-        .testTarget(name: "BatchPipelineTests", dependencies: ["BatchPipeline"], swiftSettings: strict),
+        .testTarget(
+            name: "BatchPipelineTests", dependencies: ["BatchPipeline", "Foundations"], swiftSettings: strict),
         .testTarget(
             name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
         fuzz,

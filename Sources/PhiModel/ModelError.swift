@@ -1,3 +1,5 @@
+import Foundations
+
 /// A fault in what a person or a file gave us: what is wrong, where, and what would be right.
 ///
 /// `description` is one complete sentence or two, ready for a terminal.

@@ -1,5 +1,5 @@
 import Foundation
-import PhiModel
+import Foundations
 
 /// Keeps two runs from writing the same output: `flock` on `OUTPUT.lock`, which the kernel drops with
 /// the process, so that nothing has to be cleaned up after a crash. The file says who holds it.
