@@ -7,7 +7,7 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .er
 let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
-let fuzzParts: [Target.Dependency] = ["BatchPipeline", "PhiModel"]
+let fuzzParts: [Target.Dependency] = ["BatchPipeline", "Foundations", "PhiModel"]
 let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
 let fuzz: Target =
     isFuzzing
@@ -42,7 +42,10 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
-        .target(name: "Foundations", swiftSettings: fuzzed),
+        .target(
+            name: "Foundations",
+            dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
+            swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
             dependencies: ["CPhiKernels", "Foundations"],
@@ -66,7 +69,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "FoundationsTests", dependencies: ["Foundations"], swiftSettings: strict),
         .testTarget(
-            name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], exclude: ["Fixtures"],
+            name: "PhiModelTests", dependencies: ["CPhiKernels", "Foundations", "PhiModel"],
+            exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "BatchPipelineTests", dependencies: ["BatchPipeline", "Foundations"], swiftSettings: strict),

@@ -1,15 +1,17 @@
+import Foundations
+
 /// One message of a conversation, as chat templates see it.
 public struct ChatMessage: Sendable, Equatable, Codable {
     public var role: String
     public var content: String
     /// What else the message has for templates that use it, such as Phi-4-mini's `tools`.
-    public var members: [TemplateMember] = []
+    public var members: [JSONMember] = []
 
     private enum CodingKeys: CodingKey {
         case role, content
     }
 
-    public init(role: String, content: String, members: [TemplateMember] = []) {
+    public init(role: String, content: String, members: [JSONMember] = []) {
         self.role = role
         self.content = content
         self.members = members

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// One loaded model for a program that wants to chat with it.
 ///
@@ -136,8 +137,4 @@ private final class Stopped: @unchecked Sendable {
     private var value = false
     var isSet: Bool { lock.withLock { value } }
     func set() { lock.withLock { value = true } }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 
 /// Runs of a model on random token ids.
@@ -100,8 +101,4 @@ struct Bench {
         }
         return Sample(tokens: batch * tokens, times: engine.times - before, steps: steps)
     }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

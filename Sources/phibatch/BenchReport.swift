@@ -1,5 +1,6 @@
 import BatchPipeline
 import Foundation
+import Foundations
 import PhiModel
 
 /// What one row of the table measures.

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import PhiModel
 
 /// `bench --kernels`: single products by variant, shape and number of rows.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchPipeline
+import Foundations
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

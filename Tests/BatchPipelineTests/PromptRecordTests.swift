@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 import Testing
 
@@ -71,7 +72,7 @@ import Testing
     @Test func whatElseAMessageHasGoesToTheTemplate() throws {
         let line =
             #"{"messages":[{"role":"system","content":"s","tools":"[]"},{"role":"user","content":"u"}]}"#
-        let tools = [TemplateMember(name: "tools", value: "[]")]
+        let tools = [JSONMember(name: "tools", value: "[]")]
         let user = ChatMessage(role: "user", content: "u")
         #expect(
             try prompt(line) == .messages([ChatMessage(role: "system", content: "s", members: tools), user]))
@@ -134,7 +135,7 @@ import Testing
 
     /// A value takes far more memory than its two bytes in the line.
     @Test func millionsOfValuesAreRefused() {
-        let line = #"{"prompt":["# + String(repeating: "0,", count: JSONParser.valueLimit) + "0]}"
+        let line = #"{"prompt":["# + String(repeating: "0,", count: JSONLimits.line.values) + "0]}"
         #expect { try PromptRecord.parse(Array(line.utf8)) } throws: {
             ($0 as? LineError)?.message.contains("values") == true
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import PhiModel
 import Testing
 
@@ -199,7 +200,7 @@ import Testing
         let job = Self.job(path) { $0.maxFailures = .count(10) }
         let (outcome, results) = try run(job, model)
         #expect(outcome.status == .complete && outcome.statistics.failed == 10 && results.count == 12)
-        let codes = results.map { JSONTests.code(of: $0) }
+        let codes = results.map { ErrorResult.code(of: $0) }
         #expect(
             codes == [
                 nil, "invalid_json", "invalid_utf8", "duplicate_id", "missing_prompt", "prompt_too_long",
@@ -270,7 +271,7 @@ import Testing
             _ = try Runner(job: .test(input: [path], change), model: model, store: store).run()
             return try (store.output ?? []).map { line in
                 guard
-                    case .int(let count)? = try JSONParser.parse(Array(line.utf8))["usage"]?[
+                    case .int(let count)? = try JSONValue(parsing: Array(line.utf8), limits: .line)["usage"]?[
                         "completion_tokens"]
                 else { return -1 }
                 return count
@@ -345,9 +346,12 @@ import Testing
     }
 }
 
-extension JSONTests {
+enum ErrorResult {
     static func code(of result: String) -> String? {
-        guard case .string(let code)? = try? JSONParser.parse(Array(result.utf8))["error"]?["code"] else {
+        guard
+            case .string(let code)? = try? JSONValue(parsing: Array(result.utf8), limits: .line)["error"]?[
+                "code"]
+        else {
             return nil
         }
         return code

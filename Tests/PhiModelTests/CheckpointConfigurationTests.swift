@@ -148,11 +148,11 @@ struct CheckpointConfigurationTests {
             "\"rope_scaling.rope_type\" is \"linear\""
         ),
         ("rope_scaling", "{}", .malformed, "\"rope_scaling.type\" is missing"),
-        ("rope_scaling", "[]", .malformed, "\"rope_scaling\" is an array"),
+        ("rope_scaling", "[]", .malformed, "\"rope_scaling\" is a list"),
         ("rope_scaling", #"{"type": "longrope"}"#, .malformed, "original_max_position_embeddings"),
         (
             "rope_scaling", #"{"type": "su", "original_max_position_embeddings": 4096, "short_factor": [1]}"#,
-            .malformed, "\"rope_scaling.short_factor\" has 1 entries; an array of 16"
+            .malformed, "\"rope_scaling.short_factor\" has 1 entries; a list of 16"
         ),
         (
             "rope_scaling", #"{"type": "su", "short_mscale": 1.1}"#, .unsupported,
@@ -214,33 +214,5 @@ struct CheckpointConfigurationTests {
             try ModelConfiguration(folder: scratch.path + "/absent")
         }
         #expect(error?.kind == .missing)
-    }
-
-    @Test func jsonIsReadLikeEverywhere() throws {
-        let text = #" {"a\u00e9\ud83d\ude00\n": [true, false, null, -0.5e1, 12, "\"\\\/\b\f\r\t"], "b": {}} "#
-        #expect(
-            try StrictJSON(parsing: Array(text.utf8))
-                == .object([
-                    "aé😀\n": .array([
-                        .bool(true), .bool(false), .null, .real(-5), .integer(12),
-                        .string("\"\\/\u{8}\u{C}\r\t"),
-                    ]),
-                    "b": .object([:]),
-                ]))
-        for text in [
-            "01", "1.", ".5", "+1", "1e", "\"\t\"", "\"\\x\"", "tru", "[1,]", "{\"a\":1,}", "\"\\udc00\"",
-            "-",
-        ] {
-            #expect(throws: StrictJSON.Fault.self) { try StrictJSON(parsing: Array(text.utf8)) }
-        }
-        #expect(throws: StrictJSON.Fault.self) { try StrictJSON(parsing: [0x22, 0xFF, 0x22]) }
-    }
-
-    @Test func theNumberOfValuesIsBounded() {
-        let many =
-            [UInt8](repeating: UInt8(ascii: "["), count: 1)
-            + Array(repeating: "0,", count: 4_000_001).joined().utf8
-        let error = #expect(throws: StrictJSON.Fault.self) { try StrictJSON(parsing: many) }
-        #expect(error?.message.contains("values") == true)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
@@ -18,7 +19,7 @@ struct TemplateGoldenTests {
             .split(separator: 0x0A)
         #expect(lines.count == 89)
         for line in lines {
-            let entry = try OrderedJSON.parse(Data(line))
+            let entry = try JSONValue.parse(Data(line))
             let name = try #require(entry["name"]?.text)
             let messages = try #require(entry["messages"]).items
             for (prompt, key) in [

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
@@ -46,7 +47,7 @@ struct TemplateRandom: RandomNumberGenerator {
             + "{'a': [1, 2.5, none, true], 'b': ('x', \"y\\n\\u00e9\")} }}{{ messages[0].content[::-1].split()[:2] }}",
     ]
 
-    private static let messages: [TemplateValue] = [
+    private static let messages: [JSONValue] = [
         ["role": "system", "content": "Be  brief.\r\n"], ["role": "user", "content": "e\u{301}a \u{1F600}"],
         ["role": "assistant", "content": "x", "calls": ["a", 1, nil, ["b": 2.5]]],
     ]

@@ -1,14 +1,15 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
 
 /// Compares with what Jinja2 itself made of each case; see Fixtures/make_jinja_cases.py.
 @Suite struct TemplateJinjaTests {
-    static func fixture() throws -> TemplateValue {
+    static func fixture() throws -> JSONValue {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "Fixtures/jinja.json")
-        return try OrderedJSON.parse(try Data(contentsOf: file))
+        return try JSONValue.parse(try Data(contentsOf: file))
     }
 
     @Test func sameAsJinja() throws {
@@ -24,7 +25,7 @@ import Testing
             let only = entry["only"]?.items.compactMap(\.text)
             let isChat = entry["kind"]?.text == "chat"
             let wanted = entry["result"]?.text
-            let context = { (name: String) -> TemplateValue? in
+            let context = { (name: String) -> JSONValue? in
                 only?.contains(name) == false ? nil : variables.last { $0.name == name }?.value
             }
             do {

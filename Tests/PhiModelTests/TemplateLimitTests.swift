@@ -1,11 +1,12 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
 
 /// Templates that try to hang, to crash or to fill the memory: each must end with a clear error.
 @Suite struct TemplateLimitTests {
-    private func failure(_ source: String, _ fields: [String: TemplateValue] = [:]) -> ModelError? {
+    private func failure(_ source: String, _ fields: [String: JSONValue] = [:]) -> ModelError? {
         modelError { _ = try TextTemplate(source, name: "prompt").render(fields) }
     }
 
@@ -220,7 +221,7 @@ import Testing
     }
 
     @Test func deepInputIsRefused() throws {
-        var value: TemplateValue = 1
+        var value: JSONValue = 1
         for _ in 0..<500 { value = [value] }
         let error = try #require(failure("{{ x }}", ["x": value]))
         #expect(error.message.contains("128 levels deep"))

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
@@ -57,16 +58,13 @@ import Testing
     }
 
     @Test func lastOfEqualMembersCounts() throws {
-        let value = TemplateValue.object([
-            TemplateMember(name: "a", value: 1), TemplateMember(name: "b", value: 2),
-            TemplateMember(name: "a", value: 3),
-        ])
+        let value = JSONValue.object(JSONObject([("a", 1), ("b", 2), ("a", 3)]))
         #expect(try TextTemplate("{{ x }}", name: "t").render(["x": value]) == "{'a': 3, 'b': 2}")
     }
 
     /// Names that differ only in their Unicode form are different names.
     @Test func namesAreComparedByCodePoint() throws {
-        let value: TemplateValue = ["\u{E9}": 1, "e\u{301}": 2]
+        let value: JSONValue = ["\u{E9}": 1, "e\u{301}": 2]
         let template = try TextTemplate("{{ x['\u{E9}'] }}{{ x['e\u{301}'] }}{{ x | length }}", name: "t")
         #expect(try template.render(["x": value]) == "122")
         let assigned = try TextTemplate(

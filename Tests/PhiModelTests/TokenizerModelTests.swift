@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
@@ -215,12 +216,10 @@ struct TokenizerModelTests {
     @Test func splitBehaviours() throws {
         func pieces(_ behavior: String, _ text: String, invert: Bool = false) throws -> [String] {
             let reader = TokenizerConfigReader(
-                value: .object([
-                    .init(key: "type", value: .string("Split")),
-                    .init(key: "pattern", value: .object([.init(key: "String", value: .string("-"))])),
-                    .init(key: "behavior", value: .string(behavior)),
-                    .init(key: "invert", value: .bool(invert)),
-                ]), key: "pre_tokenizer", path: "x")
+                value: [
+                    "type": "Split", "pattern": ["String": "-"], "behavior": .string(behavior),
+                    "invert": .bool(invert),
+                ], key: "pre_tokenizer", path: "x")
             return try split(text, reader)
         }
         // The examples of the documentation of SplitDelimiterBehavior.
@@ -236,7 +235,7 @@ struct TokenizerModelTests {
 
     @Test func metaspaceAndDigits() throws {
         func pieces(_ json: String, _ text: String) throws -> [String] {
-            let value = try JSONScanner.scan(Data(json.utf8), path: nil) { try $0.value() }
+            let value = try JSONValue(parsing: Array(json.utf8), limits: .file)
             return try split(text, TokenizerConfigReader(value: value, key: "pre_tokenizer", path: "x"))
         }
         let metaspace = #"{"type":"Metaspace","replacement":"▁","prepend_scheme":"#

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
 public struct JobProgress: Sendable, Equatable, Codable {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// The journal's first line: what its results depend on.
 struct JournalHeader {

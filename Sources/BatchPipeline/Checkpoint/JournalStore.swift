@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// What of an earlier run's results could be used; complete when the whole input is claimed.
 public struct ResumeReport: Sendable, Equatable {
@@ -99,8 +100,7 @@ public final class JournalStore: ResultStore {
 
     /// Seconds since some fixed moment, whatever is done to the wall clock.
     public static func monotonicSeconds() -> Double {
-        let time = ContinuousClock.now - monotonicStart
-        return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
+        (ContinuousClock.now - monotonicStart).seconds
     }
     private static let monotonicStart = ContinuousClock.now
 

@@ -1,3 +1,5 @@
+import Foundations
+
 /// One result as a line, in the journal and in the output.
 ///
 ///     journal  {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}

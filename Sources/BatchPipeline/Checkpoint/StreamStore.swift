@@ -1,3 +1,5 @@
+import Foundations
+
 /// Results that go to a stream (`output: -`) in input order, as soon as no earlier one is missing.
 ///
 /// There is no file beside a stream, so there is no journal and no resuming. Results that come early

@@ -1,18 +1,19 @@
+import Foundations
 import PhiModel
 
 /// Typed access to a line's known fields. A field that is null counts as absent.
 struct LineField {
-    let fields: TemplateValue
+    let fields: JSONValue
 
-    init(_ fields: TemplateValue) { self.fields = fields }
+    init(_ fields: JSONValue) { self.fields = fields }
 
-    subscript(_ name: StaticString) -> TemplateValue? {
+    subscript(_ name: String) -> JSONValue? {
         if let value = fields[name], value != .null { return value }
         return nil
     }
 
     func int(
-        _ name: StaticString, _ right: String, where isRight: (Int) -> Bool
+        _ name: String, _ right: String, where isRight: (Int) -> Bool
     ) throws(LineError) -> Int? {
         guard let value = self[name] else { return nil }
         guard case .int(let number) = value, isRight(number) else { throw wrong(name, right, value) }
@@ -20,7 +21,7 @@ struct LineField {
     }
 
     func number(
-        _ name: StaticString, _ right: String, where isRight: (Double) -> Bool
+        _ name: String, _ right: String, where isRight: (Double) -> Bool
     ) throws(LineError) -> Float? {
         guard let value = self[name] else { return nil }
         switch value {
@@ -49,7 +50,7 @@ struct LineField {
     }
 
     /// A list of token ids; nil if the field is something else or absent.
-    func tokenIDs(_ name: StaticString) throws(LineError) -> [Int32]? {
+    func tokenIDs(_ name: String) throws(LineError) -> [Int32]? {
         guard case .array(let elements)? = self[name] else { return nil }
         var ids: [Int32] = []
         ids.reserveCapacity(elements.count)
@@ -80,13 +81,13 @@ struct LineField {
         return messages
     }
 
-    private func otherMembers(of message: TemplateValue) -> [TemplateMember] {
+    private func otherMembers(of message: JSONValue) -> [JSONMember] {
         guard case .object(let members) = message else { return [] }
         return members.filter { $0.name != "role" && $0.name != "content" }
     }
 
     /// A message's content: a string, or a list of text parts as in OpenAI's API.
-    private func text(of content: TemplateValue?) -> String? {
+    private func text(of content: JSONValue?) -> String? {
         switch content {
         case .string(let text)?: return text
         case .array(let parts)?:
@@ -102,7 +103,7 @@ struct LineField {
         }
     }
 
-    private func wrong(_ name: StaticString, _ right: String, _ value: TemplateValue) -> LineError {
+    private func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
         var shown = value.kindName
         switch value {
         case .int(let number): shown = "\(number)"

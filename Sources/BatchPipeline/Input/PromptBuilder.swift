@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 
 /// Makes a model's prompt of a line, as the job says.
@@ -51,7 +52,7 @@ struct PromptBuilder: Sendable {
         }
     }
 
-    private func checkPrompt(_ prompt: TemplateValue?) throws(LineError) {
+    private func checkPrompt(_ prompt: JSONValue?) throws(LineError) {
         switch prompt {
         case .string: return
         case nil, .null:

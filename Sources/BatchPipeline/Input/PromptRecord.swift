@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 
 /// One line of the input, parsed and checked: what is asked, and the settings it brings along.
@@ -16,7 +17,7 @@ public struct PromptRecord: Sendable {
     public var id: String?
     public var content: Content
     /// The whole line, for templates.
-    public var fields: TemplateValue
+    public var fields: JSONValue
 
     public var maxTokens: Int?
     public var seed: Int?
@@ -34,13 +35,13 @@ public struct PromptRecord: Sendable {
     }
 
     /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
-    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> TemplateValue {
+    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> JSONValue {
         guard UTF8Check.isValid(bytes) else { throw LineError(.invalidUTF8, "The line is not valid UTF-8.") }
-        let value: TemplateValue
-        do throws(JSONProblem) {
-            value = try JSONParser.parse(bytes)
+        let value: JSONValue
+        do throws(JSONFault) {
+            value = try JSONValue(parsing: bytes, limits: .line)
         } catch {
-            throw LineError(.invalidJSON, "The line is not valid JSON: \(error.message).")
+            throw LineError(.invalidJSON, "The line is not valid JSON: \(error.atByte).")
         }
         guard case .object = value else {
             throw LineError(.invalidJSON, "The line must be a JSON object, but is \(value.kindName).")
@@ -48,7 +49,7 @@ public struct PromptRecord: Sendable {
         return value
     }
 
-    init(fields: TemplateValue) throws(LineError) {
+    init(fields: JSONValue) throws(LineError) {
         self.fields = fields
         id = try Self.id(of: fields)
         content = .fields
@@ -71,7 +72,7 @@ public struct PromptRecord: Sendable {
     }
 
     /// The id of a line, even of one that is wrong otherwise.
-    static func id(of fields: TemplateValue) throws(LineError) -> String? {
+    static func id(of fields: JSONValue) throws(LineError) -> String? {
         switch fields["id"] {
         case nil, .null?: return nil
         case .int(let number)?: return String(number)

@@ -1,3 +1,5 @@
+import Foundations
+
 /// One setting of a job: the same list serves job files, command-line options and the help.
 public struct JobKey: Sendable {
     public let name: String

@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 
 /// A token's entry in `logprobs.content`, shaped as in OpenAI's chat completions, each token with its `id`.

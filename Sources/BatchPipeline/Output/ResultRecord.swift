@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 
 /// Encodes results, one line of JSON each. What differs from run to run is in `timing`, at the end.
@@ -86,13 +87,6 @@ struct ResultRecord {
             writer.key("tokens_per_second")
             writer.number(seconds > 0 ? (Double(made) / seconds).rounded(toPlaces: 2) : 0)
         }
-    }
-}
-
-extension Duration {
-    /// In seconds.
-    public var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import PhiModel
 
 /// Drives a job from its lines to its results, on the thread that calls `run`.

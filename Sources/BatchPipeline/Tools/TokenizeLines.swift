@@ -1,3 +1,4 @@
+import Foundations
 import PhiModel
 
 /// Turns JSONL lines with `text` or `messages` into lines with token `ids`, or ids back into text.
@@ -37,7 +38,7 @@ public struct TokenizeLines {
         }
     }
 
-    private func result(of fields: TemplateValue) throws -> (ids: [Int32], text: String) {
+    private func result(of fields: JSONValue) throws -> (ids: [Int32], text: String) {
         switch direction {
         case .encode(let addsSpecialTokens, let generationPrompt):
             if let messages = try LineField(fields).messages() {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// `model.safetensors.index.json`: which tensor is in which file.
 struct CheckpointIndex {
@@ -9,15 +10,16 @@ struct CheckpointIndex {
     init?(folder: String) throws {
         let path = folder + "/" + TensorStore.indexName
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let members = try StrictJSON.object(inFile: path, maximumBytes: SafetensorsFile.maximumHeaderLength)
+        let members = try JSONFile.object(path, maximumBytes: SafetensorsFile.maximumHeaderLength)
         guard case .object(let entries)? = members["weight_map"] else {
             throw ModelError(
                 .malformed, path: path, "has no object \"weight_map\" (tensor name to file name).")
         }
-        weightMap = try entries.mapValues { value in
-            guard case .string(let name) = value else {
+        let files = try entries.map { member in
+            guard case .string(let name) = member.value else {
                 throw ModelError(
-                    .malformed, path: path, "weight_map holds \(value.kindName) where a file name belongs.")
+                    .malformed, path: path,
+                    "weight_map holds \(member.value.kindName) where a file name belongs.")
             }
             // A model folder must not make us open files elsewhere.
             guard !name.isEmpty, name != ".", name != "..",
@@ -28,8 +30,9 @@ struct CheckpointIndex {
                     "weight_map names the file \"\(name)\"; only plain names of files in this folder are allowed."
                 )
             }
-            return name
+            return (member.name, name)
         }
+        weightMap = Dictionary(files) { first, _ in first }
     }
 
     var fileNames: [String] { Set(weightMap.values).sorted() }

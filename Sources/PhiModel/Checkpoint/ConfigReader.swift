@@ -1,11 +1,13 @@
+import Foundations
+
 /// Typed and range-checked access to one object of a JSON file; every error names the key.
 struct ConfigReader {
     let path: String
     /// Where this object is in the file: "" or "rope_scaling.".
     let prefix: String
-    let members: [String: StrictJSON]
+    let members: JSONObject
 
-    init(path: String, prefix: String = "", members: [String: StrictJSON]) {
+    init(path: String, prefix: String = "", members: JSONObject) {
         self.path = path
         self.prefix = prefix
         self.members = members
@@ -16,14 +18,14 @@ struct ConfigReader {
     }
 
     /// The value, or nil if it is absent or null.
-    func value(_ key: String) -> StrictJSON? {
+    func value(_ key: String) -> JSONValue? {
         guard let value = members[key], value != .null else { return nil }
         return value
     }
 
     func optionalInteger(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
         guard let value = value(key) else { return nil }
-        guard case .integer(let number) = value else {
+        guard case .int(let number) = value else {
             throw fault(.malformed, key, "is \(value.kindName); a whole number is needed")
         }
         guard range.contains(number) else {
@@ -87,7 +89,7 @@ struct ConfigReader {
         guard case .array(let elements) = value, elements.count == count else {
             let found =
                 if case .array(let elements) = value { "\(elements.count) entries" } else { value.kindName }
-            throw fault(.malformed, key, "has \(found); an array of \(count) numbers is needed")
+            throw fault(.malformed, key, "has \(found); a list of \(count) numbers is needed")
         }
         return try elements.enumerated().map { index, element in
             guard let number = element.number, range.contains(number) else {
@@ -104,20 +106,10 @@ struct ConfigReader {
         guard let value = value(key) else { return nil }
         let elements = if case .array(let elements) = value { elements } else { [value] }
         return try elements.map { element in
-            guard case .integer(let number) = element, let id = Int32(exactly: number), id >= 0 else {
+            guard case .int(let number) = element, let id = Int32(exactly: number), id >= 0 else {
                 throw fault(.malformed, key, "must be a token id or a list of token ids")
             }
             return id
-        }
-    }
-}
-
-extension StrictJSON {
-    fileprivate var number: Double? {
-        switch self {
-        case .integer(let value): Double(value)
-        case .real(let value): value
-        default: nil
         }
     }
 }

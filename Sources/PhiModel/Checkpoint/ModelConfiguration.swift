@@ -49,12 +49,12 @@ extension ModelConfiguration {
         let path = folder + "/config.json"
         self = try Self(
             ConfigReader(
-                path: path, members: StrictJSON.object(inFile: path, maximumBytes: Self.maximumFileSize)))
+                path: path, members: JSONFile.object(path, maximumBytes: Self.maximumFileSize)))
         let generation = folder + "/generation_config.json"
         do {
             let reader = ConfigReader(
                 path: generation,
-                members: try StrictJSON.object(inFile: generation, maximumBytes: Self.maximumFileSize))
+                members: try JSONFile.object(generation, maximumBytes: Self.maximumFileSize))
             if let tokens = try reader.optionalTokens("eos_token_id") { endOfSequence = Set(tokens) }
         } catch let error as ModelError where error.kind == .missing {
             // Optional, and then config.json's ids hold. A file that is there and unreadable is a fault.

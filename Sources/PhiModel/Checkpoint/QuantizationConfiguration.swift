@@ -37,8 +37,9 @@ extension QuantizationConfiguration {
     init(_ reader: ConfigReader) throws {
         let standard = try Self.parameters(reader, fallback: nil)
         var overrides: [String: QuantizationParameters?] = [:]
-        for (key, value) in reader.members.sorted(by: { $0.key < $1.key }) {
-            switch value {
+        for member in reader.members {
+            let key = member.name
+            switch member.value {
             case .object: overrides[key] = try Self.parameters(reader.object(key), fallback: standard)
             case .bool(false): overrides.updateValue(nil, forKey: key)
             case .bool(true): overrides[key] = standard

@@ -57,7 +57,7 @@ extension RopeScaling {
                 .unsupported, key, "is \"\(type)\"; null, \"default\", \"longrope\" and \"su\" are supported")
         }
         let known = type == "default" ? Self.defaultKeys : Self.longropeKeys
-        if let unknown = scaling.members.keys.filter({ !known.contains($0) }).min() {
+        if let unknown = scaling.members.names.filter({ !known.contains($0) }).min() {
             throw scaling.fault(
                 .unsupported, unknown, "is not a setting of the type \"\(type)\" that is supported")
         }
@@ -78,7 +78,7 @@ extension RopeScaling {
             throw scaling.fault(.malformed, "rope_type", "is \"\(new)\", but \"type\" is \"\(old)\"")
         }
         if let type = new ?? old { return (type, new == nil ? "type" : "rope_type") }
-        guard !scaling.members.isEmpty, scaling.members.keys.allSatisfy(defaultKeys.contains) else {
+        guard !scaling.members.isEmpty, scaling.members.names.allSatisfy(defaultKeys.contains) else {
             throw scaling.fault(.malformed, "type", "is missing")
         }
         return ("default", "type")

@@ -1,3 +1,5 @@
+import Foundations
+
 /// A safetensors file, mapped, with its header read and checked against the file.
 ///
 /// The format (https://huggingface.co/docs/safetensors): 8 bytes little-endian header length, a JSON
@@ -20,8 +22,9 @@ public final class SafetensorsFile: Sendable {
         headerRange = 0..<(8 + header.length)
         var tensors: [TensorView] = []
         tensors.reserveCapacity(header.members.count)
-        for (name, entry) in header.members where name != "__metadata__" {
-            tensors.append(try Self.tensor(name, entry, in: file, dataStart: 8 + header.length))
+        for member in header.members where member.name != "__metadata__" {
+            tensors.append(
+                try Self.tensor(member.name, member.value, in: file, dataStart: 8 + header.length))
         }
         // The second key keeps the order (and so every message) the same from run to run.
         tensors.sort {
@@ -38,7 +41,7 @@ public final class SafetensorsFile: Sendable {
         ModelError(.malformed, path: file.path, message)
     }
 
-    private static func header(of file: MappedFile) throws -> (length: Int, members: [String: StrictJSON]) {
+    private static func header(of file: MappedFile) throws -> (length: Int, members: JSONObject) {
         guard file.count >= 8 else {
             throw malformed(
                 file, "is \(file.count) bytes long; a safetensors file begins with an 8-byte header length.")
@@ -58,9 +61,9 @@ public final class SafetensorsFile: Sendable {
             )
         }
         let bytes = UnsafeRawBufferPointer(rebasing: file.bytes[8..<(8 + length)])
-        do throws(StrictJSON.Fault) {
-            guard case .object(let members) = try StrictJSON(parsing: bytes) else {
-                throw StrictJSON.Fault(offset: 0, message: "it is not a JSON object")
+        do throws(JSONFault) {
+            guard case .object(let members) = try JSONValue(parsing: bytes, limits: .file) else {
+                throw JSONFault("it is not a JSON object")
             }
             return (length, members)
         } catch {
@@ -69,7 +72,7 @@ public final class SafetensorsFile: Sendable {
     }
 
     private static func tensor(
-        _ name: String, _ entry: StrictJSON, in file: MappedFile, dataStart: Int
+        _ name: String, _ entry: JSONValue, in file: MappedFile, dataStart: Int
     ) throws -> TensorView {
         func fault(_ message: String) -> ModelError { malformed(file, "tensor \"\(name)\" \(message)") }
         guard case .object(let members) = entry else { throw fault("has no description in the header.") }
@@ -77,13 +80,13 @@ public final class SafetensorsFile: Sendable {
         guard case .array(let sizes)? = members["shape"] else { throw fault("has no shape.") }
         guard sizes.count <= 8 else { throw fault("has \(sizes.count) dimensions; at most 8 are read.") }
         guard case .array(let offsets)? = members["data_offsets"], offsets.count == 2,
-            case .integer(let begin) = offsets[0], case .integer(let end) = offsets[1]
+            case .int(let begin) = offsets[0], case .int(let end) = offsets[1]
         else { throw fault("has no data_offsets of the form [begin, end] with whole numbers.") }
 
         var shape: [Int] = []
         var count = 1
         for size in sizes {
-            guard case .integer(let size) = size, size >= 0 else {
+            guard case .int(let size) = size, size >= 0 else {
                 throw fault("has a shape that is not made of whole numbers from 0 on.")
             }
             let (product, overflow) = count.multipliedReportingOverflow(by: size)

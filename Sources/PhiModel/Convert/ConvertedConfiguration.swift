@@ -1,3 +1,5 @@
+import Foundations
+
 /// config.json and generation_config.json of a converted checkpoint.
 struct ConvertedConfiguration {
     let model: GGUFHyperparameters
@@ -5,51 +7,51 @@ struct ConvertedConfiguration {
     let special: GGUFSpecialTokens
 
     /// config.json
-    func config(_ metadata: GGUFMetadata) throws -> OrderedJSON {
-        var members: [(String, OrderedJSON)] = [
+    func config(_ metadata: GGUFMetadata) throws -> JSONValue {
+        var members: [(String, JSONValue)] = [
             ("architectures", .array([.string("Phi3ForCausalLM")])), ("model_type", .string("phi3")),
-            ("hidden_act", .string("silu")), ("hidden_size", .integer(model.hiddenSize)),
-            ("num_hidden_layers", .integer(model.layerCount)),
-            ("num_attention_heads", .integer(model.headCount)),
-            ("num_key_value_heads", .integer(model.keyValueHeadCount)),
+            ("hidden_act", .string("silu")), ("hidden_size", .int(model.hiddenSize)),
+            ("num_hidden_layers", .int(model.layerCount)),
+            ("num_attention_heads", .int(model.headCount)),
+            ("num_key_value_heads", .int(model.keyValueHeadCount)),
         ]
         if model.headDimension * model.headCount != model.hiddenSize {
-            members.append(("head_dim", .integer(model.headDimension)))
+            members.append(("head_dim", .int(model.headDimension)))
         }
         members += [
-            ("intermediate_size", .integer(model.intermediateSize)),
-            ("vocab_size", .integer(plan.vocabularySize)), ("rms_norm_eps", .float(model.normEpsilon)),
+            ("intermediate_size", .int(model.intermediateSize)),
+            ("vocab_size", .int(plan.vocabularySize)), ("rms_norm_eps", .float(model.normEpsilon)),
             ("rope_theta", .float(model.ropeTheta)),
             ("partial_rotary_factor", .double(rotaryFraction)),
             ("rope_scaling", try ropeScaling(metadata)),
-            ("max_position_embeddings", .integer(model.contextLength)),
+            ("max_position_embeddings", .int(model.contextLength)),
             (
                 "original_max_position_embeddings",
-                .integer(model.originalContextLength ?? model.contextLength)
+                .int(model.originalContextLength ?? model.contextLength)
             ),
-            ("sliding_window", model.slidingWindow.map { .integer($0) } ?? .null),
+            ("sliding_window", model.slidingWindow.map { .int($0) } ?? .null),
             ("attention_bias", .bool(false)), ("tie_word_embeddings", .bool(plan.tiedEmbeddings)),
         ]
         members += tokenIDs
         if let quantization {
             members += [("quantization", quantization), ("quantization_config", quantization)]
         }
-        return .object(members)
+        return .object(JSONObject(members))
     }
 
     /// generation_config.json
-    var generationConfig: OrderedJSON { .object(tokenIDs) }
+    var generationConfig: JSONValue { .object(JSONObject(tokenIDs)) }
 
-    private var tokenIDs: [(String, OrderedJSON)] {
-        var members: [(String, OrderedJSON)] = []
-        if let id = special.beginOfSequence { members.append(("bos_token_id", .integer(id))) }
+    private var tokenIDs: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = []
+        if let id = special.beginOfSequence { members.append(("bos_token_id", .int(id))) }
         let ends = special.endOfSequence
         if ends.count == 1 {
-            members.append(("eos_token_id", .integer(ends[0])))
+            members.append(("eos_token_id", .int(ends[0])))
         } else if !ends.isEmpty {
-            members.append(("eos_token_id", .row(ends.map { .integer($0) })))
+            members.append(("eos_token_id", .array(ends.map { .int($0) })))
         }
-        if let id = special.padding { members.append(("pad_token_id", .integer(id))) }
+        if let id = special.padding { members.append(("pad_token_id", .int(id))) }
         return members
     }
 
@@ -60,7 +62,7 @@ struct ConvertedConfiguration {
         return fraction * head < rotary ? fraction.nextUp : fraction
     }
 
-    private func ropeScaling(_ metadata: GGUFMetadata) throws -> OrderedJSON {
+    private func ropeScaling(_ metadata: GGUFMetadata) throws -> JSONValue {
         let key = "\(model.architecture.rawValue).rope.scaling.attn_factor"
         guard let short = plan.shortFactors, let long = plan.longFactors else {
             if let factor = model.attentionFactor, factor != 1 {
@@ -79,9 +81,9 @@ struct ConvertedConfiguration {
                 .malformed, path: metadata.path,
                 "tensors \"rope_factors_*\" hold a factor that is not positive.")
         }
-        var members: [(String, OrderedJSON)] = [
-            ("type", .string("longrope")), ("short_factor", .row(short.map { .float($0) })),
-            ("long_factor", .row(long.map { .float($0) })),
+        var members: [(String, JSONValue)] = [
+            ("type", .string("longrope")), ("short_factor", .array(short.map { .float($0) })),
+            ("long_factor", .array(long.map { .float($0) })),
         ]
         // The file's factor is mostly a rounding of the formula that readers use without one.
         let standard = LongRope.standardAttentionFactor(
@@ -89,11 +91,11 @@ struct ConvertedConfiguration {
         if let factor = model.attentionFactor, factor != Float(standard) {
             members.append(("attention_factor", .float(factor)))
         }
-        return .object(members)
+        return .object(JSONObject(members))
     }
 
     /// The most common width is the standard, the others are overrides.
-    private var quantization: OrderedJSON? {
+    private var quantization: JSONValue? {
         var layersByBits: [Int: [String]] = [:]
         for layer in plan.layers {
             if case .affine(let bits, _) = layer.format { layersByBits[bits, default: []].append(layer.path) }
@@ -101,15 +103,15 @@ struct ConvertedConfiguration {
         guard
             let standard = layersByBits.max(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) })?.key
         else { return nil }
-        func parameters(_ bits: Int) -> [(String, OrderedJSON)] {
-            [("group_size", .integer(PlannedLayer.groupSize)), ("bits", .integer(bits))]
+        func parameters(_ bits: Int) -> [(String, JSONValue)] {
+            [("group_size", .int(PlannedLayer.groupSize)), ("bits", .int(bits))]
         }
         var members = parameters(standard)
         for layer in plan.layers {
             if case .affine(let bits, _) = layer.format, bits != standard {
-                members.append((layer.path, .object(parameters(bits))))
+                members.append((layer.path, .object(JSONObject(parameters(bits)))))
             }
         }
-        return .object(members)
+        return .object(JSONObject(members))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// What a conversion did.
 public struct ConversionSummary: Sendable, Equatable {
@@ -65,7 +66,9 @@ public enum GGUFConverter {
         let converted = ConvertedConfiguration(model: model, plan: plan, special: special)
 
         var files: [(name: String, content: Data)] = []
-        func add(_ name: String, _ content: OrderedJSON) { files.append((name, Data(content.text().utf8))) }
+        func add(_ name: String, _ content: JSONValue) {
+            files.append((name, Data(content.indentedText.utf8)))
+        }
         add("config.json", try converted.config(metadata))
         switch tokenizer {
         case .embedded:
@@ -112,8 +115,8 @@ public enum GGUFConverter {
 
     /// The configuration must pass the checks that loading will make, before anything is written.
     private static func checkReadable(_ config: Data, path: String) throws {
-        let value: StrictJSON
-        do throws(StrictJSON.Fault) { value = try StrictJSON(parsing: [UInt8](config)) } catch {
+        let value: JSONValue
+        do throws(JSONFault) { value = try JSONValue(parsing: [UInt8](config), limits: .file) } catch {
             preconditionFailure("the configuration made is not JSON: \(error.message)")
         }
         guard case .object(let members) = value else { preconditionFailure("the configuration is no object") }

@@ -1,3 +1,5 @@
+import Foundations
+
 /// The ids with a role of their own, from a GGUF file's metadata.
 struct GGUFSpecialTokens {
     let beginOfSequence: Int?
@@ -34,7 +36,7 @@ struct GGUFTokenizer {
     private let tokens: [String]
     private let types: [TokenType]
     private let merges: [String]
-    private let preTokenizer: OrderedJSON
+    private let preTokenizer: JSONValue
     private let chatTemplate: String?
     private let special: GGUFSpecialTokens
     private let contextLength: Int
@@ -85,16 +87,20 @@ struct GGUFTokenizer {
     }
 
     /// Only those whose tokenizer.json is known for certain.
-    private static func preTokenizer(_ metadata: GGUFMetadata, _ key: String) throws -> OrderedJSON {
-        let byteLevel = OrderedJSON.object([
-            ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)), ("trim_offsets", .bool(true)),
-            ("use_regex", .bool(true)),
-        ])
+    private static func preTokenizer(_ metadata: GGUFMetadata, _ key: String) throws -> JSONValue {
+        let byteLevel = JSONValue.object(
+            JSONObject([
+                ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)),
+                ("trim_offsets", .bool(true)),
+                ("use_regex", .bool(true)),
+            ]))
         switch try metadata.optionalString(key) {
         case "gpt-2": return byteLevel
         case "smollm":
-            let digits = OrderedJSON.object([("type", .string("Digits")), ("individual_digits", .bool(true))])
-            return .object([("type", .string("Sequence")), ("pretokenizers", .array([digits, byteLevel]))])
+            let digits = JSONValue.object(
+                JSONObject([("type", .string("Digits")), ("individual_digits", .bool(true))]))
+            return .object(
+                JSONObject([("type", .string("Sequence")), ("pretokenizers", .array([digits, byteLevel]))]))
         case let other:
             throw metadata.fault(
                 .unsupported, key,
@@ -135,44 +141,51 @@ struct GGUFTokenizer {
         }
     }
 
-    private func addedToken(_ id: Int, isSpecial: Bool, withID: Bool) -> OrderedJSON {
-        let members: [(String, OrderedJSON)] = [
+    private func addedToken(_ id: Int, isSpecial: Bool, withID: Bool) -> JSONValue {
+        let members: [(String, JSONValue)] = [
             ("content", .string(tokens[id])), ("single_word", .bool(false)), ("lstrip", .bool(false)),
             ("rstrip", .bool(false)), ("normalized", .bool(false)), ("special", .bool(isSpecial)),
         ]
-        return .object((withID ? [("id", .integer(id))] : []) + members)
+        return .object(JSONObject((withID ? [("id", .int(id))] : []) + members))
     }
 
     /// tokenizer.json
-    var tokenizer: OrderedJSON {
+    var tokenizer: JSONValue {
         let vocabulary = tokens.indices.filter { types[$0] != .unused }.map {
-            (tokens[$0], OrderedJSON.integer($0))
+            (tokens[$0], JSONValue.int($0))
         }
-        return .object([
-            ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
-            ("added_tokens", .array(added.map { addedToken($0.id, isSpecial: $0.isSpecial, withID: true) })),
-            ("normalizer", .null), ("pre_tokenizer", preTokenizer), ("post_processor", .null),
-            (
-                "decoder",
-                .object([
-                    ("type", .string("ByteLevel")), ("add_prefix_space", .bool(true)),
-                    ("trim_offsets", .bool(true)), ("use_regex", .bool(true)),
-                ])
-            ),
-            (
-                "model",
-                .object([
-                    ("type", .string("BPE")), ("dropout", .null), ("unk_token", .null),
-                    ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
-                    ("fuse_unk", .bool(false)), ("byte_fallback", .bool(false)),
-                    ("ignore_merges", .bool(false)),
-                    ("vocab", .object(vocabulary)), ("merges", .array(merges.map { .string($0) })),
-                ])
-            ),
-        ])
+        return .object(
+            JSONObject([
+                ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
+                (
+                    "added_tokens",
+                    .array(added.map { addedToken($0.id, isSpecial: $0.isSpecial, withID: true) })
+                ),
+                ("normalizer", .null), ("pre_tokenizer", preTokenizer), ("post_processor", .null),
+                (
+                    "decoder",
+                    .object(
+                        JSONObject([
+                            ("type", .string("ByteLevel")), ("add_prefix_space", .bool(true)),
+                            ("trim_offsets", .bool(true)), ("use_regex", .bool(true)),
+                        ]))
+                ),
+                (
+                    "model",
+                    .object(
+                        JSONObject([
+                            ("type", .string("BPE")), ("dropout", .null), ("unk_token", .null),
+                            ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
+                            ("fuse_unk", .bool(false)), ("byte_fallback", .bool(false)),
+                            ("ignore_merges", .bool(false)),
+                            ("vocab", .object(JSONObject(vocabulary))),
+                            ("merges", .array(merges.map { .string($0) })),
+                        ]))
+                ),
+            ]))
     }
 
-    private var specialTokens: [(String, OrderedJSON)] {
+    private var specialTokens: [(String, JSONValue)] {
         let named = [
             ("bos_token", special.beginOfSequence), ("eos_token", special.endOfSequence.first),
             ("pad_token", special.padding), ("unk_token", special.unknown),
@@ -181,20 +194,20 @@ struct GGUFTokenizer {
     }
 
     /// special_tokens_map.json
-    var specialTokensMap: OrderedJSON { .object(specialTokens) }
+    var specialTokensMap: JSONValue { .object(JSONObject(specialTokens)) }
 
     /// tokenizer_config.json
-    var configuration: OrderedJSON {
+    var configuration: JSONValue {
         let decoder = added.map { (String($0.id), addedToken($0.id, isSpecial: $0.isSpecial, withID: false)) }
-        var members: [(String, OrderedJSON)] = [
-            ("add_prefix_space", .bool(false)), ("added_tokens_decoder", .object(decoder)),
+        var members: [(String, JSONValue)] = [
+            ("add_prefix_space", .bool(false)), ("added_tokens_decoder", .object(JSONObject(decoder))),
         ]
         members += specialTokens
         if let chatTemplate { members.append(("chat_template", .string(chatTemplate))) }
         members += [
-            ("clean_up_tokenization_spaces", .bool(false)), ("model_max_length", .integer(contextLength)),
+            ("clean_up_tokenization_spaces", .bool(false)), ("model_max_length", .int(contextLength)),
             ("tokenizer_class", .string("GPT2Tokenizer")),
         ]
-        return .object(members)
+        return .object(JSONObject(members))
     }
 }

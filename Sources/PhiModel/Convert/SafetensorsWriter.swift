@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// Writes a safetensors file front to back: the header first, then the tensors in the order announced.
 final class SafetensorsWriter {
@@ -35,22 +36,25 @@ final class SafetensorsWriter {
     deinit { try? handle.close() }
 
     private static func header(_ tensors: [Announcement]) -> String {
-        var members: [(String, OrderedJSON)] = [("__metadata__", .object([("format", .string("mlx"))]))]
+        var members: [(String, JSONValue)] = [
+            ("__metadata__", .object(JSONObject([("format", .string("mlx"))])))
+        ]
         var offset = 0
         for tensor in tensors {
             let end = offset + tensor.byteCount
             members.append(
                 (
                     tensor.name,
-                    .object([
-                        ("dtype", .string(tensor.type.description)),
-                        ("shape", .row(tensor.shape.map { .integer($0) })),
-                        ("data_offsets", .row([.integer(offset), .integer(end)])),
-                    ])
+                    .object(
+                        JSONObject([
+                            ("dtype", .string(tensor.type.description)),
+                            ("shape", .array(tensor.shape.map { .int($0) })),
+                            ("data_offsets", .array([.int(offset), .int(end)])),
+                        ]))
                 ))
             offset = end
         }
-        return OrderedJSON.object(members).text()
+        return JSONValue.object(JSONObject(members)).indentedText
     }
 
     /// Lets `fill` append to the buffer, and writes it out when it is large.

@@ -1,3 +1,5 @@
+import Foundations
+
 /// Where a model's time went, in seconds since it was loaded.
 public struct ComputeTimes: Sendable, Equatable {
     /// Rotary embedding, writing to the KV cache, and attention over it.

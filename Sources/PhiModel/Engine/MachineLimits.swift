@@ -1,4 +1,5 @@
 import CPhiKernels
+import Foundations
 
 /// What this machine can do at most at the moment: no forward pass can be faster.
 public struct MachineLimits: Sendable {

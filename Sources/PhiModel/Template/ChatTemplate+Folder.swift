@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 extension ChatTemplate {
     /// The files' sizes are bounded so that a hostile folder can't fill the memory.
@@ -81,7 +82,7 @@ extension ChatTemplate {
 /// What a chat template needs of `tokenizer_config.json`.
 private struct TokenizerConfig: Decodable {
     var template: TemplateEntry?
-    var specialTokens: [String: TemplateValue]
+    var specialTokens: [String: JSONValue]
     /// Newer files say everything about the tokens; beside older ones `special_tokens_map.json` counts.
     var isComplete: Bool
 
@@ -134,7 +135,7 @@ private enum TemplateEntry: Decodable {
 
 /// The special tokens that transformers hands to templates, by name.
 private struct SpecialTokens: Decodable {
-    var values: [String: TemplateValue] = [:]
+    var values: [String: JSONValue] = [:]
 
     /// A token is text, or an object that says more about it.
     private struct Token: Decodable {

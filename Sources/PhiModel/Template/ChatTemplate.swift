@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// A model's own template, which turns a conversation into the text the model was trained on.
 ///
@@ -7,7 +8,7 @@ import Foundation
 /// template is loaded, never a difference in the text.
 public struct ChatTemplate: Sendable {
     private let program: TemplateProgram
-    private let specialTokens: [String: TemplateValue]
+    private let specialTokens: [String: JSONValue]
     private let path: String?
     private let name: String
     private let limits: TemplateLimits
@@ -21,12 +22,12 @@ public struct ChatTemplate: Sendable {
     public init(source: String, specialTokens: [String: String] = [:], name: String = "chat template") throws
     {
         try self.init(
-            source: source, specialTokens: specialTokens.mapValues(TemplateValue.string), path: nil,
+            source: source, specialTokens: specialTokens.mapValues(JSONValue.string), path: nil,
             name: name)
     }
 
     init(
-        source: String, specialTokens: [String: TemplateValue], path: String?, name: String,
+        source: String, specialTokens: [String: JSONValue], path: String?, name: String,
         limits: TemplateLimits = TemplateLimits()
     ) throws {
         self.specialTokens = specialTokens
@@ -47,16 +48,17 @@ public struct ChatTemplate: Sendable {
         try render(
             messages: messages.map { message in
                 .object(
-                    [
-                        TemplateMember(name: "role", value: .string(message.role)),
-                        TemplateMember(name: "content", value: .string(message.content)),
-                    ] + message.members)
+                    JSONObject(
+                        [
+                            JSONMember(name: "role", value: .string(message.role)),
+                            JSONMember(name: "content", value: .string(message.content)),
+                        ] + message.members))
             },
             addGenerationPrompt: addGenerationPrompt)
     }
 
     /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.
-    public func render(messages: [TemplateValue], addGenerationPrompt: Bool) throws -> String {
+    public func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
         do {
             return try Evaluator.render(program, limits: limits, strict: false) { name in
                 switch name {

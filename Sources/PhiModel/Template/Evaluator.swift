@@ -1,3 +1,5 @@
+import Foundations
+
 /// Runs one template once. Nothing of it outlives the call.
 final class Evaluator {
     let program: TemplateProgram
@@ -30,7 +32,7 @@ final class Evaluator {
 
     /// - Throws: `TemplateFault` of kind `badRequest` for what goes wrong while running.
     static func render(
-        _ program: TemplateProgram, limits: TemplateLimits, strict: Bool, context: (String) -> TemplateValue?
+        _ program: TemplateProgram, limits: TemplateLimits, strict: Bool, context: (String) -> JSONValue?
     ) throws -> String {
         let evaluator = Evaluator(program, limits: limits, strict: strict)
         defer { evaluator.release() }
@@ -48,7 +50,7 @@ final class Evaluator {
         for scope in macroScopes { scope.variables = [:] }
     }
 
-    private func convert(_ value: TemplateValue, depth: Int) throws -> Value {
+    private func convert(_ value: JSONValue, depth: Int) throws -> Value {
         guard depth <= limits.valueDepth else { throw tooDeep() }
         switch value {
         case .null: return .none

@@ -1,3 +1,5 @@
+import Foundations
+
 /// A template over the fields of one input line: a job's `system:` and `prompt:`.
 ///
 /// The language is that of chat templates (a subset of Jinja2). Other than there, every character outside
@@ -33,7 +35,7 @@ public struct TextTemplate: Sendable {
     /// The template's text for these fields.
     /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"") or has
     ///   the wrong type, or if the template runs beyond its limits.
-    public func render(_ fields: [String: TemplateValue]) throws -> String {
+    public func render(_ fields: [String: JSONValue]) throws -> String {
         do {
             return try Evaluator.render(program, limits: limits, strict: true) { fields[$0] }
         } catch let fault as TemplateFault {

@@ -1,3 +1,5 @@
+import Foundations
+
 /// A token that is found in the text itself, before any splitting.
 struct AddedToken: Sendable, Equatable {
     var id: Int32

@@ -1,3 +1,5 @@
+import Foundations
+
 /// Byte-pair encoding of one piece of text, as Hugging Face's `BPE` model does it.
 struct BPEModel: Sendable {
     /// The rules of tokenizer.json's `model`, vocabulary and merges aside.

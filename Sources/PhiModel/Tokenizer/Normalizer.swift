@@ -1,3 +1,5 @@
+import Foundations
+
 /// Two buffers that a text is rewritten between, step by step.
 final class TextBuffers {
     private(set) var current = ByteBuffer()

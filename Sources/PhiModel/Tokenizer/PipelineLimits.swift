@@ -1,3 +1,5 @@
+import Foundations
+
 /// Bounds what the parts around a tokenizer's model may ask for. Real ones stay far below.
 extension TokenizerConfigReader {
     /// JSON values in `normalizer`, `pre_tokenizer` or `decoder`: each step works on the whole text, and a
@@ -28,7 +30,7 @@ extension TokenizerConfigReader {
     }
 }
 
-extension JSONScanner.Value {
+extension JSONValue {
     /// This value and all inside of it.
     fileprivate var count: Int {
         switch self {

@@ -1,3 +1,5 @@
+import Foundations
+
 /// One step of a tokenizer's `decoder`. The steps before a fusing one (`fuse`, `byteLevel`) work token by
 /// token, those behind it on the whole text.
 enum DecoderStep: Sendable, Equatable {

@@ -1,6 +1,8 @@
+import Foundations
+
 /// Reads the small parts of tokenizer.json with the full key in every message.
 struct TokenizerConfigReader {
-    let value: JSONScanner.Value
+    let value: JSONValue
     /// Where the value stands, like `pre_tokenizer.pretokenizers[1]`.
     let key: String
     let path: String
@@ -17,27 +19,27 @@ struct TokenizerConfigReader {
 
     // MARK: Objects
 
-    private func members() throws -> [JSONScanner.Value.Member] {
+    private func members() throws -> JSONObject {
         guard case .object(let members) = value else { throw malformed("expected an object") }
         return members
     }
 
     /// The member of that name; null if it is not there.
     func member(_ name: String) throws -> TokenizerConfigReader {
-        let value = try members().first { $0.key == name }?.value ?? .null
+        let value = try members()[name] ?? .null
         return TokenizerConfigReader(value: value, key: key.isEmpty ? name : "\(key).\(name)", path: path)
     }
 
     /// - Throws: `unsupported` for a key that is not among `names`.
     func allow(_ names: String...) throws {
-        for member in try members() where member.key != "type" && !names.contains(member.key) {
-            throw unsupported("the key \(member.key.quotedStart) is not supported")
+        for member in try members() where member.name != "type" && !names.contains(member.name) {
+            throw unsupported("the key \(member.name.quotedStart) is not supported")
         }
     }
 
     func type() throws -> String { try member("type").string() }
 
-    func names() throws -> [String] { try members().map(\.key) }
+    func names() throws -> [String] { try members().names }
 
     // MARK: Values
 
@@ -54,7 +56,7 @@ struct TokenizerConfigReader {
     }
 
     func integer(in range: ClosedRange<Int>) throws -> Int {
-        guard case .integer(let integer) = value else { throw malformed("expected a whole number") }
+        guard case .int(let integer) = value else { throw malformed("expected a whole number") }
         guard range.contains(integer) else {
             throw malformed("\(integer) is outside \(range.lowerBound) ... \(range.upperBound)")
         }

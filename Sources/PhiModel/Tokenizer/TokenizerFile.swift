@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// A tokenizer.json as it was read: all its parts, checked.
 struct TokenizerFile {
@@ -33,11 +34,17 @@ struct TokenizerFile {
         guard data.count <= Self.sizeLimit else {
             throw ModelError(.unsupported, path: file.path, "larger than \(Self.sizeLimit >> 20) MB")
         }
-        try JSONScanner.scan(data, path: file.path) { try read(&$0) }
+        do {
+            try data.withUnsafeBytes { bytes in
+                try JSONScanner.scan(bytes, limits: .file) { try read(&$0) }
+            }
+        } catch let fault as JSONFault {
+            throw malformed("\(fault)")
+        }
     }
 
     private mutating func read(_ scanner: inout JSONScanner) throws {
-        var parts: [String: JSONScanner.Value] = [:]
+        var parts: [String: JSONValue] = [:]
         var modelStart: Int?
         try scanner.object { scanner, key in
             let key = String(decoding: key, as: UTF8.self)
@@ -91,7 +98,7 @@ struct TokenizerFile {
         }
     }
 
-    private static func part(_ scanner: inout JSONScanner, _ key: String) throws -> JSONScanner.Value {
+    private static func part(_ scanner: inout JSONScanner, _ key: String) throws -> JSONValue {
         let start = scanner.position
         try scanner.skip()
         guard scanner.position - start <= partLimit else {
@@ -109,7 +116,7 @@ struct TokenizerFile {
     // MARK: Model
 
     private mutating func readModel(_ scanner: inout JSONScanner) throws {
-        var parts: [JSONScanner.Value.Member] = []
+        var parts = JSONObject()
         var vocabularyStart: Int?
         var vocabularyEnd = 0
         var mergesStart: Int?
@@ -117,7 +124,7 @@ struct TokenizerFile {
             let key = String(decoding: key, as: UTF8.self)
             let isTwice =
                 key == "vocab" && vocabularyStart != nil || key == "merges" && mergesStart != nil
-                || parts.contains { $0.key == key }
+                || parts[key] != nil
             if isTwice { throw scanner.fault("the key \(key.quotedStart) stands twice") }
             switch key {
             case "vocab":
@@ -131,7 +138,7 @@ struct TokenizerFile {
                 guard parts.count < Self.modelKeyLimit else {
                     throw scanner.fault("more than \(Self.modelKeyLimit) keys in \"model\"")
                 }
-                parts.append(.init(key: key, value: try Self.part(&scanner, key)))
+                parts[key] = try Self.part(&scanner, key)
             }
         }
         let model = TokenizerConfigReader(value: .object(parts), key: "model", path: path)
@@ -146,7 +153,7 @@ struct TokenizerFile {
             throw model.malformed("\"vocab\" or \"merges\" is missing")
         }
         let dropout = try model.member("dropout")
-        guard dropout.isNull || dropout.value == .integer(0) || dropout.value == .number(0) else {
+        guard dropout.isNull || dropout.value.number == 0 else {
             throw dropout.unsupported("random dropout is not supported; null is")
         }
         for name in ["continuing_subword_prefix", "end_of_word_suffix"] {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import PhiModel
 
 @testable import BatchPipeline
@@ -29,7 +30,7 @@ import PhiModel
             guard let id = record.id else { continue }
             var writer = JSONWriter()
             writer.string(id)
-            guard case .string(let read)? = try? JSONParser.parse(writer.bytes) else {
+            guard case .string(let read)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
                 throw BrokenPromise(description: "an id can't be read back")
             }
             try promise(read.utf8.elementsEqual(id.utf8), "an id becomes another")

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 @testable import BatchPipeline
 @testable import PhiModel
@@ -38,7 +39,7 @@ func use(_ tokenizer: Tokenizer, on text: String) throws {
     let parts = parts(input, 2)
     guard let source = String(validating: parts[0], as: UTF8.self) else { return }
     var messages = hostileMessages
-    if UTF8Check.isValid(parts[1]), case .array(let given)? = try? JSONParser.parse(parts[1]) {
+    if case .array(let given)? = try? JSONValue(parsing: parts[1], limits: .line) {
         messages = given
     }
     // The limits count work. With a fiftieth of it an input may take no more than a fiftieth of the time.
@@ -60,7 +61,7 @@ func use(_ tokenizer: Tokenizer, on text: String) throws {
     _ = try template.render(["messages": .array(messages), "prompt": "e\u{301} ", "x": 3])
 }
 
-private let hostileMessages: [TemplateValue] = [
+private let hostileMessages: [JSONValue] = [
     ["role": "system", "content": "Be  brief.\r\n"], ["role": "user", "content": "e\u{301}a \u{1F600}"],
     ["role": "assistant", "content": "x", "calls": ["a", 1, nil, ["b": 2.5]]],
 ]

@@ -1,3 +1,5 @@
+import Foundations
+
 /// Finds the matches of a pattern in a text, one after the other.
 ///
 /// A match can be decided long after its end ("a" of `a*b|a` in "aaaa"): taken alone, every attempt would

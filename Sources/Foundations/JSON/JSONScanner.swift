@@ -1,11 +1,10 @@
-import Foundation
-
-/// A pull scanner over JSON text (RFC 8259), for files too large to be turned into a tree of objects.
+/// A pull scanner over JSON text (RFC 8259 to the letter), the one that reads all of phibatch's JSON.
 ///
-/// The caller says what it expects, in order. Strings come as bytes without a copy where they hold no
-/// escape. UTF-8 is checked once for the whole text; nesting is limited.
-struct JSONScanner {
-    enum Kind: String {
+/// The caller says what it expects, in order, so that no large file has to become a tree of values; `value()`
+/// makes a tree of what is small. Strings come as bytes, without a copy where they hold no escape. UTF-8 is
+/// checked once for the whole text; nesting is bounded.
+package struct JSONScanner {
+    package enum Kind: String, Sendable {
         case object = "an object"
         case array = "an array"
         case string = "a string"
@@ -14,14 +13,15 @@ struct JSONScanner {
         case null
     }
 
-    static let depthLimit = 64
+    private static let longestNumber = 1000
 
     private let bytes: UnsafeBufferPointer<UInt8>
-    private let path: String?
+    private let limits: JSONLimits
+    private var values = 0
     private let unescaped = Unescaped()
     private var depth = 0
     /// Index of the next byte; may be set back to a value that was read here before.
-    private(set) var position = 0
+    package private(set) var position = 0
 
     /// Memory for strings with escapes; a class so that the bytes stay put while the scanner is passed on.
     private final class Unescaped {
@@ -42,34 +42,52 @@ struct JSONScanner {
         deinit { bytes.deallocate() }
     }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, path: String?) {
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
         self.bytes = bytes
-        self.path = path
+        self.limits = limits
     }
 
-    /// Runs `body` over `data`, which must hold exactly one JSON value.
-    /// - Throws: `ModelError` of kind `malformed` with line and column.
-    static func scan<Result>(
-        _ data: Data, path: String?, _ body: (inout JSONScanner) throws -> Result
+    /// Runs `body` over `text`, which must hold exactly one JSON value.
+    /// - Throws: `JSONFault`, and what `body` throws.
+    package static func scan<Result>(
+        _ text: UnsafeRawBufferPointer, limits: JSONLimits, _ body: (inout JSONScanner) throws -> Result
     ) throws -> Result {
-        try data.withUnsafeBytes { raw in
-            try raw.withMemoryRebound(to: UInt8.self) { bytes in
-                var scanner = JSONScanner(bytes, path: path)
-                if let error = UTF8Bytes.firstError(in: bytes) {
-                    throw scanner.fault("not UTF-8", at: error)
-                }
-                let result = try body(&scanner)
-                scanner.skipSpace()
-                guard scanner.position == bytes.count else {
-                    throw scanner.fault("expected the end of the file")
-                }
-                return result
-            }
+        try text.withMemoryRebound(to: UInt8.self) { bytes in
+            var scanner = JSONScanner(bytes, limits: limits)
+            try scanner.begin()
+            let result = try body(&scanner)
+            try scanner.end()
+            return result
         }
     }
 
-    /// An error at `offset`, or at the current position.
-    func fault(_ message: String, at offset: Int? = nil) -> ModelError {
+    /// The one value that `text` holds, as a tree.
+    package static func value(
+        of text: UnsafeRawBufferPointer, limits: JSONLimits
+    ) throws(JSONFault) -> JSONValue {
+        let result = text.withMemoryRebound(to: UInt8.self) { bytes in
+            Result { () throws(JSONFault) in
+                var scanner = JSONScanner(bytes, limits: limits)
+                try scanner.begin()
+                let value = try scanner.value()
+                try scanner.end()
+                return value
+            }
+        }
+        return try result.get()
+    }
+
+    private func begin() throws(JSONFault) {
+        if let error = UTF8Bytes.firstError(in: bytes) { throw fault("not UTF-8", at: error) }
+    }
+
+    private mutating func end() throws(JSONFault) {
+        skipSpace()
+        guard position == bytes.count else { throw fault("something follows the JSON value") }
+    }
+
+    /// A fault at `offset`, or at the current position.
+    package func fault(_ message: String, at offset: Int? = nil) -> JSONFault {
         let end = min(offset ?? position, bytes.count)
         var line = 1
         var lineStart = 0
@@ -77,17 +95,56 @@ struct JSONScanner {
             line += 1
             lineStart = i + 1
         }
-        return ModelError(
-            .malformed, path: path, "line \(line), column \(end - lineStart + 1): \(message)")
+        return JSONFault(message, offset: end, line: line, column: end - lineStart + 1)
     }
 
     /// Continues at a position taken from `position` at the same nesting depth.
-    mutating func seek(to position: Int) { self.position = position }
+    package mutating func seek(to position: Int) { self.position = position }
 
     // MARK: Values
 
+    /// One value as a tree. A name that stands twice in an object is an error: two readers could see two
+    /// values.
+    package mutating func value() throws(JSONFault) -> JSONValue {
+        let kind = try peek()
+        values += 1
+        guard values <= limits.values else { throw fault("more than \(limits.values) values") }
+        switch kind {
+        case .null:
+            try null()
+            return .null
+        case .bool: return .bool(try bool())
+        case .string: return .string(try string())
+        case .number:
+            let start = position
+            let text = String(decoding: try numberBytes(), as: UTF8.self)
+            if let integer = Int(text) { return .int(integer) }
+            guard let number = Double(text), number.isFinite else {
+                throw fault("this number is too large", at: start)
+            }
+            return .double(number)
+        case .array:
+            var elements: [JSONValue] = []
+            try open(.array)
+            while try hasNext(elements.isEmpty, end: UInt8(ascii: "]")) { elements.append(try value()) }
+            return .array(elements)
+        case .object:
+            var members = JSONObject()
+            try open(.object)
+            while try hasNext(members.isEmpty, end: UInt8(ascii: "}")) {
+                skipSpace()
+                let start = position
+                let name = String(decoding: try key(), as: UTF8.self)
+                guard members.insert(try value(), for: name) else {
+                    throw fault("the name \(name.debugDescription.prefix(60)) stands twice", at: start)
+                }
+            }
+            return .object(members)
+        }
+    }
+
     /// What kind of value comes next; stays before it.
-    mutating func peek() throws -> Kind {
+    package mutating func peek() throws(JSONFault) -> Kind {
         skipSpace()
         switch current {
         case UInt8(ascii: "{"): return .object
@@ -97,44 +154,56 @@ struct JSONScanner {
         case UInt8(ascii: "n"): return .null
         case UInt8(ascii: "-"): return .number
         case let digit? where 0x30...0x39 ~= digit: return .number
-        case nil: throw fault("the file ends where a value should be")
+        case nil: throw fault("the text ends where a value should be")
         default: throw fault("expected a value")
         }
     }
 
     /// Calls `member` for each key, placed before its value, which it must consume. The key's bytes are
     /// valid until the next string is read.
-    mutating func object(
+    package mutating func object(
         _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws {
         try open(.object)
-        if take(UInt8(ascii: "}")) { return close() }
-        while true {
-            skipSpace()
-            guard current == UInt8(ascii: "\"") else { throw fault("expected a key in quotes") }
-            let key = try stringBytes()
-            guard take(UInt8(ascii: ":")) else { throw fault("expected ':'") }
-            try member(&self, key)
-            if take(UInt8(ascii: ",")) { continue }
-            guard take(UInt8(ascii: "}")) else { throw fault("expected ',' or '}'") }
-            return close()
+        var isFirst = true
+        while try hasNext(isFirst, end: UInt8(ascii: "}")) {
+            isFirst = false
+            try member(&self, try key())
         }
     }
 
     /// Calls `element` before each element, which it must consume.
-    mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
+    package mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
         try open(.array)
-        if take(UInt8(ascii: "]")) { return close() }
-        while true {
+        var isFirst = true
+        while try hasNext(isFirst, end: UInt8(ascii: "]")) {
+            isFirst = false
             try element(&self)
-            if take(UInt8(ascii: ",")) { continue }
-            guard take(UInt8(ascii: "]")) else { throw fault("expected ',' or ']'") }
-            return close()
         }
     }
 
+    /// Steps to the next element of an open array or object; past its end if there is none.
+    private mutating func hasNext(_ isFirst: Bool, end: UInt8) throws(JSONFault) -> Bool {
+        if take(end) {
+            depth -= 1
+            return false
+        }
+        guard isFirst || take(UInt8(ascii: ",")) else {
+            throw fault("expected ',' or '\(Character(Unicode.Scalar(end)))'")
+        }
+        return true
+    }
+
+    private mutating func key() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
+        skipSpace()
+        guard current == UInt8(ascii: "\"") else { throw fault("expected a name in quotes") }
+        let key = try stringBytes()
+        guard take(UInt8(ascii: ":")) else { throw fault("expected ':'") }
+        return key
+    }
+
     /// A string's UTF-8 without escapes; valid until the next string is read.
-    mutating func stringBytes() throws -> UnsafeBufferPointer<UInt8> {
+    package mutating func stringBytes() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
         try expect(.string)
         let start = position + 1
         var i = start
@@ -154,22 +223,24 @@ struct JSONScanner {
         return UnsafeBufferPointer(rebasing: unescaped.bytes[..<unescaped.count])
     }
 
-    mutating func string() throws -> String { String(decoding: try stringBytes(), as: UTF8.self) }
+    package mutating func string() throws(JSONFault) -> String {
+        String(decoding: try stringBytes(), as: UTF8.self)
+    }
 
-    mutating func bool() throws -> Bool {
+    package mutating func bool() throws(JSONFault) -> Bool {
         try expect(.bool)
         if takeWord("true") { return true }
         if takeWord("false") { return false }
         throw fault("expected true or false")
     }
 
-    mutating func null() throws {
+    package mutating func null() throws(JSONFault) {
         try expect(.null)
         guard takeWord("null") else { throw fault("expected null") }
     }
 
     /// A whole number without fraction or exponent.
-    mutating func integer() throws -> Int {
+    package mutating func integer() throws(JSONFault) -> Int {
         let start = position
         let text = try numberBytes()
         guard let value = Int(String(decoding: text, as: UTF8.self)) else {
@@ -178,7 +249,7 @@ struct JSONScanner {
         return value
     }
 
-    mutating func number() throws -> Double {
+    package mutating func number() throws(JSONFault) -> Double {
         let start = position
         let text = try numberBytes()
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else {
@@ -188,11 +259,11 @@ struct JSONScanner {
     }
 
     /// The bytes of a number that obeys JSON's grammar.
-    mutating func numberBytes() throws -> UnsafeBufferPointer<UInt8> {
+    package mutating func numberBytes() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
         try expect(.number)
         let start = position
         func isDigit(_ byte: UInt8?) -> Bool { byte.map { $0 &- 0x30 < 10 } ?? false }
-        func digits() throws {
+        func digits() throws(JSONFault) {
             guard isDigit(current) else { throw fault("expected a digit") }
             while isDigit(current) { position += 1 }
         }
@@ -212,14 +283,30 @@ struct JSONScanner {
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
             try digits()
         }
+        guard position - start <= Self.longestNumber else {
+            throw fault("a number of more than \(Self.longestNumber) characters", at: start)
+        }
         return UnsafeBufferPointer(rebasing: bytes[start..<position])
     }
 
     /// Steps over one value of any kind.
-    mutating func skip() throws {
+    package mutating func skip() throws(JSONFault) {
         switch try peek() {
-        case .object: try object { scanner, _ in try scanner.skip() }
-        case .array: try array { try $0.skip() }
+        case .object:
+            try open(.object)
+            var isFirst = true
+            while try hasNext(isFirst, end: UInt8(ascii: "}")) {
+                isFirst = false
+                _ = try key()
+                try skip()
+            }
+        case .array:
+            try open(.array)
+            var isFirst = true
+            while try hasNext(isFirst, end: UInt8(ascii: "]")) {
+                isFirst = false
+                try skip()
+            }
         case .string: _ = try stringBytes()
         case .number: _ = try numberBytes()
         case .bool: _ = try bool()
@@ -255,26 +342,22 @@ struct JSONScanner {
         return true
     }
 
-    private mutating func expect(_ kind: Kind) throws {
+    private mutating func expect(_ kind: Kind) throws(JSONFault) {
         let found = try peek()
         guard found == kind else { throw fault("expected \(kind.rawValue), found \(found.rawValue)") }
     }
 
-    private mutating func open(_ kind: Kind) throws {
+    private mutating func open(_ kind: Kind) throws(JSONFault) {
         try expect(kind)
-        guard depth < Self.depthLimit else {
-            throw fault("nested more than \(Self.depthLimit) levels deep")
-        }
+        guard depth < limits.depth else { throw fault("nested more than \(limits.depth) levels deep") }
         depth += 1
         position += 1
     }
 
-    private mutating func close() { depth -= 1 }
-
     // MARK: Escapes
 
     /// Reads on, from the first backslash to the closing quote.
-    private mutating func unescape() throws {
+    private mutating func unescape() throws(JSONFault) {
         while position < bytes.count {
             let byte = bytes[position]
             if byte < 0x20 { throw fault("a control character in a string must be escaped") }
@@ -297,10 +380,10 @@ struct JSONScanner {
             default: throw fault("unknown escape in a string", at: position - 2)
             }
         }
-        throw fault("the file ends inside a string")
+        throw fault("the text ends inside a string")
     }
 
-    private mutating func unescapeScalar() throws {
+    private mutating func unescapeScalar() throws(JSONFault) {
         let start = position - 2
         var value = try hexQuad()
         if 0xD800...0xDBFF ~= value, position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
@@ -315,8 +398,8 @@ struct JSONScanner {
         for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { unescaped.append(unit) }
     }
 
-    private mutating func hexQuad() throws -> UInt32 {
-        guard position + 4 <= bytes.count else { throw fault("the file ends inside a string") }
+    private mutating func hexQuad() throws(JSONFault) -> UInt32 {
+        guard position + 4 <= bytes.count else { throw fault("the text ends inside a string") }
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {

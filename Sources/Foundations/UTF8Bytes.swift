@@ -1,7 +1,7 @@
 /// Decoding and checking UTF-8 in raw bytes.
-enum UTF8Bytes {
+package enum UTF8Bytes {
     /// What stands at a position of possibly ill-formed UTF-8.
-    enum Step: Equatable {
+    package enum Step: Equatable {
         /// One well-formed scalar of this many bytes.
         case valid(Int)
         /// A maximal ill-formed subpart of this many bytes; it is worth one U+FFFD.
@@ -11,10 +11,10 @@ enum UTF8Bytes {
     }
 
     /// U+FFFD in UTF-8.
-    static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
+    package static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
 
     /// Looks at position `i < bytes.count` (Unicode, table 3-7, "well-formed UTF-8 byte sequences").
-    static func step(_ bytes: UnsafeBufferPointer<UInt8>, at i: Int) -> Step {
+    package static func step(_ bytes: UnsafeBufferPointer<UInt8>, at i: Int) -> Step {
         let lead = bytes[i]
         var low: UInt8 = 0x80
         var high: UInt8 = 0xBF
@@ -42,7 +42,7 @@ enum UTF8Bytes {
     }
 
     /// The position of the first byte that is not part of well-formed UTF-8.
-    static func firstError(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    package static func firstError(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         let raw = UnsafeRawBufferPointer(bytes)
         var i = 0
         while i < bytes.count {
@@ -59,8 +59,9 @@ enum UTF8Bytes {
     }
 
     /// The scalar at `p[i]` of bytes known to be well-formed.
+    @inlinable
     @inline(__always)
-    static func decode(_ p: UnsafePointer<UInt8>, _ i: Int) -> (scalar: UInt32, length: Int) {
+    package static func decode(_ p: UnsafePointer<UInt8>, _ i: Int) -> (scalar: UInt32, length: Int) {
         let a = UInt32(p[i])
         if a < 0x80 { return (a, 1) }
         let b = UInt32(p[i + 1]) & 0x3F
@@ -71,26 +72,29 @@ enum UTF8Bytes {
     }
 
     /// Where the scalar that ends before `i > start` begins, in bytes known to be well-formed.
+    @inlinable
     @inline(__always)
-    static func previous(_ p: UnsafePointer<UInt8>, _ i: Int, start: Int) -> Int {
+    package static func previous(_ p: UnsafePointer<UInt8>, _ i: Int, start: Int) -> Int {
         var k = i - 1
         while k > start, p[k] & 0xC0 == 0x80 { k -= 1 }
         return k
     }
 
     /// Appends a scalar's bytes.
-    static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    package static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     }
 }
 
 /// Turns bytes that come in pieces into well-formed UTF-8, with U+FFFD for each maximal ill-formed
 /// subpart; a tail that may still become a character is held back.
-struct UTF8Repair: Sendable {
+package struct UTF8Repair: Sendable {
     private var tail: [UInt8] = []
 
+    package init() {}
+
     /// Appends what is certain after these bytes.
-    mutating func feed(_ bytes: [UInt8], into output: inout [UInt8]) {
+    package mutating func feed(_ bytes: [UInt8], into output: inout [UInt8]) {
         let all = tail.isEmpty ? bytes : tail + bytes
         tail.removeAll(keepingCapacity: true)
         all.withUnsafeBufferPointer { all in
@@ -112,7 +116,7 @@ struct UTF8Repair: Sendable {
     }
 
     /// At the end an incomplete character is one U+FFFD.
-    mutating func finish(into output: inout [UInt8]) {
+    package mutating func finish(into output: inout [UInt8]) {
         if !tail.isEmpty { output.append(contentsOf: UTF8Bytes.replacement) }
         tail.removeAll()
     }

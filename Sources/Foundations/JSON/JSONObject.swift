@@ -1,0 +1,68 @@
+import OrderedCollections
+
+/// One member of a JSON object.
+public struct JSONMember: Sendable, Equatable {
+    public var name: String
+    public var value: JSONValue
+
+    public init(name: String, value: JSONValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The members of a JSON object, in their order. Names are equal if their bytes are: not, as Swift's strings
+/// are, up to Unicode normalization.
+public struct JSONObject: Sendable, Equatable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
+    private struct Name: Hashable {
+        var text: String
+
+        static func == (a: Name, b: Name) -> Bool {
+            a.text.utf8.count == b.text.utf8.count && a.text.utf8.elementsEqual(b.text.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    // Searched one by one while there are few, by a hash table beyond that.
+    private var members: OrderedDictionary<Name, JSONValue> = [:]
+
+    public init() {}
+
+    /// Of members with the same name the last one counts, in the place of the first.
+    public init(_ members: some Sequence<JSONMember>) {
+        for member in members { self[member.name] = member.value }
+    }
+
+    public init(_ members: [(String, JSONValue)]) {
+        for (name, value) in members { self[name] = value }
+    }
+
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { members.count }
+    public subscript(position: Int) -> JSONMember {
+        let (name, value) = members.elements[position]
+        return JSONMember(name: name.text, value: value)
+    }
+
+    /// The value of that name; nil removes it.
+    public subscript(name: String) -> JSONValue? {
+        get { members[Name(text: name)] }
+        set { members[Name(text: name)] = newValue }
+    }
+
+    /// - Returns: false, without a change, if there is a member of that name.
+    package mutating func insert(_ value: JSONValue, for name: String) -> Bool {
+        let key = Name(text: name)
+        guard members.index(forKey: key) == nil else { return false }
+        members[key] = value
+        return true
+    }
+
+    package var names: [String] { members.keys.map(\.text) }
+}

@@ -1,0 +1,69 @@
+/// Writes JSON in one line, the members in the order of the calls: same values, same bytes.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init() {}
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func object(_ body: (inout JSONWriter) -> Void) {
+        enclosed(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+    }
+
+    package mutating func array(_ body: (inout JSONWriter) -> Void) {
+        enclosed(UInt8(ascii: "["), UInt8(ascii: "]"), body)
+    }
+
+    private mutating func enclosed(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
+        comma()
+        bytes.append(open)
+        needsComma = false
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    /// A member's name; its value must follow.
+    package mutating func key(_ name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func int<Number: BinaryInteger>(_ value: Number) { raw(String(value)) }
+
+    package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
+
+    package mutating func null() { raw("null") }
+
+    /// The shortest text that reads back as the same number. JSON has no infinity: such become null.
+    package mutating func number(_ value: Double) {
+        value.isFinite ? raw(Self.plain(value.description)) : null()
+    }
+
+    package mutating func number(_ value: Float) {
+        value.isFinite ? raw(Self.plain(value.description)) : null()
+    }
+
+    /// JSON that is already encoded.
+    package mutating func raw(_ json: String) {
+        comma()
+        bytes.append(contentsOf: json.utf8)
+        needsComma = true
+    }
+
+    package mutating func string(_ value: String) {
+        comma()
+        JSONBytes.append(value, to: &bytes)
+        needsComma = true
+    }
+
+    private mutating func comma() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    private static func plain(_ description: String) -> String {
+        description.hasSuffix(".0") ? String(description.dropLast(2)) : description
+    }
+}
