@@ -76,8 +76,8 @@ struct TemplateRandom: RandomNumberGenerator {
     @Test func mutationsNeverCrash() throws {
         var random = TemplateRandom(state: 4)
         var sources = Self.sources
-        for name in ["phi-3.5-mini", "phi-4-mini", "phi-4", "smollm2"] {
-            guard let file = sharedFixtures?.appending(path: "chat_templates/\(name).jinja") else { break }
+        for name in ModelFixtures.models {
+            let file = try ModelFixtures.folder().appending(path: "chat_templates/\(name).jinja")
             sources.append(try String(contentsOf: file, encoding: .utf8))
         }
         // Low limits keep each case short; that the real ones hold is tested elsewhere.

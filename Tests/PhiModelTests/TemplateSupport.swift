@@ -21,11 +21,6 @@ extension JSONValue {
     }
 }
 
-/// The folder of shared fixtures, if the machine has it.
-let sharedFixtures = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"].map {
-    URL(fileURLWithPath: $0).appending(path: "fixtures")
-}
-
 /// Strings are compared by bytes: Swift's `==` would take canonically equivalent ones as equal.
 func expectSame(_ found: String, _ wanted: String, _ what: String) {
     #expect(

@@ -4,12 +4,11 @@ import Testing
 @testable import PhiModel
 
 /// All vectors that Hugging Face's tokenizers made for the real tokenizers.
-@Suite(.enabled(if: SharedFixtures.isPresent, "set PHIBATCH_SHARED to run these"))
 struct TokenizerGoldenTests {
-    @Test(arguments: SharedFixtures.models)
+    @Test(arguments: ModelFixtures.models)
     func encodesAndDecodesExactly(_ model: String) throws {
-        let tokenizer = try SharedFixtures.tokenizer(model)
-        let lines = try SharedFixtures.golden(model)
+        let tokenizer = try ModelFixtures.tokenizer(model)
+        let lines = try ModelFixtures.golden(model)
         #expect(lines.count > 600)
         var wrong: [String] = []
         for line in lines {
@@ -31,10 +30,10 @@ struct TokenizerGoldenTests {
         #expect(wrong.isEmpty, "\(wrong.count) wrong, first: \(wrong.prefix(5))")
     }
 
-    @Test(arguments: SharedFixtures.models)
+    @Test(arguments: ModelFixtures.models)
     func streamsWhatItDecodes(_ model: String) throws {
-        let tokenizer = try SharedFixtures.tokenizer(model)
-        for (number, line) in try SharedFixtures.golden(model).enumerated() {
+        let tokenizer = try ModelFixtures.tokenizer(model)
+        for (number, line) in try ModelFixtures.golden(model).enumerated() {
             let ids = line.idsWithSpecial
             // Every line whole; every seventh cut off at each place.
             let ends = number % 7 == 0 && ids.count < 200 ? Array(0...ids.count) : [ids.count]
@@ -49,9 +48,9 @@ struct TokenizerGoldenTests {
         }
     }
 
-    @Test(arguments: zip(SharedFixtures.models, [32011, 200029, 100352, 49152]))
+    @Test(arguments: zip(ModelFixtures.models, [32011, 200029, 100352, 49152]))
     func knowsItsVocabulary(_ model: String, _ size: Int) throws {
-        let tokenizer = try SharedFixtures.tokenizer(model)
+        let tokenizer = try ModelFixtures.tokenizer(model)
         #expect(tokenizer.vocabularySize == size)
         for id in Int32(0)..<Int32(size) {
             guard let content = tokenizer.content(of: id) else { continue }
@@ -60,7 +59,7 @@ struct TokenizerGoldenTests {
     }
 
     @Test func namesBytesOfTokens() throws {
-        let phi3 = try SharedFixtures.tokenizer("phi-3.5-mini")
+        let phi3 = try ModelFixtures.tokenizer("phi-3.5-mini")
         #expect(phi3.bytes(of: 3 + 0x0A) == [0x0A])
         #expect(phi3.bytes(of: 3 + 0xE4) == [0xE4])
         #expect(phi3.text(of: 3 + 0xE4) == "\u{FFFD}")
@@ -69,7 +68,11 @@ struct TokenizerGoldenTests {
         #expect(phi3.isSpecial(32007) && !phi3.isSpecial(the) && !phi3.isSpecial(2))
         #expect(phi3.text(of: 32007) == "<|end|>")
         #expect(phi3.bytes(of: 99999).isEmpty && phi3.bytes(of: -1).isEmpty)
-        let phi4 = try SharedFixtures.tokenizer("phi-4-mini")
+    }
+
+    @Test(.enabled(if: ModelFixtures.hasAll, "PHIBATCH_SHARED is not set: only Phi-3.5's vectors are run"))
+    func namesBytesOfByteLevelTokens() throws {
+        let phi4 = try ModelFixtures.tokenizer("phi-4-mini")
         let word = try #require(phi4.id(of: "Ġthe"))
         #expect(phi4.text(of: word) == " the")
     }
@@ -77,15 +80,15 @@ struct TokenizerGoldenTests {
     /// Not a test of a number, which would depend on the machine: a floor far below what is measured.
     @Test(
         .enabled(if: !isSanitized),
-        arguments: SharedFixtures.models)
+        arguments: ModelFixtures.models)
     func isFast(_ model: String) throws {
         let clock = ContinuousClock()
         let loadStart = clock.now
-        let tokenizer = try SharedFixtures.tokenizer(model)
+        let tokenizer = try ModelFixtures.tokenizer(model)
         let load = clock.now - loadStart
         // Mixed text: everything but the hard cases, over and over.
         let plain = ["special", "random", "random-unicode", "odd", "control", "regex"]
-        let sample = try SharedFixtures.golden(model).filter { !plain.contains($0.category) }
+        let sample = try ModelFixtures.golden(model).filter { !plain.contains($0.category) }
             .map(\.text).joined(separator: "\n")
         let text = String(repeating: sample, count: 2_000_000 / sample.utf8.count)
         _ = tokenizer.encode(sample, addSpecialTokens: false)

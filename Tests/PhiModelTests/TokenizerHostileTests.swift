@@ -220,12 +220,11 @@ struct TokenizerHostileTests {
     }
 }
 
-@Suite(.enabled(if: SharedFixtures.isPresent, "set PHIBATCH_SHARED to run these"))
 struct TokenizerHostileRealTests {
     /// A megabyte of one thing over and over, on the real tokenizers.
-    @Test(arguments: SharedFixtures.models)
+    @Test(arguments: ModelFixtures.models)
     func evilTexts(_ model: String) throws {
-        let tokenizer = try SharedFixtures.tokenizer(model)
+        let tokenizer = try ModelFixtures.tokenizer(model)
         let units = ["a", " ", "A", "\n", "\n ", "あA", "😀", "e\u{301}", "=", "1", "'", "<|", "\u{0}", "ﷺ"]
         for unit in units {
             let text = String(repeating: unit, count: 500_000 / unit.utf8.count)

@@ -2,24 +2,45 @@ import Foundation
 
 @testable import PhiModel
 
-/// The folder with real tokenizers and golden vectors, if the environment names one.
-enum SharedFixtures {
-    static let folder: URL? = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"].map {
+/// Real tokenizers and golden vectors: Phi-3.5's, which lie packed beside the tests, or all of those in the
+/// folder that the environment names.
+enum ModelFixtures {
+    static let shared: URL? = ProcessInfo.processInfo.environment["PHIBATCH_SHARED"].map {
         URL(fileURLWithPath: $0).appendingPathComponent("fixtures")
     }
-    static let isPresent = folder != nil
-    static let models = ["phi-3.5-mini", "phi-4-mini", "phi-4", "smollm2"]
+    static let hasAll = shared != nil
+    static let models = hasAll ? ["phi-3.5-mini", "phi-4-mini", "phi-4", "smollm2"] : ["phi-3.5-mini"]
 
-    struct Missing: Error {}
+    struct Unusable: Error {
+        let message: String
+    }
+
+    private static let unpacked = Result { try unpack() }
+
+    static func folder() throws -> URL { try shared ?? unpacked.get() }
+
+    /// Into a folder that the system clears: it is used until the process ends.
+    private static func unpack() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "phibatch-fixtures-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let archive = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/phi-3.5-mini.tar.gz")
+        let tar = Process()
+        tar.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        tar.arguments = ["tar", "-xzf", archive.path, "-C", folder.path]
+        try tar.run()
+        tar.waitUntilExit()
+        guard tar.terminationStatus == 0 else { throw Unusable(message: "tar can't unpack \(archive.path)") }
+        return folder
+    }
 
     static func tokenizer(_ model: String) throws -> Tokenizer {
-        guard let folder else { throw Missing() }
-        return try Tokenizer(folder: folder.appendingPathComponent(model))
+        try Tokenizer(folder: folder().appendingPathComponent(model))
     }
 
     static func golden(_ model: String) throws -> [GoldenLine] {
-        guard let folder else { throw Missing() }
-        let file = folder.appendingPathComponent("golden/public/\(model).tokenizer.jsonl")
+        let file = try folder().appendingPathComponent("golden/public/\(model).tokenizer.jsonl")
         let decoder = JSONDecoder()
         return try Data(contentsOf: file).split(separator: 0x0A).map {
             try decoder.decode(GoldenLine.self, from: Data($0))
