@@ -144,7 +144,7 @@ public struct JobKey: Sendable {
         JobKey(
             "kv", "TYPE",
             "precision of KV caches: int8, f16 (twice the memory), or auto, which is int8 (default auto)",
-            result: { $0.kvPrecision.resolved.rawValue },
+            // Results depend on it, too; it is in the engine's identity.
             set: { job, value throws(SettingProblem) in job.kvPrecision = try value.word(CachePrecision.self)
             }),
         JobKey(
