@@ -93,6 +93,9 @@ public final class ModelContainer: Sendable {
     private func answer(
         _ messages: [ChatMessage], _ parameters: Parameters, _ stopped: Stopped, _ emit: (String) -> Void
     ) throws -> Summary {
+        if let problem = parameters.sampling.rules.problem(vocabularySize: engine.limits.vocabularySize) {
+            throw ModelError(.badRequest, problem)
+        }
         let prompt = try engine.tokens(for: .messages(messages))
         guard
             case .admitted(let sequence, let cached) = try engine.admit(
@@ -108,9 +111,9 @@ public final class ModelContainer: Sendable {
             promptTokens: prompt.count, completionTokens: 0, prefillSeconds: 0, decodeSeconds: 0, ended: false
         )
         var next = prompt[cached...]
+        var request = SamplingRequest(
+            parameters: parameters.sampling, stream: parameters.seed, prompt: prompt)
         while summary.completionTokens < parameters.maxTokens, !stopped.isSet {
-            let request = SamplingRequest(
-                parameters: parameters.sampling, stream: parameters.seed, position: summary.completionTokens)
             let choices = try engine.step([StepInput(sequence: sequence, tokens: next, sampling: request)])
             guard let choice = choices[0] else { break }
             if summary.completionTokens == 0 { first = .now }
@@ -119,6 +122,7 @@ public final class ModelContainer: Sendable {
                 break
             }
             summary.completionTokens += 1
+            _ = request.accept(choice.token)
             let text = stream.append(choice.token)
             if !text.isEmpty { emit(text) }
             next = [choice.token]

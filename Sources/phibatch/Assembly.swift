@@ -18,10 +18,7 @@ enum Assembly {
         try ModelFolder.checkLinks(job.model)
     }
 
-    /// Another version of the arithmetic gives other results, and must not go on with the old ones.
-    private static let arithmeticVersion = "5"
-
-    static func loadModel(_ job: JobSettings, log: Logger) throws -> any BatchModel {
+    private static func engineOptions(_ job: JobSettings) -> EngineOptions {
         var options = EngineOptions(cache: .standard())
         if case .count(let threads) = job.threads { options.threads = threads }
         options.kvPrecision = job.kvPrecision.engineValue
@@ -31,7 +28,11 @@ enum Assembly {
         case .share(let share):
             options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
         }
-        let engine = try PhiEngine(folder: job.model, options: options)
+        return options
+    }
+
+    static func loadModel(_ job: JobSettings, log: Logger) throws -> any BatchModel {
+        let engine = try PhiEngine(folder: job.model, options: engineOptions(job))
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }
@@ -47,7 +48,7 @@ enum Assembly {
     static func openStore(
         _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
-        let fingerprint = try RunFingerprint(job: job, arithmetic: arithmeticVersion)
+        let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(engineOptions(job)))
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
             return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)

@@ -22,7 +22,8 @@ struct RunCommand: ParsableCommand {
 
             A line of the input is {"prompt": "..."}, {"messages": [{"role": ..., "content": ...}]} or any object \
             whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
-            it enforces: a line's own temperature, top_p, top_k and min_p count only where the job sets none.
+            it enforces: a line's own temperature, top_p, top_k, min_p, penalties and logit_bias count only where \
+            the job sets none.
 
             Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
             by their number) and content: of an edited input only what is changed or new is done.

@@ -27,6 +27,10 @@ import Testing
             top_p: 0.9
             top_k: 40
             min_p: 0.05
+            presence_penalty: -0.5
+            frequency_penalty: 2
+            repetition_penalty: 1.1
+            logit_bias: {15: -100, "7": 2.5}
             seed: -17
             stop: ["\\n\\n", END]
             workers: 16
@@ -49,6 +53,9 @@ import Testing
         #expect(
             job.maxTokens == 128 && job.temperature == 0.7 && job.topP == 0.9 && job.topK == 40
                 && job.minP == 0.05)
+        #expect(
+            job.presencePenalty == -0.5 && job.frequencyPenalty == 2 && job.repetitionPenalty == 1.1
+                && job.logitBias == [15: -100, 7: 2.5])
         #expect(job.seed == -17 && job.stop == ["\n\n", "END"])
         #expect(job.workers == .count(16) && job.threads == .auto)
         #expect(job.maxFailures == .percent(5) && job.maxFailures.allowed(of: 39) == 1)
@@ -82,6 +89,37 @@ import Testing
         ("top_p: 0", "job.yaml:4: top_p must be a number above 0, at most 1, but is 0."),
         ("top_k: -1", "job.yaml:4: top_k must be a whole number, 0 or more, but is -1."),
         ("min_p: 1.5", "job.yaml:4: min_p must be a number from 0 to 1, but is 1.5."),
+        ("presence_penalty: 2.5", "job.yaml:4: presence_penalty must be a number from -2 to 2, but is 2.5."),
+        ("frequency_penalty: -3", "job.yaml:4: frequency_penalty must be a number from -2 to 2, but is -3."),
+        (
+            "repetition_penalty: 0",
+            "job.yaml:4: repetition_penalty must be a number above 0, at most 100, but is 0."
+        ),
+        (
+            "logit_bias: 5",
+            "job.yaml:4: logit_bias must be a map of token ids to numbers from -100 to 100, but is 5."
+        ),
+        (
+            "logit_bias: [\"5=1\"]",
+            "job.yaml:4: logit_bias must be a map of token ids to numbers from -100 to 100, but is a list."
+        ),
+        (
+            "logit_bias:\n  5: 1\n  the: 2",
+            "job.yaml:6: logit_bias must be a map of token ids to numbers, but has the key the."
+        ),
+        (
+            "logit_bias:\n  5: 1\n  -6: 2",
+            "job.yaml:6: logit_bias must be a map of token ids to numbers, but has the key -6."
+        ),
+        (
+            "logit_bias:\n  5: 1\n  6: 101",
+            "job.yaml:6: logit_bias must be from -100 to 100 for each token id, but is 101 for 6."
+        ),
+        (
+            "logit_bias: {5: [1]}",
+            "job.yaml:4: logit_bias must be from -100 to 100 for each token id, but is a list"
+        ),
+        ("logit_bias:\n  5: 1\n  \"5\": 2", "job.yaml:5: the key 5 is given more than once; keep one."),
         ("seed: x", "job.yaml:4: seed must be a whole number"),
         ("stop: 5", "job.yaml:4: stop must be a string or a list of strings, but is 5."),
         (
@@ -155,8 +193,10 @@ import Testing
             Self.required + "max_tokens: 128\nstop: a", folder: "jobs",
             options: [
                 "--max-tokens", "64", "--input", "-", "--stop=x", "--stop", "5", "--prompt",
-                "--odd {{ prompt }}",
+                "--odd {{ prompt }}", "--logit-bias", "5=-100", "--logit-bias=7=2.5",
+                "--presence-penalty", "-1",
             ])
+        #expect(job.logitBias == [5: -100, 7: 2.5] && job.presencePenalty == -1)
         #expect(job.maxTokens == 64 && job.input == ["-"] && job.stop == ["x", "5"])
         #expect(job.prompt == "--odd {{ prompt }}" && job.output == "jobs/out.jsonl")
     }
@@ -180,6 +220,17 @@ import Testing
             problem(file, ["--max-token", "5"]) == "unknown option --max-token. Did you mean --max-tokens?")
         #expect(problem(file, ["--seed"]) == "--seed needs a value: --seed N.")
         #expect(problem(file, ["--seed", "1", "--seed", "2"]) == "--seed is given more than once.")
+        for (value, expected) in [
+            ("5", "--logit-bias must be ID=X, a token id and a number from -100 to 100, but is 5."),
+            ("5=1=2", "--logit-bias must be ID=X, a token id and a number from -100 to 100, but is 5=1=2."),
+            ("the=1", "--logit-bias must be a map of token ids to numbers, but has the key the."),
+            ("5=200", "--logit-bias must be from -100 to 100 for each token id, but is 200 for 5."),
+        ] {
+            #expect(problem(file, ["--logit-bias", value]) == expected)
+        }
+        #expect(
+            problem(file, ["--logit-bias", "5=1", "--logit-bias", "5=1"])
+                == "--logit-bias has the token id 5 more than once.")
         #expect(problem(file, ["--top-p", "2"]) == "--top-p must be a number above 0, at most 1, but is 2.")
     }
 
@@ -204,7 +255,8 @@ import Testing
         for line in [
             "system: x", "prompt: x", "chat: false", "max_tokens: 1", "temperature: 1", "top_p: 0.5",
             "top_k: 1",
-            "min_p: 0.5", "seed: 1", "stop: x", "samples: 2", "ignore_eos: true", "tokens: true",
+            "min_p: 0.5", "presence_penalty: 0", "frequency_penalty: 1", "repetition_penalty: 1.1",
+            "logit_bias: {}", "seed: 1", "stop: x", "samples: 2", "ignore_eos: true", "tokens: true",
             "logprobs: 0",
         ] {
             #expect(
@@ -212,11 +264,23 @@ import Testing
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
-            "max_failures: 3", "kv: int8",
+            "max_failures: 3", "kv: int8", "kv: f16",
         ] {
             #expect(
                 try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")
         }
+        #expect(
+            try JobSettings.parse(Self.required + "logit_bias: {15: -100, 7: 2.5}").resultSettings
+                .contains { $0 == ("logit_bias", "7=2.5 15=-100.0") })
+    }
+
+    /// Settings that came later are not among them where they are not set: results of earlier versions count.
+    @Test func aPlainJobHasTheSameSettingsAsEver() throws {
+        #expect(
+            JobSettings().resultSettings.map(\.name) == [
+                "system", "prompt", "chat", "max_tokens", "temperature", "top_p", "top_k", "min_p", "seed",
+                "stop", "samples", "ignore_eos", "tokens", "logprobs",
+            ])
     }
 
     @Test func defaultsInTheHelpAreTheRealOnes() {

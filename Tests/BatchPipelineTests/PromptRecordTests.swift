@@ -24,6 +24,14 @@ import Testing
                     .utf8))
         #expect(record.id == "a" && record.maxTokens == 5 && record.seed == -3 && record.stop == ["x"])
         #expect(record.temperature == 1 && record.topP == 0.5 && record.topK == 3 && record.minP == 0.1)
+        #expect(record.presencePenalty == nil && record.logitBias == nil)
+        let rules = try PromptRecord.parse(
+            Array(
+                #"{"prompt":"p","presence_penalty":-2,"frequency_penalty":0.5,"repetition_penalty":1.5,"logit_bias":{"15":-100,"7":2.5}}"#
+                    .utf8))
+        #expect(
+            rules.presencePenalty == -2 && rules.frequencyPenalty == 0.5 && rules.repetitionPenalty == 1.5)
+        #expect(rules.logitBias == [15: -100, 7: 2.5])
         let other = try PromptRecord.parse(
             Array(#"{"id":7,"prompt":"p","max_tokens":null,"stop":["a","b"]}"#.utf8))
         #expect(other.id == "7" && other.maxTokens == nil && other.stop == ["a", "b"])
@@ -47,6 +55,32 @@ import Testing
     ])
     func wrongLinesAreNamed(line: String, expected: LineError.Code) {
         #expect(code(line) == expected)
+    }
+
+    @Test(arguments: [
+        (#""presence_penalty":3"#, "`presence_penalty` must be a number from -2 to 2, but is 3."),
+        (#""frequency_penalty":"1""#, "`frequency_penalty` must be a number from -2 to 2, but is a string."),
+        (#""repetition_penalty":0"#, "`repetition_penalty` must be a number above 0, at most 100, but is 0."),
+        (
+            #""logit_bias":[1]"#,
+            "`logit_bias` must be an object of token ids and numbers from -100 to 100, but is a list."
+        ),
+        (#""logit_bias":{"the":1}"#, "`logit_bias` must have token ids as names, but has \"the\"."),
+        (#""logit_bias":{"05":1}"#, "`logit_bias` must have token ids as names, but has \"05\"."),
+        (#""logit_bias":{"-5":1}"#, "`logit_bias` must have token ids as names, but has \"-5\"."),
+        (
+            #""logit_bias":{"5":101}"#,
+            "`logit_bias` must have numbers from -100 to 100, but has 101 for 5."
+        ),
+        (
+            #""logit_bias":{"5":null}"#,
+            "`logit_bias` must have numbers from -100 to 100, but has null for 5."
+        ),
+    ])
+    func wrongRulesAreNamed(field: String, message: String) {
+        #expect(throws: LineError(.badField, message)) {
+            try PromptRecord.parse(Array("{\"prompt\":\"p\",\(field)}".utf8))
+        }
     }
 
     @Test func invalidUTF8IsNamed() {

@@ -15,6 +15,8 @@ import Testing
             if index % 5 == 1 { line += ",\"max_tokens\":\(1 + index % 7)" }
             if index % 7 == 2 { line += ",\"stop\":[\"end\",\" thebc\"]" }
             if index % 11 == 3 { line += ",\"seed\":\(index)" }
+            if index % 3 == 0 { line += ",\"repetition_penalty\":1.5,\"frequency_penalty\":0.3" }
+            if index % 4 == 1 { line += ",\"presence_penalty\":0.7,\"logit_bias\":{\"260\":-100,\"257\":1}" }
             if index % 13 == 4 {
                 line = "{\"id\":\"line-\(index)\",\"messages\":[{\"role\":\"user\",\"content\":\"\(words)\"}]"
             }

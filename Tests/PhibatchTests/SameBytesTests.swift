@@ -26,7 +26,7 @@ struct SameBytesTests {
 
     private static let settings = ["--tokens", "true", "--logprobs", "2", "--seed", "17"]
 
-    /// Every other line of the samples is sampled at temperature 0.8.
+    /// Every other line of the samples is sampled at temperature 0.8, and every third one has penalties.
     @Test func workersThreadsChunksAndKernels() throws {
         let wanted = [
             "gravity", "capital-de", "greeting-ja", "one-step", "sql", "chat-correct", "emoji", "broken",
@@ -36,7 +36,12 @@ struct SameBytesTests {
         }
         #expect(samples.count == wanted.count)
         let lines = samples.enumerated().map { number, line in
-            number % 2 == 0 ? line : "{\"temperature\": 0.8, " + line.dropFirst()
+            var more = number % 2 == 0 ? "" : "\"temperature\": 0.8, "
+            if number % 3 == 1 {
+                more +=
+                    "\"repetition_penalty\": 1.3, \"frequency_penalty\": 0.4, \"logit_bias\": {\"28\": 2}, "
+            }
+            return "{" + more + line.dropFirst()
         }
         let job = try DemoJob(lines, Self.settings + ["--max-tokens", "12", "--max-failures", "1"])
         defer { job.remove() }
@@ -56,7 +61,7 @@ struct SameBytesTests {
     @Test func everyKernelVariant() throws {
         let lines = [
             "{\"prompt\": \"The sea is\"}", "{\"prompt\": \"Un, deux,\", \"temperature\": 0.8}",
-            "{\"prompt\": [1, 2, 300, 40]}",
+            "{\"prompt\": [1, 2, 300, 40], \"presence_penalty\": 1.5, \"repetition_penalty\": 1.1}",
         ]
         let job = try DemoJob(lines, Self.settings + ["--chat", "false", "--max-tokens", "4"])
         defer { job.remove() }

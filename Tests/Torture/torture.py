@@ -42,7 +42,7 @@ def parse():
 
 
 def lines(rng):
-    """Prompts of varied length; half are sampled, some end early, two are broken."""
+    """Prompts of varied length; half are sampled, some have penalties, some end early, two are broken."""
     words = "sea stone river lamp orchard engine winter letter bridge clock".split()
     for number in range(28):
         prompt = " ".join(rng.choice(words) for _ in range(rng.choice([3, 8, 20, 90])))
@@ -52,6 +52,12 @@ def lines(rng):
             line["temperature"] = 0.9
         if number % 7 == 3:
             line["stop"] = ["\n", ". "]
+        if number % 3 == 1:
+            line["repetition_penalty"] = 1.2
+            line["frequency_penalty"] = 0.3
+        if number % 4 == 2:
+            line["presence_penalty"] = 0.8
+            line["logit_bias"] = {"28": -100, "198": 2.5}
         yield json.dumps(line)
     yield '{"id": "broken", "prompt": '
     yield '{"id": "line-0", "prompt": "a duplicate"}'

@@ -103,13 +103,16 @@ struct LineField {
         }
     }
 
-    private func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
-        var shown = value.kindName
+    func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
+        LineError(.badField, "`\(name)` must be \(right), but is \(shown(value)).")
+    }
+
+    /// How an error names a value.
+    func shown(_ value: JSONValue) -> String {
         switch value {
-        case .int(let number): shown = "\(number)"
-        case .double(let number): shown = "\(number)"
-        default: break
+        case .int(let number): return "\(number)"
+        case .double(let number): return "\(number)"
+        default: return value.kindName
         }
-        return LineError(.badField, "`\(name)` must be \(right), but is \(shown).")
     }
 }

@@ -26,6 +26,11 @@ public struct PromptRecord: Sendable {
     public var topP: Float?
     public var topK: Int?
     public var minP: Float?
+    public var presencePenalty: Float?
+    public var frequencyPenalty: Float?
+    public var repetitionPenalty: Float?
+    /// By token id.
+    public var logitBias: [Int32: Float]?
 
     static let idLimit = 4096
 
@@ -60,6 +65,11 @@ public struct PromptRecord: Sendable {
         temperature = try field.number("temperature", "a number from 0 to 10") { $0 >= 0 && $0 <= 10 }
         topP = try field.number("top_p", "a number above 0, at most 1") { $0 > 0 && $0 <= 1 }
         minP = try field.number("min_p", "a number from 0 to 1") { $0 >= 0 && $0 <= 1 }
+        presencePenalty = try field.penalty("presence_penalty")
+        frequencyPenalty = try field.penalty("frequency_penalty")
+        repetitionPenalty = try field.number(
+            "repetition_penalty", "a number above 0, at most 100", where: LogitRules.isRepetitionPenalty)
+        logitBias = try field.logitBias()
         stop = try field.stops()
         if let tokens = try field.tokenIDs("prompt") {
             guard field["messages"] == nil else {

@@ -113,7 +113,7 @@ enum JobFile {
 extension SettingValue {
     /// Two levels are all that a setting can have; what lies deeper is not looked at.
     fileprivate init(_ node: Node, folder: String, depth: Int) {
-        self.init(content: .mapping, folder: folder, line: node.mark?.line)
+        self.init(content: .mapping([]), folder: folder, line: node.mark?.line)
         switch node {
         case .scalar(let scalar) where scalar.style == .plain || scalar.style == .any:
             content =
@@ -122,7 +122,16 @@ extension SettingValue {
         case .sequence(let sequence):
             content = .list(
                 depth == 0 ? sequence.map { SettingValue($0, folder: folder, depth: 1) } : [])
-        case .mapping, .alias: break
+        case .mapping(let mapping):
+            content = .mapping(
+                depth == 0
+                    ? mapping.map {
+                        (
+                            SettingValue($0.key, folder: folder, depth: 1),
+                            SettingValue($0.value, folder: folder, depth: 1)
+                        )
+                    } : [])
+        case .alias: break
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundations
+import PhiModel
 
 /// One setting of a job: the same list serves job files, command-line options and the help.
 public struct JobKey: Sendable {
@@ -8,13 +9,13 @@ public struct JobKey: Sendable {
     public let help: String
     /// May be given several times as an option; the values make a list.
     let isList: Bool
-    /// The setting's value as text, if results depend on it.
-    let resultValue: (@Sendable (JobSettings) -> String)?
+    /// The setting's value as text, if results depend on it; nil where it is not set.
+    let resultValue: (@Sendable (JobSettings) -> String?)?
     let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
 
     private init(
         _ name: String, _ placeholder: String, _ help: String, isList: Bool = false,
-        result: (@Sendable (JobSettings) -> String)? = nil,
+        result: (@Sendable (JobSettings) -> String?)? = nil,
         set: @escaping @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
     ) {
         self.name = name
@@ -92,6 +93,31 @@ public struct JobKey: Sendable {
                 job.minP = Float(try value.number("a number from 0 to 1") { $0 >= 0 && $0 <= 1 })
             }),
         JobKey(
+            "presence_penalty", "X",
+            "taken from the logit of each token that the completion has, -2 to 2 (default 0)",
+            result: { $0.presencePenalty.map { "\($0)" } },
+            set: { job, value throws(SettingProblem) in job.presencePenalty = try value.penalty() }),
+        JobKey(
+            "frequency_penalty", "X",
+            "taken from a token's logit for each time the completion has it, -2 to 2 (default 0)",
+            result: { $0.frequencyPenalty.map { "\($0)" } },
+            set: { job, value throws(SettingProblem) in job.frequencyPenalty = try value.penalty() }),
+        JobKey(
+            "repetition_penalty", "X",
+            "divides the logits of tokens that prompt or completion have; negative ones are multiplied "
+                + "(default 1: none)",
+            result: { $0.repetitionPenalty.map { "\($0)" } },
+            set: { job, value throws(SettingProblem) in
+                job.repetitionPenalty = Float(
+                    try value.number("a number above 0, at most 100", where: LogitRules.isRepetitionPenalty))
+            }),
+        JobKey(
+            "logit_bias", "ID=X",
+            "added to the logit of token ID, -100 to 100; may come several times (a map in a job file)",
+            isList: true,
+            result: { $0.logitBias.map(biasText) },
+            set: { job, value throws(SettingProblem) in job.logitBias = try value.logitBias() }),
+        JobKey(
             "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",
             result: { "\($0.seed ?? 0)" },
             set: { job, value throws(SettingProblem) in job.seed = try value.int(in: Int.min...Int.max) }),
@@ -144,7 +170,7 @@ public struct JobKey: Sendable {
         JobKey(
             "kv", "TYPE",
             "precision of KV caches: int8, f16 (twice the memory), or auto, which is int8 (default auto)",
-            result: { $0.kvPrecision.resolved.rawValue },
+            // Results depend on it, too; it is in the engine's identity.
             set: { job, value throws(SettingProblem) in job.kvPrecision = try value.word(CachePrecision.self)
             }),
         JobKey(
@@ -166,6 +192,10 @@ public struct JobKey: Sendable {
 private func text<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "-" }
 
 private func text(_ value: String?) -> String { value.map { list([$0]) } ?? "-" }
+
+private func biasText(_ bias: [Int32: Float]) -> String {
+    bias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+}
 
 private func list(_ values: [String]) -> String {
     var writer = JSONWriter()

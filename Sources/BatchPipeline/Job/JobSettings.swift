@@ -52,6 +52,11 @@ public struct JobSettings: Sendable, Equatable {
     public var topP: Float?
     public var topK: Int?
     public var minP: Float?
+    public var presencePenalty: Float?
+    public var frequencyPenalty: Float?
+    public var repetitionPenalty: Float?
+    /// By token id.
+    public var logitBias: [Int32: Float]?
     public var seed: Int?
     public var stop: [String] = []
     public var ignoreEndOfSequence = false
@@ -86,8 +91,9 @@ public struct JobSettings: Sendable, Equatable {
     /// for so many.
     static func automaticWorkers(threads: Int) -> Int { min(128, max(32, 4 * threads)) }
 
-    /// What the results depend on, in a fixed order, each value as text: another value, other results.
+    /// What the results depend on, in a fixed order, each value as text: another value, other results. Later
+    /// settings are left out where they are not set, so that older results still count.
     public var resultSettings: [(name: String, value: String)] {
-        JobKey.all.compactMap { key in key.resultValue.map { (key.name, $0(self)) } }
+        JobKey.all.compactMap { key in key.resultValue?(self).map { (key.name, $0) } }
     }
 }

@@ -20,7 +20,7 @@ struct SettingValue {
         /// Text in quotes or in a block: a string and nothing else.
         case quoted(String)
         case list([SettingValue])
-        case mapping
+        case mapping([(key: SettingValue, value: SettingValue)])
         case null
     }
 

@@ -27,6 +27,8 @@ struct Completion {
     /// Tokens not yet sent to the model.
     private(set) var unsent: ArraySlice<Int32> = []
 
+    /// How the next token is chosen.
+    private var sampling: SamplingRequest
     private let endOfSequence: Set<Int32>
     private var stream: any TextStream
     private var stops: StopMatcher
@@ -34,6 +36,9 @@ struct Completion {
     init(_ request: Request, model: any BatchModel, ignoresEndOfSequence: Bool) {
         self.request = request
         endOfSequence = ignoresEndOfSequence ? [] : model.limits.endOfSequence
+        sampling = SamplingRequest(
+            parameters: request.sampling, stream: request.stream, prompt: request.prompt,
+            constraint: request.constraint)
         stream = model.makeTextStream()
         stops = StopMatcher(request.stops)
     }
@@ -49,8 +54,10 @@ struct Completion {
         else { return nil }
         var completion = self
         for (index, token) in saved.tokens.enumerated() {
-            completion.append(token, logprob: request.sampling.logprobs == nil ? nil : saved.logprobs[index])
-            if completion.finishReason != nil { return nil }
+            let logprob = request.sampling.logprobs == nil ? nil : saved.logprobs[index]
+            guard completion.append(token, logprob: logprob), completion.finishReason == nil else {
+                return nil
+            }
         }
         completion.savedCount = saved.tokens.count
         return completion
@@ -68,12 +75,7 @@ struct Completion {
     mutating func send(_ count: Int, samples: Bool, to sequence: SequenceID) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
-        return StepInput(
-            sequence: sequence, tokens: rows,
-            sampling: samples
-                ? SamplingRequest(
-                    parameters: request.sampling, stream: request.stream, position: tokens.count)
-                : nil)
+        return StepInput(sequence: sequence, tokens: rows, sampling: samples ? sampling : nil)
     }
 
     /// Takes the token that the model chose. Sets `finishReason` if it was the last one.
@@ -83,13 +85,16 @@ struct Completion {
             finish(.stop)
             return
         }
-        append(
+        let isAllowed = append(
             choice.token,
             logprob: request.sampling.logprobs == nil ? nil : LogprobEntry(choice, model: model).encoded)
+        precondition(isAllowed, "the model chose a token that the constraint forbids")
         unsent = [choice.token]
     }
 
-    private mutating func append(_ token: Int32, logprob: String?) {
+    /// - Returns: false if the constraint doesn't allow the token.
+    private mutating func append(_ token: Int32, logprob: String?) -> Bool {
+        guard sampling.accept(token) else { return false }
         tokens.append(token)
         if let logprob { logprobs.append(logprob) }
         text += stops.append(stream.append(token))
@@ -98,6 +103,7 @@ struct Completion {
         } else if tokens.count >= request.maxTokens {
             finish(.length)
         }
+        return true
     }
 
     /// What was held back is text after all, unless half a character at the end completes a stop string.

@@ -172,6 +172,14 @@ final class LineFeeder: @unchecked Sendable {
                 "The prompt has \(tokens.count) tokens, but the model's context holds \(limits.contextLength), completion included."
             )
         }
+        let rules = LogitRules(
+            bias: job.logitBias ?? record.logitBias ?? [:],
+            presencePenalty: job.presencePenalty ?? record.presencePenalty ?? 0,
+            frequencyPenalty: job.frequencyPenalty ?? record.frequencyPenalty ?? 0,
+            repetitionPenalty: job.repetitionPenalty ?? record.repetitionPenalty ?? 1)
+        if let problem = rules.problem(vocabularySize: limits.vocabularySize) {
+            throw LineError(.badField, problem)
+        }
         let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
         return PreparedLine(
             prompt: tokens,
@@ -181,7 +189,8 @@ final class LineFeeder: @unchecked Sendable {
                 topP: job.topP ?? record.topP ?? 1,
                 topK: job.topK ?? record.topK ?? 0,
                 minP: job.minP ?? record.minP ?? 0,
-                logprobs: job.logprobs),
+                logprobs: job.logprobs,
+                rules: rules),
             seed: record.seed ?? job.seed ?? 0,
             stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop))
     }

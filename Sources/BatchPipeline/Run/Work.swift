@@ -19,6 +19,8 @@ struct Request: Sendable {
     /// At least 1, and within the model's context.
     var maxTokens: Int
     var sampling: SamplingParameters
+    /// What the answer must be like, before its first token.
+    var constraint: (any Constraint)?
     var seed: Int
     /// The key of its random stream.
     var stream: UInt64

@@ -191,7 +191,7 @@ typedef struct PhiKernels {
     // how many it did; reads `bytes` (a multiple of 1024), and returns their sum.
     uint64_t (*probe_products)(size_t rounds);
     uint32_t (*probe_reads)(const uint8_t *memory, size_t bytes);
-    // e[i] = exp((x[i] - max) * inverse_temperature); returns the sum.
+    // e[i] = exp((x[i] - max) * inverse_temperature); returns the sum. e may be x.
     float (*exponentials)(const float *x, size_t n, float max, float inverse_temperature, float *e);
 } PhiKernels;
 

@@ -1,11 +1,8 @@
 import CPhiKernels
 import Foundation
 
-/// Chooses a token from a row of logits, by fixed arithmetic: the same logits, parameters, stream and
-/// position give the same token on every machine.
-///
-/// The filters apply in this order: temperature, `topK`, `topP` (of what topK left), `minP`.
-/// Equal logits count in the order of their ids.
+/// Chooses a token from a row of logits, by fixed arithmetic: the same logits and request give the same token
+/// on every machine. `SamplingRequest` has the order of steps; equal logits count in the order of their ids.
 struct Sampler {
     let kernels: Kernels
 
@@ -28,20 +25,30 @@ struct Sampler {
         _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
         request: SamplingRequest
     ) -> TokenChoice {
-        let best = kernels.table.argmax(logits, count)
+        var row = logits
+        if request.changesLogits {
+            scratch.update(from: logits, count: count)
+            request.changeLogits(UnsafeMutableBufferPointer(start: scratch, count: count))
+            row = UnsafePointer(scratch)
+        }
+        let best = kernels.table.argmax(row, count)
+        precondition(
+            request.constraint == nil || row[best] != -.infinity, "the constraint allows no token at all")
         var choice = TokenChoice(token: Int32(best))
         let parameters = request.parameters
         if parameters.temperature > 0 {
             // Below this even the nearest float's probability underflows: greedy.
             let inverse = 1 / max(parameters.temperature, 1e-6)
-            _ = kernels.table.exponentials(logits, count, logits[best], inverse, scratch)
+            _ = kernels.table.exponentials(row, count, row[best], inverse, scratch)
             let u = Self.uniform(stream: request.stream, position: request.position)
             choice.token = Int32(draw(scratch, count: count, parameters: parameters, uniform: u))
         }
         if let wanted = parameters.logprobs {
-            let sum = kernels.table.exponentials(logits, count, logits[best], 1, scratch)
+            // The model's own, whatever was changed.
+            let most = logits[request.changesLogits ? kernels.table.argmax(logits, count) : best]
+            let sum = kernels.table.exponentials(logits, count, most, 1, scratch)
             let logSum = phi_log(Double(sum))
-            func logprob(_ id: Int) -> Float { Float(Double(logits[id] - logits[best]) - logSum) }
+            func logprob(_ id: Int) -> Float { Float(Double(logits[id] - most) - logSum) }
             choice.logprob = logprob(Int(choice.token))
             choice.top = largest(logits, count: count, keep: wanted).map {
                 TokenLogprob(id: Int32($0), logprob: logprob($0))

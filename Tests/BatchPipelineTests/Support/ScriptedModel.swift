@@ -129,8 +129,20 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
             if sampling.position != sequence.tokens.count - sequence.promptCount {
                 faults.append("wrong position")
             }
+            if !isRight(sampling, sequence) { faults.append("wrong history") }
             return choose(sequence.tokens, sampling)
         }
+    }
+
+    /// Whether penalties will see the tokens that they are meant to see.
+    private func isRight(_ sampling: SamplingRequest, _ sequence: Sequence) -> Bool {
+        let rules = sampling.parameters.rules
+        var history = TokenHistory(
+            prompt: rules.usesPrompt ? Array(sequence.tokens.prefix(sequence.promptCount)) : [])
+        if rules.usesCompletion {
+            for token in sequence.tokens.dropFirst(sequence.promptCount) { history.append(token) }
+        }
+        return history == sampling.history
     }
 
     private func choose(_ tokens: [Int32], _ sampling: SamplingRequest) -> TokenChoice {
@@ -142,7 +154,16 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
             mix(UInt64(sampling.position))
         }
         let vocabulary = UInt64(Self.pieces.count + Self.halves.count)
-        let token = (hash >> 20) % endOdds == 0 ? 0 : Int32(256 + (hash >> 8) % vocabulary)
+        var token = (hash >> 20) % endOdds == 0 ? 0 : Int32(256 + (hash >> 8) % vocabulary)
+        if sampling.changesLogits {
+            // Logits of -1 to 1, the token from above the largest.
+            var logits = (0..<UInt64(limits.vocabularySize)).map { id in
+                Float(((hash ^ id) &* 0x9E37_79B9_7F4A_7C15) >> 44) / Float(1 << 19) - 1
+            }
+            logits[Int(token)] = 1.5
+            logits.withUnsafeMutableBufferPointer { sampling.changeLogits($0) }
+            token = Int32(logits.indices.reduce(0) { logits[$1] > logits[$0] ? $1 : $0 })
+        }
         var choice = TokenChoice(token: token)
         if let count = sampling.parameters.logprobs {
             choice.logprob = -Float(hash % 1000) / 1000

@@ -50,17 +50,20 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
     for parameters in [
         SamplingParameters(logprobs: 3), SamplingParameters(temperature: 1, topP: 0.5),
         SamplingParameters(temperature: 0.7, topK: 2, minP: 0.1),
+        SamplingParameters(
+            temperature: 0.7, rules: LogitRules(bias: [0: -100], presencePenalty: 2, repetitionPenalty: 0.01)),
     ] {
         guard case .admitted(let sequence, let cached) = try engine.admit(prompt: prompt, maxTokens: 2)
         else { throw BrokenPromise(description: "no room in an empty cache") }
         defer { engine.release(sequence) }
         var tokens = prompt[cached...]
-        for position in 0..<2 {
-            let request = SamplingRequest(parameters: parameters, stream: 7, position: position)
+        var request = SamplingRequest(parameters: parameters, stream: 7, prompt: prompt)
+        for _ in 0..<2 {
             let choices = try engine.step([StepInput(sequence: sequence, tokens: tokens, sampling: request)])
             guard let choice = choices[0], (0..<vocabulary).contains(choice.token) else {
                 throw BrokenPromise(description: "a token that is none")
             }
+            _ = request.accept(choice.token)
             tokens = [choice.token]
         }
     }

@@ -1,0 +1,17 @@
+/// Says which tokens may come next in one sequence, from those that have come so far.
+///
+/// A value: a copy is the same place in the same text, and goes on by itself. So keeping a copy is all that
+/// going back takes, and tokens that are only guessed can be accepted by a copy. What is costly to build (an
+/// automaton, masks of frequent states) belongs in memory that the copies share.
+///
+/// `allowed` depends on the accepted tokens alone. It may be asked on any thread, also while the forward pass
+/// that computes the logits is running.
+public protocol Constraint: Sendable {
+    /// The tokens that may come next; at least one. Where the text may end, the model's end of sequence is
+    /// among them.
+    func allowed() -> TokenMask
+
+    /// Goes on to after `token`.
+    /// - Returns: false if the token is not allowed. Then nothing has changed.
+    mutating func accept(_ token: Int32) -> Bool
+}

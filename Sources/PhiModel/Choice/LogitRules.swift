@@ -1,0 +1,84 @@
+/// What a request changes in the model's logits before a token is chosen.
+///
+/// `bias`, `presencePenalty` and `frequencyPenalty` are those of OpenAI's API: the penalties look at the
+/// completion, not at the prompt. `repetitionPenalty` is that of Hugging Face's
+/// RepetitionPenaltyLogitsProcessor: it looks at prompt and completion.
+public struct LogitRules: Sendable, Equatable {
+    /// Added to the logits of these tokens; -100 ... 100.
+    public var bias: [Int32: Float]
+    /// Taken from the logit of each token that is in the completion; -2 ... 2, 0 is none.
+    public var presencePenalty: Float
+    /// Taken from a token's logit once for each time it is in the completion; -2 ... 2, 0 is none.
+    public var frequencyPenalty: Float
+    /// Divides positive logits of tokens that have come, and multiplies negative ones; above 0, 1 is none.
+    public var repetitionPenalty: Float
+
+    public init(
+        bias: [Int32: Float] = [:], presencePenalty: Float = 0, frequencyPenalty: Float = 0,
+        repetitionPenalty: Float = 1
+    ) {
+        self.bias = bias
+        self.presencePenalty = presencePenalty
+        self.frequencyPenalty = frequencyPenalty
+        self.repetitionPenalty = repetitionPenalty
+    }
+
+    public static let biasRange: ClosedRange<Double> = -100...100
+    public static let penaltyRange: ClosedRange<Double> = -2...2
+    /// Hugging Face knows no upper limit; beyond this one a number is a mistake.
+    public static func isRepetitionPenalty(_ value: Double) -> Bool { Float(value) > 0 && value <= 100 }
+
+    /// Whether the tokens of the completion play a role.
+    public var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
+    /// Whether the tokens of the prompt play a role, too.
+    public var usesPrompt: Bool { repetitionPenalty != 1 }
+
+    /// What is wrong with the rules for a vocabulary of this size; nil if nothing is.
+    public func problem(vocabularySize: Int) -> String? {
+        if let token = bias.keys.filter({ $0 < 0 || $0 >= vocabularySize }).min() {
+            return "logit_bias has the token id \(token), but the model's ids end at \(vocabularySize - 1)."
+        }
+        if let wrong = bias.filter({ !Self.biasRange.contains(Double($0.value)) }).min(by: { $0.key < $1.key }
+        ) {
+            return "logit_bias must be from -100 to 100, but is \(wrong.value) for the token id \(wrong.key)."
+        }
+        for (name, penalty) in [
+            ("presence_penalty", presencePenalty), ("frequency_penalty", frequencyPenalty),
+        ] where !Self.penaltyRange.contains(Double(penalty)) {
+            return "\(name) must be from -2 to 2, but is \(penalty)."
+        }
+        guard Self.isRepetitionPenalty(Double(repetitionPenalty)) else {
+            return "repetition_penalty must be above 0 and at most 100, but is \(repetitionPenalty)."
+        }
+        return nil
+    }
+
+    /// Changes a row of logits: for each token that a rule names, in this order and with one rounding at each
+    /// operation,
+    ///
+    ///     x = x + bias
+    ///     x = x - presence                            if it is in the completion
+    ///     x = x - frequency * count                   if it is in the completion
+    ///     x = x > 0 ? x / repetition : x * repetition if it is in prompt or completion
+    ///
+    /// Logits of -infinity stay: those tokens are out. All others stay finite.
+    public func apply(to row: UnsafeMutableBufferPointer<Float>, history: TokenHistory) {
+        func change(_ token: Int32, _ body: (Float) -> Float) {
+            guard token >= 0, token < row.count, row[Int(token)] > -.infinity else { return }
+            let largest = Float.greatestFiniteMagnitude
+            row[Int(token)] = min(max(body(row[Int(token)]), -largest), largest)
+        }
+        for (token, bias) in bias { change(token) { $0 + bias } }
+        for entry in history.entries {
+            change(entry.token) { logit in
+                var x = logit
+                if entry.count > 0 {
+                    x -= presencePenalty
+                    x -= frequencyPenalty * Float(entry.count)
+                }
+                if usesPrompt { x = x > 0 ? x / repetitionPenalty : x * repetitionPenalty }
+                return x
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// All that decides one sequence's next token, apart from the model: an engine asked for a token gets the
+/// logits, changes and filters them in this order, and draws.
+///
+/// 1. the constraint's mask: all other tokens are out
+/// 2. logit bias
+/// 3. presence penalty
+/// 4. frequency penalty
+/// 5. repetition penalty
+/// 6. temperature; at 0 the largest logit is chosen (of equals, that of the lower id), and this is the end
+/// 7. top-k
+/// 8. top-p, of what top-k left
+/// 9. min-p
+/// 10. the draw
+///
+/// Log-probabilities are the model's own, as before step 1.
+///
+/// A value: a copy is the state after the tokens accepted so far, to go back to or to try guesses with.
+public struct SamplingRequest: Sendable {
+    public let parameters: SamplingParameters
+    /// The request's own random stream (a hash of the job's seed and the line's id and sample number).
+    public let stream: UInt64
+    /// Which number of that stream is used: how many tokens this completion already has.
+    public private(set) var position: Int
+    /// The tokens that penalties look at; empty where there are none.
+    public private(set) var history: TokenHistory
+    public private(set) var constraint: (any Constraint)?
+
+    /// The state before the completion's first token.
+    /// - Parameters:
+    ///   - position: of the random stream, where the first token is not the first number's.
+    ///   - prompt: used by the repetition penalty.
+    public init(
+        parameters: SamplingParameters, stream: UInt64, position: Int = 0, prompt: [Int32] = [],
+        constraint: (any Constraint)? = nil
+    ) {
+        self.parameters = parameters
+        self.stream = stream
+        self.position = position
+        self.constraint = constraint
+        history = TokenHistory(prompt: parameters.rules.usesPrompt ? prompt : [])
+    }
+
+    /// Goes on to after `token`, a token of the completion.
+    /// - Returns: false if the constraint doesn't allow it. Then nothing has changed.
+    public mutating func accept(_ token: Int32) -> Bool {
+        guard constraint?.accept(token) != false else { return false }
+        if parameters.rules.usesCompletion { history.append(token) }
+        position += 1
+        return true
+    }
+
+    /// Whether steps 1 to 5 change anything.
+    public var changesLogits: Bool {
+        constraint != nil || !parameters.rules.bias.isEmpty || !history.entries.isEmpty
+    }
+
+    /// Steps 1 to 5, in place.
+    public func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
+        constraint?.allowed().apply(to: row)
+        parameters.rules.apply(to: row, history: history)
+    }
+}

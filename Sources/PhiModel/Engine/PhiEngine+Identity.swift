@@ -1,0 +1,21 @@
+extension PhiEngine {
+    /// Raised with every change that gives other bits anywhere, from embedding to choice of token: then results
+    /// of earlier runs must not be mixed with new ones. `ArithmeticTests` holds what each version gives.
+    static let arithmeticVersion = "5"
+
+    /// What results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
+    /// with these options: another identity, other results. Threads, memory and kernels are not in it.
+    public static func identity(_ options: EngineOptions) -> [(name: String, value: String)] {
+        [("arithmetic", arithmeticVersion), ("kv", options.kvPrecision.name)]
+    }
+}
+
+extension KVPrecision {
+    /// How jobs call it.
+    var name: String {
+        switch self {
+        case .int8: "int8"
+        case .float16: "f16"
+        }
+    }
+}

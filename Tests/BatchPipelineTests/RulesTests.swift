@@ -1,0 +1,132 @@
+import PhiModel
+import Testing
+
+@testable import BatchPipeline
+
+/// Penalties, logit bias and constraints on their way from job and line to the model.
+@Suite struct RulesTests {
+    /// The rules of each request that reached the model, in order of the lines.
+    private func rules(
+        _ lines: [String], _ change: (inout JobSettings) -> Void = { _ in }
+    ) throws -> [LogitRules] {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(lines.map { $0 + "\n" }.joined(), to: "in.jsonl")
+        let job = JobSettings.test(input: [path], change)
+        let queue = WorkQueue(countLimit: 100)
+        let feeder = try LineFeeder(
+            job: job, models: ModelLoader(job: job) { ScriptedModel() }, store: SharedStore(MemoryStore()),
+            queue: queue)
+        feeder.start()
+        let deadline = ContinuousClock.now + .seconds(60 * patience)
+        var found: [LogitRules] = []
+        while true {
+            switch try queue.pop(patience: 10) {
+            case .work(.request(let request)): found.append(request.sampling.rules)
+            case .work(.failure(_, let error)): throw error
+            case .end: return found
+            case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")
+            }
+        }
+    }
+
+    private static let line =
+        #"{"prompt":"a","presence_penalty":1,"frequency_penalty":-1,"repetition_penalty":1.5,"logit_bias":{"260":5}}"#
+
+    @Test func whatTheJobSetsItEnforces() throws {
+        #expect(
+            try rules([Self.line, #"{"prompt":"b"}"#]) == [
+                LogitRules(
+                    bias: [260: 5], presencePenalty: 1, frequencyPenalty: -1, repetitionPenalty: 1.5),
+                LogitRules(),
+            ])
+        let enforced = LogitRules(
+            bias: [257: -1], presencePenalty: 0, frequencyPenalty: 0.5, repetitionPenalty: 2)
+        #expect(
+            try rules([Self.line, #"{"prompt":"b"}"#]) {
+                $0.presencePenalty = 0
+                $0.frequencyPenalty = 0.5
+                $0.repetitionPenalty = 2
+                $0.logitBias = [257: -1]
+            } == [enforced, enforced])
+        // Each setting by itself; an empty map is set, too.
+        #expect(
+            try rules([Self.line]) {
+                $0.logitBias = [:]
+                $0.presencePenalty = 0.5
+            } == [LogitRules(presencePenalty: 0.5, frequencyPenalty: -1, repetitionPenalty: 1.5)])
+    }
+
+    @Test func tokenIdsBeyondTheVocabularyAreRefused() throws {
+        let size = ScriptedModel().limits.vocabularySize
+        let problem = "logit_bias has the token id \(size), but the model's ids end at \(size - 1)."
+        #expect(throws: LineError(.badField, problem)) {
+            try rules(["{\"prompt\":\"a\",\"logit_bias\":{\"\(size)\":1}}"])
+        }
+        #expect(throws: JobError(.badJob, problem)) {
+            try rules([#"{"prompt":"a"}"#]) { $0.logitBias = [Int32(size): 1] }
+        }
+    }
+
+    /// Odd and even tokens in turn.
+    private struct Alternation: Constraint {
+        var wantsOdd = true
+        let size: Int
+
+        func allowed() -> TokenMask {
+            TokenMask((0..<Int32(size)).filter { $0 % 2 == (wantsOdd ? 1 : 0) }, count: size)
+        }
+        mutating func accept(_ token: Int32) -> Bool {
+            guard allowed()[token] else { return false }
+            wantsOdd.toggle()
+            return true
+        }
+    }
+
+    private func request(_ model: ScriptedModel, saved: [Int32]? = nil) -> Request {
+        let key = WorkKey(id: "a", contentHash: 1)
+        return Request(
+            label: WorkLabel(position: 0, index: 0, sample: 0, key: key, file: "in", lineNumber: 1),
+            prompt: [260, 261], maxTokens: 20,
+            sampling: SamplingParameters(
+                rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
+            constraint: Alternation(size: model.limits.vocabularySize), seed: 0, stream: 0,
+            stops: StopSet([]), saved: saved.map { InFlightRecord(key: key, tokens: $0) },
+            readyAt: .now)
+    }
+
+    private func complete(_ start: Completion, _ model: ScriptedModel) throws -> [Int32] {
+        var completion = start
+        guard
+            case .admitted(let sequence, let cached) = try model.admit(
+                prompt: completion.request.prompt, maxTokens: 20)
+        else { return [] }
+        completion.begin(sequence, cached: cached)
+        while completion.finishReason == nil {
+            let input = completion.send(completion.unsent.count, samples: true, to: sequence)
+            guard let choice = try model.step([input])[0] else { return [] }
+            completion.accept(choice, model: model)
+        }
+        return completion.tokens
+    }
+
+    /// A constraint goes on where it was, after a resumption and however far that is.
+    @Test func constraintsReachTheModelAndResume() throws {
+        let model = ScriptedModel()
+        model.endOdds = .max
+        let fresh = Completion(request(model), model: model, ignoresEndOfSequence: true)
+        let whole = try complete(fresh, model)
+        #expect(whole.count == 20)
+        #expect(whole.enumerated().allSatisfy { $0.element % 2 == ($0.offset % 2 == 0 ? 1 : 0) })
+        for count in 1..<20 {
+            let again = Completion(
+                request(model, saved: Array(whole[..<count])), model: model, ignoresEndOfSequence: true)
+            let resumed = try #require(again.resumed(limits: model.limits))
+            #expect(try complete(resumed, model) == whole)
+        }
+        #expect(model.faults.isEmpty, "\(model.faults)")
+        // Saved tokens that the constraint forbids can't be ours.
+        let forged = Completion(
+            request(model, saved: [257, 259]), model: model, ignoresEndOfSequence: true)
+        #expect(forged.resumed(limits: model.limits) == nil)
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import PhiModel
+
+/// Numbers worked by hand from the definitions of OpenAI's API and of Hugging Face's
+/// RepetitionPenaltyLogitsProcessor. All of them are exact in binary.
+@Suite struct LogitRulesTests {
+    private func apply(
+        _ rules: LogitRules, to logits: [Float], prompt: [Int32] = [], completion: [Int32] = []
+    ) -> [Float] {
+        var history = TokenHistory(prompt: prompt)
+        for token in completion { history.append(token) }
+        var row = logits
+        row.withUnsafeMutableBufferPointer { rules.apply(to: $0, history: history) }
+        return row
+    }
+
+    /// mu[j] - c[j] * frequency - (c[j] > 0) * presence, c[j] the number of j in the completion.
+    @Test func presenceAndFrequencyCountTheCompletion() {
+        let logits: [Float] = [2, -1, 0.5, 3]
+        let completion: [Int32] = [0, 0, 1]
+        #expect(
+            apply(LogitRules(presencePenalty: 0.5), to: logits, prompt: [2, 3], completion: completion)
+                == [1.5, -1.5, 0.5, 3])
+        #expect(
+            apply(LogitRules(frequencyPenalty: 0.25), to: logits, prompt: [2, 3], completion: completion)
+                == [1.5, -1.25, 0.5, 3])
+        #expect(
+            apply(
+                LogitRules(presencePenalty: -0.5, frequencyPenalty: 0.25), to: logits, completion: completion)
+                == [2, -0.75, 0.5, 3])
+    }
+
+    /// score > 0 ? score / penalty : score * penalty, for each token of input_ids, once.
+    @Test func repetitionLooksAtPromptAndCompletion() {
+        let logits: [Float] = [2, -1, 0.5, 3, 0]
+        #expect(
+            apply(LogitRules(repetitionPenalty: 2), to: logits, prompt: [3, 3, 4], completion: [1, 1])
+                == [2, -2, 0.5, 1.5, 0])
+        #expect(
+            apply(LogitRules(repetitionPenalty: 0.5), to: logits, prompt: [0], completion: [0, 1])
+                == [4, -0.5, 0.5, 3, 0])
+    }
+
+    @Test func biasIsAdded() {
+        #expect(apply(LogitRules(bias: [0: -100, 2: 1.5]), to: [2, -1, 0.5]) == [-98, -1, 2])
+    }
+
+    /// Bias, presence, frequency, repetition: ((2 - 3) - 0.5 - 0.25 * 2) * 2, and (3 + 1) / 2.
+    @Test func theOrderIsTheDocumentedOne() {
+        let rules = LogitRules(
+            bias: [0: -3, 2: 1], presencePenalty: 0.5, frequencyPenalty: 0.25, repetitionPenalty: 2)
+        #expect(apply(rules, to: [2, -1, 3], prompt: [2], completion: [0, 0]) == [-4, -1, 2])
+    }
+
+    @Test func whatIsOutStaysOutAndTheRestStaysFinite() {
+        let largest = Float.greatestFiniteMagnitude
+        let rules = LogitRules(
+            bias: [0: 100, 7: 5], presencePenalty: -2, repetitionPenalty: 1e-30)
+        #expect(
+            apply(rules, to: [-.infinity, 1e20, -largest], completion: [0, 1, 2])
+                == [-.infinity, largest, -largest * 1e-30])
+        #expect(apply(LogitRules(repetitionPenalty: 100), to: [-largest], prompt: [0]) == [-largest])
+    }
+
+    @Test func withoutRulesNothingIsKept() throws {
+        let plain = SamplingRequest(parameters: SamplingParameters(), stream: 0, prompt: [1, 2])
+        var request = try #require(plain.after([3]))
+        #expect(request.history.entries.isEmpty && !request.changesLogits)
+        #expect(request.position == 1)
+        let frequency = SamplingParameters(rules: LogitRules(frequencyPenalty: 1))
+        request = SamplingRequest(parameters: frequency, stream: 0, prompt: [1, 2])
+        #expect(!request.changesLogits)
+        request = try #require(request.after([3, 3]))
+        #expect(request.changesLogits)
+        #expect(request.history.entries.map(\.token) == [3] && request.history.entries[0].count == 2)
+    }
+
+    @Test(
+        arguments: [
+            (LogitRules(), nil), (LogitRules(bias: [0: -100, 9: 100], repetitionPenalty: 100), nil),
+            (
+                LogitRules(bias: [10: 1, 12: 1]),
+                "logit_bias has the token id 10, but the model's ids end at 9."
+            ),
+            (LogitRules(bias: [-1: 1]), "logit_bias has the token id -1, but the model's ids end at 9."),
+            (
+                LogitRules(bias: [1: 100.5]),
+                "logit_bias must be from -100 to 100, but is 100.5 for the token id 1."
+            ),
+            (LogitRules(presencePenalty: .nan), "presence_penalty must be from -2 to 2, but is nan."),
+            (LogitRules(frequencyPenalty: -2.5), "frequency_penalty must be from -2 to 2, but is -2.5."),
+            (
+                LogitRules(repetitionPenalty: 0),
+                "repetition_penalty must be above 0 and at most 100, but is 0.0."
+            ),
+        ] as [(LogitRules, String?)])
+    func rulesOutOfRangeAreNamed(rules: LogitRules, problem: String?) {
+        #expect(rules.problem(vocabularySize: 10) == problem)
+    }
+}

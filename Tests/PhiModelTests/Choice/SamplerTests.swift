@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+@Suite struct SamplerTests {
+    private func choose(
+        _ logits: [Float], _ request: SamplingRequest, kernels: Kernels = Kernels.available[0]
+    ) -> TokenChoice {
+        var scratch = [Float](repeating: .nan, count: logits.count)
+        return Sampler(kernels: kernels).choose(
+            logits, count: logits.count, scratch: &scratch, request: request)
+    }
+
+    private func request(
+        _ parameters: SamplingParameters = SamplingParameters(), position: Int = 0,
+        prompt: [Int32] = [], completion: [Int32] = [], constraint: (any Constraint)? = nil
+    ) -> SamplingRequest {
+        let start = SamplingRequest(
+            parameters: parameters, stream: 7, position: position, prompt: prompt, constraint: constraint)
+        guard let request = start.after(completion) else {
+            Issue.record("the constraint forbids the completion")
+            return start
+        }
+        return request
+    }
+
+    private static let logits: [Float] = (0..<150).map { Float(($0 * 37) % 150) / 16 - 4 }
+    private static let best = Int32(logits.indices.max { logits[$0] < logits[$1] } ?? 0)
+
+    @Test func greedyRespectsEveryRule() {
+        let logits: [Float] = [1, 4, 3, 2, -1]
+        #expect(choose(logits, request()).token == 1)
+        let mask = FixedTokens([0, 3, 4], vocabularySize: 5)
+        #expect(choose(logits, request(constraint: mask)).token == 3)
+        func rules(_ rules: LogitRules) -> SamplingParameters { SamplingParameters(rules: rules) }
+        #expect(choose(logits, request(rules(LogitRules(bias: [1: -100])))).token == 2)
+        #expect(choose(logits, request(rules(LogitRules(bias: [4: 100])))).token == 4)
+        let presence = rules(LogitRules(presencePenalty: 2))
+        #expect(choose(logits, request(presence, completion: [1])).token == 2)
+        let frequency = rules(LogitRules(frequencyPenalty: 0.75))
+        #expect(choose(logits, request(frequency, completion: [1])).token == 1)
+        #expect(choose(logits, request(frequency, completion: [1, 1])).token == 2)
+        let repetition = rules(LogitRules(repetitionPenalty: 2))
+        #expect(choose(logits, request(repetition, prompt: [1])).token == 2)
+        #expect(choose(logits, request(repetition, prompt: [1], completion: [2])).token == 1)
+        // A bias doesn't bring back what the mask has taken out.
+        #expect(choose(logits, request(rules(LogitRules(bias: [1: 100])), constraint: mask)).token == 3)
+    }
+
+    /// Two of three tokens are left, with the probabilities 1/4 and 3/4.
+    @Test func theDrawIsOverWhatIsLeft() {
+        let logits: [Float] = [1, 50, 1 + Float(log(3.0)) - 2]
+        var drawn = [0, 0]
+        for position in 0..<200 {
+            let parameters = SamplingParameters(temperature: 1, rules: LogitRules(bias: [2: 2]))
+            let request = request(
+                parameters, position: position, constraint: FixedTokens([0, 2], vocabularySize: 3))
+            let uniform = Sampler.uniform(stream: 7, position: position)
+            let token = choose(logits, request).token
+            #expect(token == (uniform < 0.25 ? 0 : 2), "\(uniform)")
+            drawn[token == 0 ? 0 : 1] += 1
+        }
+        #expect(drawn[0] > 20 && drawn[1] > 100)
+    }
+
+    /// Top-k, top-p and min-p see only what the mask has left; a larger top-k doesn't bring anything back.
+    @Test(arguments: [
+        SamplingParameters(temperature: 2), SamplingParameters(temperature: 2, topK: 100),
+        SamplingParameters(temperature: 2, topK: 2), SamplingParameters(temperature: 2, topP: 0.999),
+        SamplingParameters(temperature: 2, minP: 0.01),
+    ]) func filtersSeeOnlyWhatIsAllowed(parameters: SamplingParameters) {
+        let allowed: [Int32] = [3, 64, 65, 149]
+        let mask = FixedTokens(allowed, vocabularySize: 150)
+        let tokens = (0..<300).map {
+            choose(Self.logits, request(parameters, position: $0, constraint: mask)).token
+        }
+        #expect(Set(tokens).isSubset(of: allowed))
+        let ranked = allowed.sorted { Self.logits[Int($0)] > Self.logits[Int($1)] }
+        #expect(Set(tokens) == Set(parameters.topK == 2 ? Array(ranked[..<2]) : ranked))
+    }
+
+    @Test func logprobsAreTheModelsOwn() {
+        let plain = choose(Self.logits, request(SamplingParameters(logprobs: 5)))
+        #expect(plain.token == Self.best)
+        for temperature: Float in [0, 1] {
+            let parameters = SamplingParameters(
+                temperature: temperature, logprobs: 5,
+                rules: LogitRules(
+                    bias: [Self.best: -100, 3: 100], presencePenalty: 1, repetitionPenalty: 1.5))
+            let choice = choose(Self.logits, request(parameters, prompt: [7], completion: [8]))
+            #expect(choice.token == 3 && choice.top == plain.top)
+            let whole = Self.logits.reduce(0.0) { $0 + exp(Double($1)) }
+            let expected = Double(Self.logits[3]) - log(whole)
+            #expect(abs(Double(choice.logprob ?? .nan) - expected) < 1e-5)
+        }
+    }
+
+    /// Rules that change nothing change nothing, and all kernels choose alike.
+    @Test func everyKernelChoosesAlike() {
+        let neutral = SamplingParameters(
+            temperature: 0.8, topP: 0.9, logprobs: 3, rules: LogitRules(bias: [5: 0], presencePenalty: 0))
+        let rules = SamplingParameters(
+            temperature: 0.8, topP: 0.9, logprobs: 3,
+            rules: LogitRules(
+                bias: [5: 1.7, 90: -3.3], presencePenalty: 0.3, frequencyPenalty: 0.7, repetitionPenalty: 1.3)
+        )
+        let constraint = FixedTokens((0..<150).filter { $0 % 7 != 0 }, vocabularySize: 150)
+        for position in 0..<50 {
+            var plain = neutral
+            plain.rules = LogitRules()
+            let expected = choose(Self.logits, request(plain, position: position))
+            let completion = (0..<Int32(position)).map { $0 * 13 % 150 }.filter { $0 % 7 != 0 }
+            let changed = request(
+                rules, prompt: [1, 2, 5, 90], completion: completion, constraint: constraint)
+            let expectedChanged = choose(Self.logits, changed)
+            for kernels in Kernels.available {
+                #expect(
+                    choose(Self.logits, request(neutral, position: position), kernels: kernels) == expected)
+                #expect(choose(Self.logits, changed, kernels: kernels) == expectedChanged)
+            }
+        }
+    }
+}

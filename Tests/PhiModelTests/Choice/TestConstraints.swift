@@ -1,0 +1,39 @@
+import PhiModel
+
+/// The same tokens may come at every place.
+struct FixedTokens: Constraint {
+    let mask: TokenMask
+
+    init(_ tokens: [Int32], vocabularySize: Int) { mask = TokenMask(tokens, count: vocabularySize) }
+
+    func allowed() -> TokenMask { mask }
+    mutating func accept(_ token: Int32) -> Bool { mask[token] }
+}
+
+/// Multiples of 2, 3, 5 and 7 in turn: what is allowed depends on how many have come.
+struct Multiples: Constraint {
+    let masks: [TokenMask]
+    var place = 0
+
+    init(vocabularySize: Int) {
+        masks = [2, 3, 5, 7].map {
+            TokenMask(stride(from: 0, to: Int32(vocabularySize), by: $0), count: vocabularySize)
+        }
+    }
+
+    func allowed() -> TokenMask { masks[place % masks.count] }
+    mutating func accept(_ token: Int32) -> Bool {
+        guard allowed()[token] else { return false }
+        place += 1
+        return true
+    }
+}
+
+extension SamplingRequest {
+    /// The state after these tokens; nil if one of them is not allowed.
+    func after(_ tokens: [Int32]) -> SamplingRequest? {
+        var copy = self
+        for token in tokens where !copy.accept(token) { return nil }
+        return copy
+    }
+}
