@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundations
 
 /// One setting of a job: the same list serves job files, command-line options and the help.

@@ -1,3 +1,4 @@
+import BatchEngine
 import PhiModel
 
 /// Why a completion ended.

@@ -1,3 +1,4 @@
+import BatchEngine
 import Crypto
 import Foundation
 import PhiModel

@@ -1,3 +1,4 @@
+import BatchEngine
 import PhiModel
 
 /// Numbers of a run, so far or in all.

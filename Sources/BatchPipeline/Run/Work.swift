@@ -1,3 +1,4 @@
+import BatchEngine
 import PhiModel
 
 /// One piece of work: one sample of one line. Names where it stands and what its result is filed under.

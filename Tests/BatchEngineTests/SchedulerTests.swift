@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BatchPipeline
+@testable import BatchEngine
 
 @Suite struct SchedulerTests {
     @Test func prefillRunsInChunksBesideDecode() {
