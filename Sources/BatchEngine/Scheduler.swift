@@ -1,84 +1,73 @@
-/// Says which rows go into the next step. A plain value: what has happened goes in, what to do comes out.
+/// Says which rows go into the next step, and how carefully room is given away. A plain value: what has
+/// happened goes in, what to do comes out.
 ///
-/// Requests are admitted strictly in the order of their arrival, so none can be overtaken for ever. Every
-/// admitted request that has its prompt in the cache decodes one row a step; beside them, the prompts of
-/// newcomers are prefilled in chunks, first come first served.
-public struct Scheduler: Sendable {
-    /// What one request brings into a step: its next `rows` rows; behind the last one a token is chosen
+/// Every sequence that has its prompt in the cache decodes one row a step; beside them, the prompts of
+/// newcomers are prefilled in chunks, oldest first.
+package struct Scheduler: Sendable {
+    /// What one sequence brings into a step: its next `rows` rows; after the last one a token is chosen
     /// if `samples`.
-    public struct Part: Sendable, Equatable {
-        public var request: Int
-        public var rows: Int
-        public var samples: Bool
+    package struct Part: Sendable, Equatable {
+        /// Among the running sequences.
+        package var place: Int
+        package var rows: Int
+        package var samples: Bool
     }
 
-    private struct Running {
-        var request: Int
-        /// Rows still to be prefilled; 0 while decoding.
-        var prefill: Int
-    }
-
-    public let workers: Int
+    package let workers: Int
     /// The most prefill rows of a step; a step has at most `workers + prefillChunk` rows.
-    public let prefillChunk: Int
+    package let prefillChunk: Int
     /// How much of `prefillChunk` is used: less on a slow machine, so that a step stays short and a run
     /// can be stopped between two of them.
     private var chunk: Int
-    private var running: [Running] = []
     private var lastPrefill = 0
-    /// The model said `.later`: until a step is done or somebody leaves, asking again is in vain.
-    private var waits = false
 
-    public init(workers: Int, prefillChunk: Int) {
+    /// A newcomer begins only if it and the others can still grow by so many tokens. More after one had to
+    /// give way: what it computed may have to be computed again.
+    package private(set) var lookahead: Int
+    private let leastLookahead: Int
+    private static let mostLookahead = 1 << 14
+
+    package init(workers: Int, prefillChunk: Int, lookahead: Int = 64) {
         precondition(workers > 0 && prefillChunk > 0)
+        self.lookahead = lookahead
+        leastLookahead = lookahead
         self.workers = workers
         self.prefillChunk = prefillChunk
         chunk = prefillChunk
     }
 
-    public var isIdle: Bool { running.isEmpty }
-    public var runningCount: Int { running.count }
-    /// Whether the first in line may be offered to the model.
-    public var canAdmit: Bool { running.count < workers && !waits }
+    /// How many may begin before an older one that waits for a prefix, until it is waited for.
+    package var overtakingLimit: Int { 4 * workers }
 
-    /// - Parameter rows: prompt rows not yet in the cache, at least 1.
-    public mutating func admit(_ request: Int, rows: Int) {
-        precondition(canAdmit && rows > 0)
-        running.append(Running(request: request, prefill: rows))
-    }
+    /// A sequence had to give way.
+    package mutating func gaveWay() { lookahead = min(max(1, 2 * lookahead), Self.mostLookahead) }
 
-    /// The model had no room for the first in line.
-    public mutating func postpone() { waits = true }
+    /// A sequence came to its end: every eighth of the caution goes with it.
+    package mutating func finished() { lookahead = max(lookahead * 7 / 8, leastLookahead) }
 
-    public mutating func release(_ request: Int) {
-        running.removeAll { $0.request == request }
-        waits = false
-    }
-
-    /// The rows of the next step, counted as done.
-    public mutating func nextStep() -> [Part] {
+    /// The rows of the next step.
+    /// - Parameter open: for each running sequence, oldest first, the rows that are still to be sent: one in a
+    ///   completion, more in a prompt.
+    package mutating func nextStep(_ open: some Sequence<Int>) -> [Part] {
         var parts: [Part] = []
+        parts.reserveCapacity(workers)
         var room = chunk
         lastPrefill = 0
-        // A prefix that another request is filling may be there after this step.
-        waits = false
-        for index in running.indices {
-            let open = running[index].prefill
-            if open == 0 {
-                parts.append(Part(request: running[index].request, rows: 1, samples: true))
+        for (place, open) in open.enumerated() {
+            if open <= 1 {
+                parts.append(Part(place: place, rows: 1, samples: true))
             } else if room > 0 {
                 let rows = min(open, room)
                 room -= rows
                 lastPrefill += rows
-                running[index].prefill -= rows
-                parts.append(Part(request: running[index].request, rows: rows, samples: rows == open))
+                parts.append(Part(place: place, rows: rows, samples: rows == open))
             }
         }
         return parts
     }
 
     /// Adapts the chunk to the time of the last step. Results don't depend on it.
-    public mutating func stepTook(_ seconds: Double) {
+    package mutating func stepTook(_ seconds: Double) {
         if seconds > 1 && lastPrefill > 32 {
             chunk = min(prefillChunk, max(32, min(chunk, lastPrefill) / 2))
         } else if seconds < 0.4 && lastPrefill == chunk {

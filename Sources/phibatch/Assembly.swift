@@ -21,7 +21,7 @@ enum Assembly {
     /// Another version of the arithmetic gives other results, and must not go on with the old ones.
     private static let arithmeticVersion = "5"
 
-    static func loadModel(_ job: JobSettings, log: Logger) throws -> any BatchModel {
+    static func loadModel(_ job: JobSettings, log: Logger) throws -> LoadedModel {
         var options = EngineOptions(cache: .standard())
         if case .count(let threads) = job.threads { options.threads = threads }
         options.kvPrecision = job.kvPrecision.engineValue
@@ -35,7 +35,7 @@ enum Assembly {
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }
-        return engine
+        return LoadedModel(engine)
     }
 
     /// For what has no place beside an output: the cache folder, or memory where there is none.

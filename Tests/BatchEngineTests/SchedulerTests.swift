@@ -5,84 +5,63 @@ import Testing
 @Suite struct SchedulerTests {
     @Test func prefillRunsInChunksBesideDecode() {
         var scheduler = Scheduler(workers: 3, prefillChunk: 10)
-        scheduler.admit(0, rows: 4)
-        #expect(scheduler.nextStep() == [.init(request: 0, rows: 4, samples: true)])
-        scheduler.admit(1, rows: 25)
-        scheduler.admit(2, rows: 3)
-        let decode = Scheduler.Part(request: 0, rows: 1, samples: true)
-        #expect(scheduler.nextStep() == [decode, .init(request: 1, rows: 10, samples: false)])
-        #expect(scheduler.nextStep() == [decode, .init(request: 1, rows: 10, samples: false)])
+        #expect(scheduler.nextStep([4]) == [.init(place: 0, rows: 4, samples: true)])
+        let decode = Scheduler.Part(place: 0, rows: 1, samples: true)
+        #expect(scheduler.nextStep([1, 25, 3]) == [decode, .init(place: 1, rows: 10, samples: false)])
+        #expect(scheduler.nextStep([1, 15, 3]) == [decode, .init(place: 1, rows: 10, samples: false)])
         #expect(
-            scheduler.nextStep() == [
-                decode, .init(request: 1, rows: 5, samples: true), .init(request: 2, rows: 3, samples: true),
+            scheduler.nextStep([1, 5, 3]) == [
+                decode, .init(place: 1, rows: 5, samples: true), .init(place: 2, rows: 3, samples: true),
             ])
-        #expect(scheduler.nextStep().map(\.rows) == [1, 1, 1])
-    }
-
-    @Test func aPostponedRequestWaitsForARelease() {
-        var scheduler = Scheduler(workers: 4, prefillChunk: 10)
-        scheduler.admit(0, rows: 1)
-        #expect(scheduler.canAdmit)
-        scheduler.postpone()
-        #expect(!scheduler.canAdmit)
-        scheduler.release(0)
-        #expect(scheduler.canAdmit && scheduler.isIdle)
+        #expect(scheduler.nextStep([1, 1, 1]).map(\.rows) == [1, 1, 1])
     }
 
     @Test func slowStepsShrinkTheChunkAndQuickOnesRestoreIt() {
         var scheduler = Scheduler(workers: 2, prefillChunk: 512)
-        scheduler.admit(0, rows: 100_000)
+        func next() -> Int { scheduler.nextStep([100_000])[0].rows }
         func next(after seconds: Double) -> Int {
             scheduler.stepTook(seconds)
-            return scheduler.nextStep()[0].rows
+            return next()
         }
-        #expect(scheduler.nextStep()[0].rows == 512)
+        #expect(next() == 512)
         #expect(
             [next(after: 5), next(after: 5), next(after: 5), next(after: 5), next(after: 5)] == [
                 256, 128, 64, 32, 32,
             ])
         #expect([next(after: 0.7), next(after: 0.1), next(after: 0.1)] == [32, 64, 128])
         for _ in 0..<10 { _ = next(after: 0.1) }
-        #expect(scheduler.nextStep()[0].rows == 512)
+        #expect(next() == 512)
     }
 
-    /// Whatever the numbers, each request gets exactly its rows, in order of admission, none waits for ever
-    /// and no step is larger than promised.
-    @Test func everyRequestGetsItsRowsAndNoneStarves() {
+    @Test func whoGivesWayMakesTheOthersMoreCareful() {
+        var scheduler = Scheduler(workers: 2, prefillChunk: 512)
+        let least = scheduler.lookahead
+        scheduler.gaveWay()
+        scheduler.gaveWay()
+        #expect(scheduler.lookahead == 4 * least)
+        for _ in 0..<100 { scheduler.gaveWay() }
+        #expect(scheduler.lookahead < 1 << 20, "and no more than matters")
+        for _ in 0..<100 { scheduler.finished() }
+        #expect(scheduler.lookahead == least)
+    }
+
+    /// Whatever the numbers, no step is larger than promised, and the oldest get their rows first.
+    @Test func noStepIsTooLargeOrEmpty() {
         var random = FixedRandom(7)
-        for _ in 0..<200 {
+        for _ in 0..<2000 {
             let workers = Int.random(in: 1...9, using: &random)
             let chunk = Int.random(in: 1...20, using: &random)
-            let prompts = (0..<30).map { _ in Int.random(in: 1...50, using: &random) }
-            let lengths = (0..<30).map { _ in Int.random(in: 1...20, using: &random) }
             var scheduler = Scheduler(workers: workers, prefillChunk: chunk)
-            var next = 0
-            var rows = [Int](repeating: 0, count: 30)
-            var chosen = [Int](repeating: 0, count: 30)
-            var firstTokens: [Int] = []
-            var steps = 0
-            while next < 30 || !scheduler.isIdle {
-                while next < 30, scheduler.canAdmit {
-                    scheduler.admit(next, rows: prompts[next])
-                    next += 1
-                }
-                let parts = scheduler.nextStep()
-                steps += 1
-                #expect(!parts.isEmpty && parts.reduce(0) { $0 + $1.rows } <= workers + chunk)
-                #expect(Set(parts.map(\.request)).count == parts.count)
-                for part in parts {
-                    rows[part.request] += part.rows
-                    #expect(part.samples == (rows[part.request] >= prompts[part.request]))
-                    guard part.samples else { continue }
-                    if chosen[part.request] == 0 { firstTokens.append(part.request) }
-                    chosen[part.request] += 1
-                    if chosen[part.request] == lengths[part.request] { scheduler.release(part.request) }
-                }
-                guard steps < 10_000 else { break }
-            }
-            #expect(firstTokens == Array(0..<30))
-            #expect(chosen == lengths)
-            #expect(rows == zip(prompts, lengths).map { $0 + $1 - 1 })
+            let open = (0..<workers).map { _ in Int.random(in: 1...50, using: &random) }
+            let parts = scheduler.nextStep(open)
+            #expect(!parts.isEmpty && parts.reduce(0) { $0 + $1.rows } <= workers + chunk)
+            #expect(parts.map(\.place) == parts.map(\.place).sorted())
+            #expect(parts.allSatisfy { $0.samples == ($0.rows == open[$0.place]) })
+            let prefill = parts.filter { open[$0.place] > 1 }
+            #expect(prefill.dropLast().allSatisfy { $0.rows == open[$0.place] })
+            #expect(
+                prefill.map(\.place).elementsEqual(
+                    open.indices.filter { open[$0] > 1 }.prefix(prefill.count)))
         }
     }
 }

@@ -52,7 +52,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         SamplingParameters(logprobs: 3), SamplingParameters(temperature: 1, topP: 0.5),
         SamplingParameters(temperature: 0.7, topK: 2, minP: 0.1),
     ] {
-        guard case .admitted(let sequence, let cached) = try engine.admit(prompt: prompt, maxTokens: 2)
+        guard let (sequence, cached) = try engine.begin(prompt: prompt, maxTokens: 2)
         else { throw BrokenPromise(description: "no room in an empty cache") }
         defer { engine.release(sequence) }
         var tokens = prompt[cached...]
