@@ -97,6 +97,7 @@ package final class BatchLoop {
     // MARK: Steps
 
     private func advance(_ engine: any Engine) throws {
+        for slot in slots { slot.report = StepReport() }
         try makeRoom(engine)
         let parts = scheduler.nextStep(running.lazy.map { $0.unsent.count })
         var inputs: [StepInput] = []
@@ -143,6 +144,7 @@ package final class BatchLoop {
         engine.preempt(sequence.id, tokens: sequence.allTokens)
         sequence.slot.running -= 1
         sequence.slot.waiting += 1
+        sequence.slot.report.preempted += 1
         waiting.insert(sequence, at: waiting.firstIndex { $0.id > sequence.id } ?? waiting.count)
         scheduler.gaveWay()
         preemptions += 1
@@ -151,7 +153,6 @@ package final class BatchLoop {
     private func count(_ parts: [Scheduler.Part], seconds: Double, times: ComputeTimes) {
         let rows = parts.reduce(0) { $0 + $1.rows }
         for slot in slots {
-            slot.report = StepReport()
             slot.report.stepRows = rows
             slot.report.seconds = seconds
             slot.report.times = times

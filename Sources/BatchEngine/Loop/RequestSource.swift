@@ -50,6 +50,8 @@ package struct StepReport: Sendable {
     package var decodeRows = 0
     /// Tokens chosen.
     package var tokens = 0
+    /// Times that one of its requests gave way before the step.
+    package var preempted = 0
     /// Its requests that run after the step.
     package var running = 0
     /// Of all sources.

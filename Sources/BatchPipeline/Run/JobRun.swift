@@ -174,6 +174,7 @@ final class JobRun: RequestSource {
         statistics.decodeSeconds += share * Double(report.decodeRows)
         statistics.compute = report.times
         statistics.completionTokens += report.tokens
+        statistics.preempted += report.preempted
         statistics.running = report.running
         if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
         reportIfDue()
