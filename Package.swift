@@ -7,7 +7,7 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .er
 let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
-let fuzzParts: [Target.Dependency] = ["BatchPipeline", "Foundations", "PhiModel"]
+let fuzzParts: [Target.Dependency] = ["BatchEngine", "BatchPipeline", "Foundations", "PhiModel"]
 let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
 let fuzz: Target =
     isFuzzing
@@ -30,6 +30,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "phibatch", targets: ["phibatch"]),
+        .library(name: "BatchEngine", targets: ["BatchEngine"]),
         .library(name: "PhiModel", targets: ["PhiModel"]),
         .library(name: "BatchPipeline", targets: ["BatchPipeline"]),
     ],
@@ -47,13 +48,17 @@ let package = Package(
             dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
             swiftSettings: fuzzed),
         .target(
+            name: "BatchEngine",
+            dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: fuzzed),
+        .target(
             name: "PhiModel",
-            dependencies: ["CPhiKernels", "Foundations"],
+            dependencies: ["BatchEngine", "CPhiKernels", "Foundations"],
             swiftSettings: fuzzed),
         .target(
             name: "BatchPipeline",
             dependencies: [
-                "Foundations", "PhiModel",
+                "BatchEngine", "Foundations", "PhiModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -62,18 +67,21 @@ let package = Package(
         .executableTarget(
             name: "phibatch",
             dependencies: [
-                "BatchPipeline", "Foundations", "PhiModel",
+                "BatchEngine", "BatchPipeline", "Foundations", "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(name: "FoundationsTests", dependencies: ["Foundations"], swiftSettings: strict),
         .testTarget(
-            name: "PhiModelTests", dependencies: ["CPhiKernels", "Foundations", "PhiModel"],
+            name: "BatchEngineTests", dependencies: ["BatchEngine"], swiftSettings: strict),
+        .testTarget(
+            name: "PhiModelTests", dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "BatchPipelineTests", dependencies: ["BatchPipeline", "Foundations"], swiftSettings: strict),
+            name: "BatchPipelineTests", dependencies: ["BatchEngine", "BatchPipeline", "Foundations"],
+            swiftSettings: strict),
         .testTarget(
             name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
         fuzz,

@@ -1,5 +1,5 @@
+import BatchEngine
 import Foundation
-import Foundations
 
 /// One loaded model for a program that wants to chat with it.
 ///
@@ -91,52 +91,30 @@ public final class ModelContainer: Sendable {
     }
 
     private func answer(
-        _ messages: [ChatMessage], _ parameters: Parameters, _ stopped: Stopped, _ emit: (String) -> Void
+        _ messages: [ChatMessage], _ parameters: Parameters, _ stopped: Stopped,
+        _ emit: @escaping (String) -> Void
     ) throws -> Summary {
         if let problem = parameters.sampling.rules.problem(vocabularySize: engine.limits.vocabularySize) {
             throw ModelError(.badRequest, problem)
         }
-        let prompt = try engine.tokens(for: .messages(messages))
-        guard
-            case .admitted(let sequence, let cached) = try engine.admit(
-                prompt: prompt, maxTokens: parameters.maxTokens)
-        else {
-            throw ModelError(.resources, "the KV cache is in use by other requests")
-        }
-        defer { engine.release(sequence) }
-        var stream = engine.makeTextStream()
-        let begin = ContinuousClock.now
-        var first = begin
-        var summary = Summary(
-            promptTokens: prompt.count, completionTokens: 0, prefillSeconds: 0, decodeSeconds: 0, ended: false
-        )
-        var next = prompt[cached...]
-        var request = SamplingRequest(
-            parameters: parameters.sampling, stream: parameters.seed, prompt: prompt)
-        while summary.completionTokens < parameters.maxTokens, !stopped.isSet {
-            let choices = try engine.step([StepInput(sequence: sequence, tokens: next, sampling: request)])
-            guard let choice = choices[0] else { break }
-            if summary.completionTokens == 0 { first = .now }
-            if engine.limits.endOfSequence.contains(choice.token) {
-                summary.ended = true
-                break
-            }
-            summary.completionTokens += 1
-            _ = request.accept(choice.token)
-            let text = stream.append(choice.token)
-            if !text.isEmpty { emit(text) }
-            next = [choice.token]
-        }
-        let rest = stream.finish()
-        if !rest.isEmpty { emit(rest) }
-        summary.prefillSeconds = (first - begin).seconds
-        summary.decodeSeconds = (ContinuousClock.now - first).seconds
-        return summary
+        let prompt = try engine.text.tokens(for: .messages(messages))
+        let answer = Answer(
+            Request(
+                prompt: prompt, maxTokens: parameters.maxTokens, sampling: parameters.sampling,
+                stream: parameters.seed, endOfSequence: engine.limits.endOfSequence, stops: .none,
+                text: engine.text.makeTextStream()), stopped, emit)
+        let loop = BatchLoop(engine: engine, workers: 1, prefillChunk: Self.prefillChunk)
+        loop.add(answer)
+        loop.run()
+        return try answer.summary.get()
     }
+
+    /// Rows of a prompt in one step: between two of them an answer can be stopped.
+    private static let prefillChunk = 512
 }
 
 /// A flag that is set once.
-private final class Stopped: @unchecked Sendable {
+final class Stopped: @unchecked Sendable {
     private let lock = NSLock()
     private var value = false
     var isSet: Bool { lock.withLock { value } }

@@ -31,12 +31,12 @@ enum Assembly {
         return options
     }
 
-    static func loadModel(_ job: JobSettings, log: Logger) throws -> any BatchModel {
+    static func loadModel(_ job: JobSettings, log: Logger) throws -> LoadedModel {
         let engine = try PhiEngine(folder: job.model, options: engineOptions(job))
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }
-        return engine
+        return LoadedModel(engine)
     }
 
     /// For what has no place beside an output: the cache folder, or memory where there is none.

@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundations
 import PhiModel
 
@@ -34,12 +35,12 @@ struct Bench {
         (0..<count).map { _ in Int32.random(in: 0..<Int32(engine.configuration.vocabularySize)) }
     }
 
-    private func admit(prompt: Int, tokens: Int) throws -> (SequenceID, [Int32]) {
+    private func admit(prompt: Int, tokens: Int) throws -> (RequestID, [Int32]) {
         let ids = randomPrompt(prompt)
-        guard case .admitted(let sequence, _) = try engine.admit(prompt: ids, maxTokens: tokens) else {
+        guard let (id, _) = try engine.begin(prompt: ids, maxTokens: tokens) else {
             throw ModelError(.resources, "the KV cache is too small for this batch and length")
         }
-        return (sequence, ids)
+        return (id, ids)
     }
 
     private static let greedy = SamplingRequest(parameters: SamplingParameters(), stream: 0, position: 0)
@@ -71,7 +72,7 @@ struct Bench {
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
-        var sequences: [SequenceID] = []
+        var sequences: [RequestID] = []
         var next: [Int32] = []
         defer { for sequence in sequences { engine.release(sequence) } }
         for _ in 0..<batch {

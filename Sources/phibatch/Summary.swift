@@ -53,6 +53,11 @@ struct Summary {
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
         ]
         if let whereTimeWent { lines.append(whereTimeWent) }
+        if statistics.preempted > 0 {
+            lines.append(
+                "the KV cache was full: \(statistics.preempted) times a request gave way to older ones and "
+                    + "went on later (kv_budget)")
+        }
         if let comparison { lines.append(comparison) }
         switch outcome.status {
         case .complete:

@@ -1,6 +1,7 @@
 import PhiModel
 import Testing
 
+@testable import BatchEngine
 @testable import BatchPipeline
 
 /// Penalties, logit bias and constraints on their way from job and line to the model.
@@ -14,7 +15,7 @@ import Testing
         let job = JobSettings.test(input: [path], change)
         let queue = WorkQueue(countLimit: 100)
         let feeder = try LineFeeder(
-            job: job, models: ModelLoader(job: job) { ScriptedModel() }, store: SharedStore(MemoryStore()),
+            job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)
         feeder.start()
         let deadline = ContinuousClock.now + .seconds(60 * patience)
@@ -82,51 +83,59 @@ import Testing
         }
     }
 
-    private func request(_ model: ScriptedModel, saved: [Int32]? = nil) -> Request {
-        let key = WorkKey(id: "a", contentHash: 1)
-        return Request(
-            label: WorkLabel(position: 0, index: 0, sample: 0, key: key, file: "in", lineNumber: 1),
+    private func sequence(_ model: ScriptedModel, saved: [Int32]? = nil) -> TokenSequence {
+        let request = Request(
             prompt: [260, 261], maxTokens: 20,
             sampling: SamplingParameters(
                 rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
-            constraint: Alternation(size: model.limits.vocabularySize), seed: 0, stream: 0,
-            stops: StopSet([]), saved: saved.map { InFlightRecord(key: key, tokens: $0) },
-            readyAt: .now)
+            constraint: Alternation(size: model.limits.vocabularySize), stream: 0, endOfSequence: [],
+            stops: StopSet([]), text: model.makeTextStream(),
+            saved: saved.map { Request.Saved(tokens: $0, notes: []) })
+        return TokenSequence(RequestID(0), request, slot: SourceSlot(NoRequests()))
     }
 
-    private func complete(_ start: Completion, _ model: ScriptedModel) throws -> [Int32] {
-        var completion = start
-        guard
-            case .admitted(let sequence, let cached) = try model.admit(
-                prompt: completion.request.prompt, maxTokens: 20)
-        else { return [] }
-        completion.begin(sequence, cached: cached)
-        while completion.finishReason == nil {
-            let input = completion.send(completion.unsent.count, samples: true, to: sequence)
-            guard let choice = try model.step([input])[0] else { return [] }
-            completion.accept(choice, model: model)
+    private func complete(_ start: TokenSequence, _ model: ScriptedModel) throws -> [Int32] {
+        var sequence = start
+        let admission = model.admit(sequence.id, tokens: sequence.allTokens, ceiling: 22, lookahead: 0)
+        guard case .ready(let cached, let room) = admission else { return [] }
+        defer { model.release(sequence.id) }
+        sequence.begin(cached: cached, room: room)
+        while sequence.finishReason == nil {
+            let input = sequence.send(sequence.unsent.count, samples: true)
+            guard model.extend(sequence.id, to: sequence.count) != nil,
+                let choice = try model.step([input])[0]
+            else { return [] }
+            _ = sequence.accept(choice.token, note: nil)
         }
-        return completion.tokens
+        return sequence.tokens
     }
 
     /// A constraint goes on where it was, after a resumption and however far that is.
     @Test func constraintsReachTheModelAndResume() throws {
         let model = ScriptedModel()
         model.endOdds = .max
-        let fresh = Completion(request(model), model: model, ignoresEndOfSequence: true)
-        let whole = try complete(fresh, model)
+        let size = model.limits.vocabularySize
+        let whole = try complete(sequence(model), model)
         #expect(whole.count == 20)
         #expect(whole.enumerated().allSatisfy { $0.element % 2 == ($0.offset % 2 == 0 ? 1 : 0) })
         for count in 1..<20 {
-            let again = Completion(
-                request(model, saved: Array(whole[..<count])), model: model, ignoresEndOfSequence: true)
-            let resumed = try #require(again.resumed(limits: model.limits))
+            let again = sequence(model, saved: Array(whole[..<count]))
+            let resumed = try #require(again.resumed(vocabularySize: size))
             #expect(try complete(resumed, model) == whole)
         }
         #expect(model.faults.isEmpty, "\(model.faults)")
         // Saved tokens that the constraint forbids can't be ours.
-        let forged = Completion(
-            request(model, saved: [257, 259]), model: model, ignoresEndOfSequence: true)
-        #expect(forged.resumed(limits: model.limits) == nil)
+        #expect(sequence(model, saved: [257, 259]).resumed(vocabularySize: size) == nil)
     }
+}
+
+private final class NoRequests: RequestSource {
+    let workers = 1
+    var isCancelled: Bool { false }
+
+    func next(patience: Double) -> SourceAnswer { .end }
+    func finished(_ sequence: TokenSequence, provenance: [String: String]) {}
+    func refused(_ request: Request, _ refusal: Refusal) {}
+    func completed() {}
+    func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
 }

@@ -58,12 +58,14 @@ import Testing
             #expect(expected.contains { $0.contains("\"finish_reason\":\"\(reason)\"") }, "\(reason)")
         }
         #expect(expected.allSatisfy { !$0.contains("STOP\",") || $0.contains("\"token\":\"STOP\"") })
+        var preemptions = 0
         for (workers, chunk, room, cached) in [
             (2, 512, Int.max, 0), (7, 13, .max, 9), (32, 64, .max, 0), (32, 1, .max, 3), (16, 512, 900, 0),
-            (5, 7, 450, 4),
+            (5, 7, 450, 4), (32, 64, 700, 0),
         ] {
             let model = ScriptedModel()
             model.room = room
+            model.looksAhead = false
             model.cachedTokens = cached
             let (_, lines) = try run(
                 Self.job(path) {
@@ -73,7 +75,10 @@ import Testing
             #expect(lines == expected)
             #expect(model.largestBatch <= workers && model.largestStep <= workers + chunk)
             if room == .max { #expect(model.largestBatch == workers) }
+            preemptions += model.preemptions
+            if room == .max { #expect(preemptions == 0) }
         }
+        #expect(preemptions > 0)
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
@@ -118,7 +123,7 @@ import Testing
             let job = Self.job(path) { $0.maxFailures = .count(1) }
             return try Runner(job: job, store: store) {
                 loads += 1
-                return ScriptedModel()
+                return ScriptedModel().loaded
             }.run()
         }
         #expect(try run(path).statistics.done == 5 && loads == 1)

@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Testing
 
@@ -104,9 +105,7 @@ import Testing
         _ engine: PhiEngine, _ parameters: SamplingParameters, _ hash: inout Hash
     ) throws {
         let prompt = LogitsTests.prompts[0]
-        guard case .admitted(let id, let cached) = try engine.admit(prompt: prompt, maxTokens: 40) else {
-            throw ModelError(.resources, "no room")
-        }
+        let (id, cached) = try #require(try engine.begin(prompt: prompt, maxTokens: 40))
         defer { engine.release(id) }
         var request = SamplingRequest(
             parameters: parameters, stream: 99, prompt: prompt,

@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Testing
 
@@ -50,7 +51,7 @@ struct DemoTextTests {
     private func decode(_ engine: PhiEngine, _ prompt: [Int32], count: Int, forced: [Int32]? = nil) throws
         -> [Int32]
     {
-        guard case .admitted(let id, let cached) = try engine.admit(prompt: prompt, maxTokens: count) else {
+        guard let (id, cached) = try engine.begin(prompt: prompt, maxTokens: count) else {
             throw ModelError(.resources, "no room")
         }
         defer { engine.release(id) }
@@ -72,11 +73,11 @@ struct DemoTextTests {
         let engine = try PhiEngine(folder: try #require(DemoModelTests.folder))
         let reference = try reference()
         let answers = try reference.answers.map { answer in
-            let prompt = try engine.tokens(for: .messages(answer.messages))
+            let prompt = try engine.text.tokens(for: .messages(answer.messages))
             #expect(prompt == answer.prompt, "template and tokenizer give the reference's ids")
             let tokens = try decode(engine, prompt, count: reference.maxTokens)
             let text = tokens.filter { !engine.limits.endOfSequence.contains($0) }
-            var stream = engine.makeTextStream()
+            var stream = engine.text.makeTextStream()
             let pieces = text.map { stream.append($0) }.joined() + stream.finish()
             return Golden(prompt: answer.messages.last?.content ?? "", tokens: tokens, text: pieces)
         }

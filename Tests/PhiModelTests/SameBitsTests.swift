@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Testing
 
@@ -37,12 +38,8 @@ import Testing
     }
 
     /// Nil if the engine says later.
-    private func admit(_ engine: PhiEngine, _ sequence: Sequence) throws -> (id: SequenceID, cached: Int)? {
-        guard
-            case .admitted(let id, let cached) = try engine.admit(
-                prompt: sequence.prompt, maxTokens: sequence.completion.count)
-        else { return nil }
-        return (id, cached)
+    private func admit(_ engine: PhiEngine, _ sequence: Sequence) throws -> (id: RequestID, cached: Int)? {
+        try engine.begin(prompt: sequence.prompt, maxTokens: sequence.completion.count)
     }
 
     private func request(_ engine: PhiEngine, _ sequence: Sequence, _ position: Int) -> SamplingRequest {
@@ -55,7 +52,7 @@ import Testing
     /// each enters two steps after the one before.
     private func together(_ engine: PhiEngine, _ sequences: [Sequence], chunk: Int) throws -> [[Row]] {
         var rows = [[Row]](repeating: [], count: sequences.count)
-        var unsent: [Int: (id: SequenceID, tokens: ArraySlice<Int32>)] = [:]
+        var unsent: [Int: (id: RequestID, tokens: ArraySlice<Int32>)] = [:]
         var (step, entered) = (0, 0)
         while entered < sequences.count || !unsent.isEmpty {
             // A prompt whose beginning another sequence is computing is put off until it is there.

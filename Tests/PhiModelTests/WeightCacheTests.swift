@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Testing
 
@@ -220,9 +221,7 @@ import Testing
         try withPlace { place in
             func tokens(_ cache: WeightCacheLocation) throws -> [UInt32] {
                 let engine = try place.engine(cache)
-                guard case .admitted(let id, _) = try engine.admit(prompt: Self.prompt, maxTokens: 5) else {
-                    return []
-                }
+                guard let (id, _) = try engine.begin(prompt: Self.prompt, maxTokens: 5) else { return [] }
                 var next = Self.prompt
                 return try (0..<5).flatMap { position in
                     let request = SamplingRequest(

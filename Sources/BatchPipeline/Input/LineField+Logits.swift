@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundations
 import PhiModel
 

@@ -1,3 +1,4 @@
+import BatchEngine
 import PhiModel
 
 /// Values of the settings that change logits.

@@ -1,14 +1,15 @@
+import BatchEngine
 import Foundations
 import PhiModel
 
 /// A token's entry in `logprobs.content`, shaped as in OpenAI's chat completions, each token with its `id`.
 struct LogprobEntry {
     private let choice: TokenChoice
-    private let model: any BatchModel
+    private let text: any TextCoding
 
-    init(_ choice: TokenChoice, model: any BatchModel) {
+    init(_ choice: TokenChoice, text: any TextCoding) {
         self.choice = choice
-        self.model = model
+        self.text = text
     }
 
     var encoded: String {
@@ -24,7 +25,7 @@ struct LogprobEntry {
     }
 
     private func members(_ token: TokenLogprob, _ writer: inout JSONWriter) {
-        let piece = model.piece(of: token.id)
+        let piece = text.piece(of: token.id)
         writer.key("token")
         writer.string(piece.text)
         writer.key("id")

@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundations
 import PhiModel
 
@@ -6,9 +7,10 @@ import PhiModel
 struct ResultRecord {
     let job: JobSettings
 
-    func encode(_ completion: Completion, provenance: [String: String], now: ContinuousClock.Instant = .now)
-        -> String
-    {
+    func encode(
+        _ completion: TokenSequence, _ work: WorkLabel, provenance: [String: String],
+        now: ContinuousClock.Instant = .now
+    ) -> String {
         var writer = JSONWriter()
         writer.object { writer in
             writer.key("text")
@@ -23,7 +25,7 @@ struct ResultRecord {
                 writer.int(completion.tokens.count)
             }
             writer.key("seed")
-            writer.int(completion.request.seed)
+            writer.int(work.seed)
             if job.tokens {
                 writer.key("tokens")
                 writer.array { writer in for token in completion.tokens { writer.int(token) } }
@@ -32,7 +34,7 @@ struct ResultRecord {
                 writer.key("logprobs")
                 writer.object { writer in
                     writer.key("content")
-                    writer.array { writer in for entry in completion.logprobs { writer.raw(entry) } }
+                    writer.array { writer in for entry in completion.notes { writer.raw(entry) } }
                 }
             }
             if !provenance.isEmpty {
@@ -44,7 +46,7 @@ struct ResultRecord {
                     }
                 }
             }
-            timing(completion, now, &writer)
+            timing(completion, work, now, &writer)
         }
         return writer.text
     }
@@ -69,9 +71,11 @@ struct ResultRecord {
         return writer.text
     }
 
-    private func timing(_ completion: Completion, _ end: ContinuousClock.Instant, _ writer: inout JSONWriter)
-    {
-        let ready = completion.request.readyAt
+    private func timing(
+        _ completion: TokenSequence, _ work: WorkLabel, _ end: ContinuousClock.Instant,
+        _ writer: inout JSONWriter
+    ) {
+        let ready = work.readyAt
         let admitted = completion.admittedAt ?? end
         let first = completion.firstTokenAt ?? end
         let made = completion.tokens.count - completion.savedCount

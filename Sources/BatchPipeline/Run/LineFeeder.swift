@@ -1,3 +1,4 @@
+import BatchEngine
 import Crypto
 import Foundation
 import PhiModel
@@ -87,7 +88,7 @@ final class LineFeeder: @unchecked Sendable {
             case .success(let line):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                work = .request(request(label, line, saved: saved))
+                work = .request(try request(label, line, saved: saved))
             case .failure(let error): work = .failure(label, error)
             }
             guard queue.push(work) else { return false }
@@ -150,15 +151,15 @@ final class LineFeeder: @unchecked Sendable {
 
     private func prepare(_ record: PromptRecord) throws -> PreparedLine {
         let content = try builder.prompt(for: record)
-        let model = try models.loaded()
+        let model = try models.loaded(for: job)
         let tokens: [Int32]
         do {
-            tokens = try model.tokens(for: content)
+            tokens = try model.text.tokens(for: content)
         } catch let error as ModelError {
             if case .messages = content { throw LineError(.templateError, error.message) }
             throw LineError(.badPrompt, error.message)
         }
-        let limits = model.limits
+        let limits = model.engine.limits
         guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
         if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
             throw LineError(
@@ -195,11 +196,16 @@ final class LineFeeder: @unchecked Sendable {
             stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop))
     }
 
-    private func request(_ label: WorkLabel, _ line: PreparedLine, saved: InFlightRecord?) -> Request {
-        Request(
-            label: label, prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
-            seed: line.seed,
+    private func request(_ label: WorkLabel, _ line: PreparedLine, saved: InFlightRecord?) throws -> Request {
+        let model = try models.loaded()
+        var label = label
+        label.seed = line.seed
+        label.readyAt = .now
+        return Request(
+            prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
             stream: RandomStream.key(seed: line.seed, id: label.key.id, sample: label.sample),
-            stops: line.stops, saved: saved, readyAt: .now)
+            endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
+            stops: line.stops, text: model.text.makeTextStream(),
+            saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label)
     }
 }

@@ -1,35 +1,38 @@
+import BatchEngine
 import Foundation
 import PhiModel
 
-/// Loads a run's model when the first line needs it: a job with nothing left to do never loads one.
+/// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run
+/// together share it.
 final class ModelLoader: @unchecked Sendable {
     private let lock = NSLock()
-    private let load: () throws -> any BatchModel
-    private let needsTokenizer: Bool
-    /// The token ids that the job itself names.
-    private let rules: LogitRules
+    private let load: () throws -> LoadedModel
     /// Guarded by `lock`.
-    private var model: (any BatchModel)?
+    private var model: LoadedModel?
 
-    init(job: JobSettings, load: @escaping () throws -> any BatchModel) {
-        self.load = load
-        needsTokenizer = !job.stop.isEmpty
-        rules = LogitRules(bias: job.logitBias ?? [:])
-    }
+    init(load: @escaping () throws -> LoadedModel) { self.load = load }
 
-    /// - Throws: what `load` throws; `JobError` if the job asks for what the model lacks.
-    func loaded() throws -> any BatchModel {
+    /// - Throws: what `load` throws.
+    func loaded() throws -> LoadedModel {
         try lock.withLock {
             if let model { return model }
             let model = try load()
-            if needsTokenizer, !model.hasTokenizer {
-                throw JobError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
-            }
-            if let problem = rules.problem(vocabularySize: model.limits.vocabularySize) {
-                throw JobError(.badJob, problem)
-            }
             self.model = model
             return model
         }
+    }
+
+    /// - Throws: what `load` throws; `JobError` if the job asks for what the model lacks.
+    func loaded(for job: JobSettings) throws -> LoadedModel {
+        let model = try loaded()
+        if !job.stop.isEmpty, !model.text.hasTokenizer {
+            throw JobError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
+        }
+        // The token ids that the job itself names.
+        let rules = LogitRules(bias: job.logitBias ?? [:])
+        if let problem = rules.problem(vocabularySize: model.engine.limits.vocabularySize) {
+            throw JobError(.badJob, problem)
+        }
+        return model
     }
 }

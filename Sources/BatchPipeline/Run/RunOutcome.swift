@@ -1,3 +1,4 @@
+import BatchEngine
 import PhiModel
 
 /// Numbers of a run, so far or in all.
@@ -12,6 +13,8 @@ public struct RunStatistics: Sendable, Equatable {
     public var skipped = 0
     /// Completions taken up in the middle.
     public var resumed = 0
+    /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
+    public var preempted = 0
     /// Requests under way now.
     public var running = 0
     /// Tokens of prompts admitted by this run.

@@ -1,4 +1,4 @@
-import PhiModel
+import BatchEngine
 
 /// One piece of work: one sample of one line. Names where it stands and what its result is filed under.
 struct WorkLabel: Sendable {
@@ -10,28 +10,13 @@ struct WorkLabel: Sendable {
     var key: WorkKey
     var file: String
     var lineNumber: Int
+    var seed = 0
+    var readyAt = ContinuousClock.now
 }
 
-/// A piece of work that is ready for the model.
-struct Request: Sendable {
-    var label: WorkLabel
-    var prompt: [Int32]
-    /// At least 1, and within the model's context.
-    var maxTokens: Int
-    var sampling: SamplingParameters
-    /// What the answer must be like, before its first token.
-    var constraint: (any Constraint)?
-    var seed: Int
-    /// The key of its random stream.
-    var stream: UInt64
-    var stops: StopSet
-    /// Tokens (and their log-probabilities) that an earlier run has made.
-    var saved: InFlightRecord?
-    var readyAt: ContinuousClock.Instant
-}
-
-/// What the feeder hands to the driver.
+/// What the feeder hands to the job.
 enum Work: Sendable {
+    /// Its label is a `WorkLabel`.
     case request(Request)
     case failure(WorkLabel, LineError)
 
@@ -39,5 +24,12 @@ enum Work: Sendable {
     var weight: Int {
         if case .request(let request) = self { return request.prompt.count }
         return 0
+    }
+}
+
+extension Request {
+    var work: WorkLabel {
+        guard let label = label as? WorkLabel else { preconditionFailure("a request of another source") }
+        return label
     }
 }

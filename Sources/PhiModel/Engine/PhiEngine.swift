@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 import Foundation
 
@@ -27,11 +28,11 @@ public struct EngineOptions: Sendable {
     }
 }
 
-/// A loaded Phi model: weights, KV cache and compute threads. Text goes in and out through `TextCodec`.
+/// A loaded Phi model: weights, KV cache and compute threads. Text goes in and out through `text`.
 ///
-/// One caller at a time for `admit`, `release` and `step`; the results of a sequence do not depend on
-/// the others in a step, the number of threads, or the kernels.
-public final class PhiEngine: BatchModel, @unchecked Sendable {
+/// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
+/// the number of threads, or the kernels.
+public final class PhiEngine: Engine, @unchecked Sendable {
     public let configuration: ModelConfiguration
     public let limits: ModelLimits
     public let kernels: Kernels
@@ -45,21 +46,29 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     private let transformer: Transformer
     let pool: ComputePool
     private let sampler: Sampler
-    private var cache: KVCache
-    private var sequences: [SequenceID: Sequence] = [:]
-    private var nextID = 0
+    private let cache: KVCache
+    private var blocks: KVBlocks
+    private var sequences: [RequestID: Sequence] = [:]
+    /// Sequences begun without a loop.
+    var directCount = 0
     private let samplingScratch = Buffer<Float>()
     private var samplingSeconds = 0.0
     private var move: WeightMove?
     private var hasStepped = false
 
+    /// What the cache holds of a sequence.
     private struct Sequence {
-        var lease: KVCache.Lease
+        var lease: KVBlocks.Lease
         /// Positions whose keys and values are in the cache.
         var length: Int
-        /// Positions there is room for.
-        var room: Int
+        /// Tokens it began with.
+        var begun: Int
+        /// Tokens it may come to.
+        var ceiling: Int
         var longRope: Bool
+
+        /// The RoPE factors are in the keys.
+        var branch: Int { longRope ? 1 : 0 }
     }
 
     /// Loads the checkpoint in `folder` (MLX's quantized format, model_type phi3).
@@ -83,6 +92,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
                     + "need \(cache.blockBytes) bytes")
         }
+        blocks = KVBlocks(capacity: cache.capacity, blockLength: KVCache.blockLength)
         pool = ComputePool(threads: threads)
         let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
         cacheFault = weights.cacheFault
@@ -110,7 +120,12 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         return times
     }
 
-    public var hasTokenizer: Bool { codec != nil }
+    public var identity: [(name: String, value: String)] {
+        Self.identity(EngineOptions(kvPrecision: cache.precision))
+    }
+
+    /// How its text becomes tokens.
+    public var text: any TextCoding { codec ?? NoText() }
 
     /// Whether a sequence of this many tokens in all uses the long RoPE factors; nil if the model has
     /// one set only.
@@ -121,34 +136,63 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         }
     }
 
-    public func admit(prompt: [Int32], maxTokens: Int) throws -> Admission {
-        try check(prompt)
-        let room = prompt.count + max(0, maxTokens)
-        guard room <= configuration.contextLength else {
-            throw ModelError(
-                .badRequest,
-                "\(prompt.count) prompt tokens and \(maxTokens) more exceed the context of "
-                    + "\(configuration.contextLength)")
+    public func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+        do { try check(tokens) } catch { return .never(Refusal(.invalid, error.message)) }
+        guard ceiling <= configuration.contextLength else {
+            return .never(
+                Refusal(
+                    .invalid,
+                    "prompt and completion of \(ceiling) tokens together exceed the context of "
+                        + "\(configuration.contextLength)"))
         }
-        let long = usesLongRope(length: room) ?? false
-        switch cache.lease(prompt: prompt, count: room, ropeChoice: long ? 1 : 0) {
-        case .later: return .later
-        case .never(let blocks):
-            throw ModelError(
-                .resources,
-                "\(room) tokens need \(blocks * cache.blockBytes) bytes of KV cache, more than its budget of "
-                    + "\(cache.capacity * cache.blockBytes)")
+        guard blocks.blocks(for: ceiling) <= blocks.capacity else {
+            return .never(
+                Refusal(
+                    .tooLarge,
+                    "\(ceiling) tokens need \(blocks.blocks(for: ceiling) * cache.blockBytes) bytes of KV "
+                        + "cache, more than its budget of \(cache.capacity * cache.blockBytes)"))
+        }
+        // Once a request, from all it may come to: the same however it is cut, saved or computed again.
+        let long = usesLongRope(length: ceiling) ?? false
+        let own =
+            blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
+        let spared = sequences.values.reduce(own) { $0 + growth($1, by: lookahead) }
+        switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared) {
+        case .wait(let shortage): return .wait(shortage)
         case .leased(let lease):
-            let id = SequenceID(nextID)
-            nextID += 1
-            sequences[id] = Sequence(lease: lease, length: lease.cached, room: room, longRope: long)
-            return .admitted(id, cached: lease.cached)
+            sequences[id] = Sequence(
+                lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long)
+            return .ready(cached: lease.cached, room: room(lease))
         }
     }
 
-    private func check(_ prompt: [Int32]) throws {
-        if prompt.isEmpty { throw ModelError(.badRequest, "the prompt has no tokens") }
-        if let bad = prompt.first(where: { $0 < 0 || $0 >= configuration.vocabularySize }) {
+    /// Blocks that a sequence needs for so many tokens more, as far as its ceiling goes.
+    private func growth(_ sequence: Sequence, by lookahead: Int) -> Int {
+        let count = min(sequence.ceiling, max(sequence.length, sequence.begun) + lookahead)
+        return max(0, blocks.blocks(for: count) - sequence.lease.blocks.count)
+    }
+
+    private func room(_ lease: KVBlocks.Lease) -> Int { lease.blocks.count * KVCache.blockLength }
+
+    public func extend(_ id: RequestID, to length: Int) -> Int? {
+        guard var sequence = sequences[id], blocks.extend(&sequence.lease, to: length) else { return nil }
+        sequences[id] = sequence
+        return room(sequence.lease)
+    }
+
+    public func release(_ id: RequestID) {
+        guard let old = sequences.removeValue(forKey: id) else { return }
+        blocks.release(old.lease)
+    }
+
+    public func preempt(_ id: RequestID, tokens: [Int32]) {
+        guard let old = sequences.removeValue(forKey: id) else { return }
+        blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
+    }
+
+    private func check(_ tokens: [Int32]) throws(ModelError) {
+        if tokens.isEmpty { throw ModelError(.badRequest, "the prompt has no tokens") }
+        if let bad = tokens.first(where: { $0 < 0 || $0 >= configuration.vocabularySize }) {
             throw ModelError(
                 .badRequest,
                 "token id \(bad) is outside the vocabulary of \(configuration.vocabularySize) tokens")
@@ -156,14 +200,9 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     }
 
     /// Which rotary factors were used, where the model has two sets.
-    public func provenance(of sequence: SequenceID) -> [String: String] {
-        guard case .longrope = configuration.ropeScaling, let found = sequences[sequence] else { return [:] }
+    public func provenance(of id: RequestID) -> [String: String] {
+        guard case .longrope = configuration.ropeScaling, let found = sequences[id] else { return [:] }
         return ["rope": found.longRope ? "long" : "short"]
-    }
-
-    public func release(_ sequence: SequenceID) {
-        guard let old = sequences.removeValue(forKey: sequence) else { return }
-        cache.release(old.lease)
     }
 
     public func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
@@ -173,7 +212,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             guard let sequence = sequences[input.sequence] else {
                 preconditionFailure("a step for a sequence that was not admitted or was released")
             }
-            precondition(!input.tokens.isEmpty && sequence.length + input.tokens.count <= sequence.room)
+            precondition(
+                !input.tokens.isEmpty && sequence.length + input.tokens.count <= room(sequence.lease))
             runs.append(
                 RowRun(
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
@@ -184,7 +224,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
             sequence.length += input.tokens.count
-            cache.advance(&sequence.lease, to: sequence.length)
+            blocks.advance(&sequence.lease, to: sequence.length)
             sequences[input.sequence] = sequence
         }
         var clock = Stopwatch()
@@ -205,7 +245,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     public func warmUp(lengths: [Int]) {
         hasStepped = true
         while move != nil { moveWeights() }
-        cache.touch(lengths.reduce(0) { $0 + KVCache.blocks(for: $1) }, pool)
+        cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
     }
 
     private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {
@@ -235,41 +275,13 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         let tokens = Array(tokens)
         try check(tokens)
         let long = usesLongRope(length: tokens.count) ?? false
-        // No prompt is named, so that nothing is shared: all rows are computed.
-        guard case .leased(let lease) = cache.lease(prompt: [], count: tokens.count, ropeChoice: 0) else {
+        // No tokens are named, so that nothing is shared: all rows are computed.
+        guard case .leased(var lease) = blocks.lease([]), blocks.extend(&lease, to: tokens.count) else {
             throw ModelError(.resources, "the KV cache has no room for \(tokens.count) tokens")
         }
-        defer { cache.release(lease) }
+        defer { blocks.release(lease) }
         let run = RowRun(
             tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
         return try body(transformer.forward([run], cache: cache), transformer.logitsStride)
     }
-
-    private func requireCodec() throws -> TextCodec {
-        guard let codec else {
-            throw ModelError(
-                .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")
-        }
-        return codec
-    }
-
-    public func tokens(for prompt: Prompt) throws -> [Int32] {
-        if case .tokens(let ids) = prompt {
-            try check(ids)
-            return ids
-        }
-        return try requireCodec().tokens(for: prompt)
-    }
-
-    public func makeTextStream() -> any TextStream { codec?.makeTextStream() ?? SilentTextStream() }
-
-    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
-        codec?.piece(of: token) ?? ("", [])
-    }
-}
-
-/// The text of a model without a tokenizer: none.
-private struct SilentTextStream: TextStream {
-    mutating func append(_ token: Int32) -> String { "" }
-    mutating func finish() -> String { "" }
 }

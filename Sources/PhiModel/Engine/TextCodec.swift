@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 
 /// A model's tokenizer and chat template: how text becomes token ids and back. Needs no weights.

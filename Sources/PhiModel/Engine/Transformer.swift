@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 
 /// Consecutive rows of one sequence in a step.

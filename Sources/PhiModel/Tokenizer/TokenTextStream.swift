@@ -1,3 +1,5 @@
+import BatchEngine
+
 /// Turns the ids of one completion into text as they come.
 ///
 /// All it gives, put together, is `decode(ids, skipSpecialTokens: true)` of the completion's ids, taken as

@@ -1,19 +1,25 @@
-import BatchPipeline
+import BatchEngine
 import Foundation
 import PhiModel
+
+@testable import BatchPipeline
 
 /// A model without weights: the next token is a hash of the tokens before it (and, above temperature 0, of
 /// the random stream and position). So any mix-up of rows, streams or positions changes the text.
 /// Tokens 1 to 255 are bytes, 256 and up the pieces below; 0 ends a sequence.
-final class ScriptedModel: BatchModel, @unchecked Sendable {
+final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     static let pieces = [" a", "bc", " the", "STOP", "\n", "x", "é", " ", "end", "ST", "OP", "日"]
     /// The first and second half of a character, each a token of its own.
     static let halves: [[UInt8]] = [[0xE6, 0x97], [0xA5]]
 
     var limits: ModelLimits
     var hasTokenizer = true
-    /// Cache room in tokens.
+    let identity = [(name: "script", value: "1")]
+    /// Cache room in tokens, which is given out in pieces of `roomUnit`.
     var room = Int.max
+    var roomUnit = 16
+    /// False admits whatever fits just now, so that sequences soon have to give way.
+    var looksAhead = true
     /// Pretend that this many tokens of each prompt are cached.
     var cachedTokens = 0
     /// Called before each step, with the number of steps so far.
@@ -24,11 +30,13 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
     private struct Sequence {
         var tokens: [Int32]
         var reserved: Int
-        var promptCount: Int
+        var ceiling: Int
     }
-    private var sequences: [SequenceID: Sequence] = [:]
-    private var nextID = 0
+    private var sequences: [RequestID: Sequence] = [:]
+    /// The lengths of prompts, as told by a position and the tokens before it.
+    private var prompts: [RequestID: Int] = [:]
     private(set) var steps = 0
+    private(set) var preemptions = 0
     private(set) var largestStep = 0
     private(set) var largestBatch = 0
     private(set) var faults: [String] = []
@@ -92,23 +100,47 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
         }
     }
 
-    func admit(prompt: [Int32], maxTokens: Int) throws -> Admission {
-        let need = prompt.count + maxTokens
-        guard need <= room else { throw ModelError(.resources, "needs room for \(need) tokens of \(room).") }
-        guard sequences.values.reduce(need, { $0 + $1.reserved }) <= room else { return .later }
-        let id = SequenceID(nextID)
-        nextID += 1
-        let cached = min(cachedTokens, prompt.count - 1)
+    private func pieces(_ tokens: Int) -> Int { (tokens + roomUnit - 1) / roomUnit * roomUnit }
+
+    func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+        guard room == .max || pieces(ceiling) <= room else {
+            return .never(Refusal(.tooLarge, "needs room for \(ceiling) tokens of \(room)."))
+        }
+        if sequences[id] != nil { faults.append("admitted twice") }
+        let lookahead = looksAhead ? lookahead : 0
+        let need = pieces(min(ceiling, tokens.count + lookahead))
+        let others = sequences.values.reduce(0) {
+            $0 + max($1.reserved, pieces(min($1.ceiling, $1.tokens.count + lookahead)))
+        }
+        guard room == .max || others + need <= room else { return .wait(.room) }
+        let cached = min(cachedTokens, tokens.count - 1)
         sequences[id] = Sequence(
-            tokens: Array(prompt[..<cached]), reserved: need, promptCount: prompt.count)
+            tokens: Array(tokens[..<cached]), reserved: pieces(tokens.count), ceiling: ceiling)
         largestBatch = max(largestBatch, sequences.count)
-        return .admitted(id, cached: cached)
+        return .ready(cached: cached, room: pieces(tokens.count))
     }
 
-    func provenance(of sequence: SequenceID) -> [String: String] { ["script": "1"] }
+    func extend(_ id: RequestID, to length: Int) -> Int? {
+        let others = sequences.reduce(0) { $0 + ($1.key == id ? 0 : $1.value.reserved) }
+        guard room == .max || others + pieces(length) <= room else { return nil }
+        sequences[id]?.reserved = pieces(length)
+        if let ceiling = sequences[id]?.ceiling, length > ceiling { faults.append("beyond the ceiling") }
+        return pieces(length)
+    }
 
-    func release(_ sequence: SequenceID) {
-        if sequences.removeValue(forKey: sequence) == nil { faults.append("released twice") }
+    func provenance(of id: RequestID) -> [String: String] { ["script": "1"] }
+
+    func release(_ id: RequestID) {
+        if sequences.removeValue(forKey: id) == nil { faults.append("released twice") }
+        prompts[id] = nil
+    }
+
+    func preempt(_ id: RequestID, tokens: [Int32]) {
+        preemptions += 1
+        guard let sequence = sequences.removeValue(forKey: id) else {
+            return faults.append("preempted twice")
+        }
+        if !tokens.starts(with: sequence.tokens) { faults.append("preempted with other tokens") }
     }
 
     func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
@@ -126,21 +158,22 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
             if sequence.tokens.count > sequence.reserved { faults.append("more rows than reserved") }
             sequences[input.sequence] = sequence
             guard let sampling = input.sampling else { return nil }
-            if sampling.position != sequence.tokens.count - sequence.promptCount {
+            let prompt = sequence.tokens.count - sampling.position
+            defer { prompts[input.sequence] = prompt }
+            if prompt != prompts[input.sequence, default: prompt] {
                 faults.append("wrong position")
             }
-            if !isRight(sampling, sequence) { faults.append("wrong history") }
+            if !isRight(sampling, sequence.tokens, promptCount: prompt) { faults.append("wrong history") }
             return choose(sequence.tokens, sampling)
         }
     }
 
     /// Whether penalties will see the tokens that they are meant to see.
-    private func isRight(_ sampling: SamplingRequest, _ sequence: Sequence) -> Bool {
+    private func isRight(_ sampling: SamplingRequest, _ tokens: [Int32], promptCount: Int) -> Bool {
         let rules = sampling.parameters.rules
-        var history = TokenHistory(
-            prompt: rules.usesPrompt ? Array(sequence.tokens.prefix(sequence.promptCount)) : [])
+        var history = TokenHistory(prompt: rules.usesPrompt ? Array(tokens.prefix(promptCount)) : [])
         if rules.usesCompletion {
-            for token in sequence.tokens.dropFirst(sequence.promptCount) { history.append(token) }
+            for token in tokens.dropFirst(promptCount) { history.append(token) }
         }
         return history == sampling.history
     }
@@ -170,5 +203,19 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
             choice.top = (0..<count).map { TokenLogprob(id: Int32(256 + $0), logprob: -Float($0)) }
         }
         return choice
+    }
+}
+
+extension ScriptedModel {
+    var loaded: LoadedModel { LoadedModel(engine: self, text: self) }
+}
+
+extension Runner {
+    convenience init(
+        job: JobSettings, model: ScriptedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        progress: @escaping (RunStatistics) -> Void = { _ in }
+    ) throws {
+        try self.init(
+            job: job, model: model.loaded, store: store, stopFlag: stopFlag, progress: progress)
     }
 }

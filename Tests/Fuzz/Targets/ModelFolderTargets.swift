@@ -1,3 +1,4 @@
+import BatchEngine
 import BatchPipeline
 import Foundation
 
@@ -53,7 +54,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         SamplingParameters(
             temperature: 0.7, rules: LogitRules(bias: [0: -100], presencePenalty: 2, repetitionPenalty: 0.01)),
     ] {
-        guard case .admitted(let sequence, let cached) = try engine.admit(prompt: prompt, maxTokens: 2)
+        guard let (sequence, cached) = try engine.begin(prompt: prompt, maxTokens: 2)
         else { throw BrokenPromise(description: "no room in an empty cache") }
         defer { engine.release(sequence) }
         var tokens = prompt[cached...]

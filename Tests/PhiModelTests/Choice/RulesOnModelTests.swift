@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Testing
 
@@ -72,9 +73,7 @@ import Testing
         var request = request(rules, prompt: prompt, constrained: constrained)
         var completion: [Int32] = []
         while completion.count < 12 {
-            guard case .admitted(let id, let cached) = try engine.admit(prompt: prompt, maxTokens: 12) else {
-                throw ModelError(.resources, "no room")
-            }
+            let (id, cached) = try #require(try engine.begin(prompt: prompt, maxTokens: 12))
             defer { engine.release(id) }
             let rows = (prompt + completion)[cached...]
             let input = StepInput(sequence: id, tokens: rows, sampling: request)
@@ -90,11 +89,10 @@ import Testing
     }
 
     private func together(_ engine: PhiEngine) throws -> [[Int32]] {
-        var running: [(id: SequenceID, rows: ArraySlice<Int32>, request: SamplingRequest)] = []
+        var running: [(id: RequestID, rows: ArraySlice<Int32>, request: SamplingRequest)] = []
         for prompt in Self.prompts {
             for (rules, constrained) in Self.cases {
-                guard case .admitted(let id, let cached) = try engine.admit(prompt: prompt, maxTokens: 12)
-                else { throw ModelError(.resources, "no room") }
+                let (id, cached) = try #require(try engine.begin(prompt: prompt, maxTokens: 12))
                 running.append(
                     (id, prompt[cached...], request(rules, prompt: prompt, constrained: constrained)))
             }

@@ -1,3 +1,4 @@
+import BatchEngine
 import PhiModel
 
 /// The same tokens may come at every place.

@@ -27,7 +27,7 @@ public struct StopSet: Sendable {
     public var isEmpty: Bool { nodes.count == 1 }
 
     /// What is wrong with a list of stop strings, in words that follow the setting's name.
-    static func problem(with stops: [String]) -> String? {
+    package static func problem(with stops: [String]) -> String? {
         if stops.contains(where: \.isEmpty) { return "holds an empty string, which would stop at once" }
         if stops.count > countLimit { return "holds more than \(countLimit) strings" }
         if stops.reduce(0, { $0 + $1.utf8.count }) > byteLimit { return "is longer than \(byteLimit) bytes" }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BatchPipeline
+@testable import BatchEngine
 
 @Suite struct StopMatcherTests {
     /// Feeds a text in pieces; the text that came out, and whether it stopped.

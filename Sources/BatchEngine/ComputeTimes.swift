@@ -1,5 +1,3 @@
-import Foundations
-
 /// Where a model's time went, in seconds since it was loaded.
 public struct ComputeTimes: Sendable, Equatable {
     /// Rotary embedding, writing to the KV cache, and attention over it.
@@ -20,19 +18,5 @@ public struct ComputeTimes: Sendable, Equatable {
         difference.rows -= b.rows
         difference.sampling -= b.sampling
         return difference
-    }
-}
-
-/// Measures consecutive laps.
-struct Stopwatch {
-    private var last = ContinuousClock.now
-
-    mutating func start() { last = .now }
-
-    /// Seconds since the last call.
-    mutating func lap() -> Double {
-        let now = ContinuousClock.now
-        defer { last = now }
-        return (now - last).seconds
     }
 }

@@ -1,0 +1,38 @@
+/// What an engine says to a sequence that wants to begin.
+public enum Admission: Sendable, Equatable {
+    /// What a sequence waits for.
+    public enum Shortage: Sendable {
+        /// Room in the KV cache. Others are not asked before it, or a long one would wait for ever.
+        case room
+        /// Another sequence is computing the beginning that both share; it will be there soon.
+        case prefix
+    }
+
+    /// It has begun. The first `cached` tokens are in the cache already and must not be sent again (fewer than
+    /// there are, so that at least one row is left); there is room for `room` tokens, no fewer than it has.
+    case ready(cached: Int, room: Int)
+    /// Not now.
+    case wait(Shortage)
+    /// It could not run even alone.
+    case never(Refusal)
+}
+
+/// Why an engine can't serve a request at all.
+public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable {
+        /// The whole KV cache is too small for it.
+        case tooLarge
+        /// It asks for what the model doesn't have: no tokens, unknown ones, or more than the context.
+        case invalid
+    }
+
+    public var kind: Kind
+    public var message: String
+
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public var description: String { message }
+}

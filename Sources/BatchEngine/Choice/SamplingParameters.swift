@@ -1,0 +1,28 @@
+/// How one token is chosen from a row of logits; `SamplingRequest` has the order.
+public struct SamplingParameters: Sendable, Equatable {
+    /// 0 is greedy (then topP, topK and minP are without effect).
+    public var temperature: Float
+    /// Keep the smallest set of tokens whose probability reaches this; 1 keeps all.
+    public var topP: Float
+    /// Keep the K most likely tokens; 0 keeps all.
+    public var topK: Int
+    /// Keep tokens whose probability is at least this share of the most likely one's; 0 keeps all.
+    public var minP: Float
+    /// How many of the most likely tokens to report with log-probabilities; nil reports none at all,
+    /// 0 only the chosen token's.
+    public var logprobs: Int?
+    /// What changes the logits before all that.
+    public var rules: LogitRules
+
+    public init(
+        temperature: Float = 0, topP: Float = 1, topK: Int = 0, minP: Float = 0, logprobs: Int? = nil,
+        rules: LogitRules = LogitRules()
+    ) {
+        self.temperature = temperature
+        self.topP = topP
+        self.topK = topK
+        self.minP = minP
+        self.logprobs = logprobs
+        self.rules = rules
+    }
+}

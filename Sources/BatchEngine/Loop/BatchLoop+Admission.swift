@@ -1,0 +1,76 @@
+extension BatchLoop {
+    /// Fills free places, in the order of the line. Waits for a request only if there is nothing else to do.
+    ///
+    /// Who finds no room holds up all after it, so that they don't take the room away for ever. Who waits for
+    /// a prefix lets others begin, as many as `Scheduler.overtakingLimit`.
+    func admit() throws {
+        var place = 0
+        while running.count < scheduler.workers, !isShortOfRoom {
+            if place == waiting.count {
+                guard try takeNext() else { return }
+            }
+            // A job that has all its workers at work doesn't hold up others.
+            guard waiting[place].slot.running < waiting[place].slot.source.workers else {
+                place += 1
+                continue
+            }
+            let sequence = waiting[place]
+            switch try engine().admit(
+                sequence.id, tokens: sequence.allTokens, ceiling: sequence.request.ceiling,
+                lookahead: scheduler.lookahead)
+            {
+            case .ready(let cached, let room): begin(place, cached: cached, room: room)
+            case .wait where running.isEmpty: throw LoopError.noRoom
+            case .wait(.room):
+                // Older ones that wait for a prefix must be asked again after the next step.
+                isShortOfRoom = place == 0
+                return
+            case .wait(.prefix):
+                guard sequence.overtaken < scheduler.overtakingLimit else { return }
+                place += 1
+            case .never(let refusal):
+                waiting.remove(at: place)
+                sequence.slot.waiting -= 1
+                sequence.slot.attempt { try sequence.slot.source.refused(sequence.request, refusal) }
+            }
+        }
+    }
+
+    private func begin(_ place: Int, cached: Int, room: Int) {
+        for older in 0..<place { waiting[older].overtaken += 1 }
+        var sequence = waiting.remove(at: place)
+        let isNew = sequence.admittedAt == nil
+        sequence.begin(cached: cached, room: room)
+        sequence.slot.waiting -= 1
+        sequence.slot.running += 1
+        running.insert(sequence, at: running.lastIndex { $0.id < sequence.id }.map { $0 + 1 } ?? 0)
+        if isNew { sequence.slot.source.admitted(sequence) }
+    }
+
+    /// Puts one more request at the end of the line, from each source in turn.
+    /// - Returns: false if there is none (yet).
+    private func takeNext() throws -> Bool {
+        let isIdle = running.isEmpty && waiting.isEmpty
+        for _ in slots.indices {
+            let slot = slots[turn % slots.count]
+            turn = (turn + 1) % slots.count
+            guard slot.mayBeAsked else { continue }
+            var answer = SourceAnswer.wait
+            slot.attempt {
+                answer = try slot.source.next(patience: isIdle ? Self.patience / Double(slots.count) : 0)
+            }
+            switch answer {
+            case .request(let request):
+                let size = try engine().limits.vocabularySize
+                let fresh = TokenSequence(RequestID(nextID), request, slot: slot)
+                waiting.append(fresh.resumed(vocabularySize: size) ?? fresh)
+                nextID += 1
+                slot.waiting += 1
+                return true
+            case .wait: continue
+            case .end: slot.hasEnded = true
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,204 @@
+import Foundations
+
+/// Runs the requests of any number of sources together: asks for them, sends their rows to the engine, and
+/// gives back what comes of them. Knows nothing of files.
+///
+/// Everything happens on the thread that calls `run`. Room in the KV cache is taken as sequences grow. When
+/// there is none left, the youngest gives way: it goes back to the head of the line and is computed again
+/// later, from all its tokens. So the oldest always comes to its end, and with it every other.
+package final class BatchLoop {
+    private let load: () throws -> any Engine
+    private var loaded: (any Engine)?
+    var scheduler: Scheduler
+    /// Oldest first, in both.
+    var running: [TokenSequence] = []
+    var waiting: [TokenSequence] = []
+    private(set) var slots: [SourceSlot] = []
+    /// Whose turn it is to give a request.
+    var turn = 0
+    var nextID = 0
+    /// The first in line has found no room: until somebody leaves, asking again is in vain.
+    var isShortOfRoom = false
+    /// How often a sequence had to give way.
+    package private(set) var preemptions = 0
+    /// How many seconds to wait for a request if there is nothing else to do.
+    static let patience = 0.1
+
+    /// - Parameters:
+    ///   - scheduler: its `workers` is the most requests that run together, of all sources.
+    ///   - load: called once there is a request.
+    package init(scheduler: Scheduler, load: @escaping () throws -> any Engine) {
+        self.scheduler = scheduler
+        self.load = load
+    }
+
+    package convenience init(engine: any Engine, workers: Int, prefillChunk: Int) {
+        self.init(scheduler: Scheduler(workers: workers, prefillChunk: prefillChunk)) { engine }
+    }
+
+    package func add(_ source: any RequestSource) { slots.append(SourceSlot(source)) }
+
+    /// Runs until every source has ended. An error of the engine ends them all, and each is told.
+    package func run() {
+        do {
+            while try step() {}
+        } catch {
+            for slot in slots { slot.failure = slot.failure ?? error }
+            settle()
+        }
+    }
+
+    /// - Returns: false once every source has ended.
+    package func step() throws -> Bool {
+        settle()
+        guard !slots.isEmpty else { return false }
+        try admit()
+        if !running.isEmpty { try advance(engine()) }
+        return true
+    }
+
+    /// A source's requests that are in the loop, oldest first.
+    package func live(of source: any RequestSource) -> [TokenSequence] {
+        (running + waiting).filter { $0.slot.source === source }.sorted { $0.id < $1.id }
+    }
+
+    func engine() throws -> any Engine {
+        if let loaded { return loaded }
+        let engine = try load()
+        loaded = engine
+        return engine
+    }
+
+    // MARK: Sources
+
+    /// Lets go of sources that have ended.
+    private func settle() {
+        for slot in slots {
+            if slot.failure != nil || slot.source.isCancelled {
+                abandon(slot)
+            } else if slot.isDone {
+                slot.source.completed()
+            } else {
+                continue
+            }
+            slots.removeAll { $0 === slot }
+        }
+    }
+
+    private func abandon(_ slot: SourceSlot) {
+        let live = live(of: slot.source)
+        for sequence in running where sequence.slot === slot { loaded?.release(sequence.id) }
+        running.removeAll { $0.slot === slot }
+        waiting.removeAll { $0.slot === slot }
+        isShortOfRoom = false
+        slot.source.abandoned(live, error: slot.failure)
+    }
+
+    // MARK: Steps
+
+    private func advance(_ engine: any Engine) throws {
+        for slot in slots { slot.report = StepReport() }
+        try makeRoom(engine)
+        let parts = scheduler.nextStep(running.lazy.map { $0.unsent.count })
+        var inputs: [StepInput] = []
+        inputs.reserveCapacity(parts.count)
+        for part in parts { inputs.append(running[part.place].send(part.rows, samples: part.samples)) }
+        let start = ContinuousClock.now
+        let choices = try engine.step(inputs)
+        let seconds = (.now - start).seconds
+        scheduler.stepTook(seconds)
+        count(parts, seconds: seconds, times: engine.times)
+        precondition(choices.count == parts.count, "a step answers each of its inputs")
+        for (part, choice) in zip(parts, choices) where part.samples {
+            guard let choice else { preconditionFailure("a step chooses a token where one is asked for") }
+            accept(choice, at: part.place)
+        }
+        retire(engine)
+        for slot in slots where slot.failure == nil {
+            slot.report.running = slot.running
+            slot.attempt { try slot.source.stepped(slot.report, in: self) }
+        }
+    }
+
+    /// Room for each sequence's next row, the oldest first; the youngest give way if need be.
+    private func makeRoom(_ engine: any Engine) throws {
+        var place = 0
+        while place < running.count {
+            let count = running[place].count
+            if count > running[place].room {
+                if let room = engine.extend(running[place].id, to: count) {
+                    running[place].room = room
+                } else if running.count > 1 {
+                    preemptYoungest(engine)
+                    continue
+                } else {
+                    throw LoopError.noRoom
+                }
+            }
+            place += 1
+        }
+    }
+
+    private func preemptYoungest(_ engine: any Engine) {
+        let sequence = running.removeLast()
+        engine.preempt(sequence.id, tokens: sequence.allTokens)
+        sequence.slot.running -= 1
+        sequence.slot.waiting += 1
+        sequence.slot.report.preempted += 1
+        waiting.insert(sequence, at: waiting.firstIndex { $0.id > sequence.id } ?? waiting.count)
+        scheduler.gaveWay()
+        preemptions += 1
+    }
+
+    private func count(_ parts: [Scheduler.Part], seconds: Double, times: ComputeTimes) {
+        let rows = parts.reduce(0) { $0 + $1.rows }
+        for slot in slots {
+            slot.report.stepRows = rows
+            slot.report.seconds = seconds
+            slot.report.times = times
+        }
+        for part in parts {
+            let slot = running[part.place].slot
+            if part.rows > 1 { slot.report.prefillRows += part.rows } else { slot.report.decodeRows += 1 }
+            if part.samples { slot.report.tokens += 1 }
+        }
+    }
+
+    private func accept(_ choice: TokenChoice, at place: Int) {
+        let source = running[place].slot.source
+        let note = running[place].request.sampling.logprobs == nil ? nil : source.note(on: choice)
+        let text = running[place].accept(choice.token, note: note)
+        if !text.isEmpty { source.received(text, of: running[place].id) }
+    }
+
+    /// Hands over what is finished.
+    private func retire(_ engine: any Engine) {
+        guard running.contains(where: { $0.finishReason != nil }) else { return }
+        let finished = running.filter { $0.finishReason != nil }
+        running.removeAll { $0.finishReason != nil }
+        isShortOfRoom = false
+        for sequence in finished {
+            let provenance = engine.provenance(of: sequence.id)
+            engine.release(sequence.id)
+            scheduler.finished()
+            let slot = sequence.slot
+            slot.running -= 1
+            slot.attempt { try slot.source.finished(sequence, provenance: provenance) }
+        }
+    }
+}
+
+extension SourceSlot {
+    /// Does something that concerns this source alone. After its first error it is asked nothing more.
+    func attempt(_ body: () throws -> Void) {
+        guard failure == nil else { return }
+        do { try body() } catch { failure = error }
+    }
+}
+
+/// An engine that breaks its word.
+enum LoopError: Error, CustomStringConvertible {
+    case noRoom
+
+    var description: String { "the engine has no room for a request although nothing else runs." }
+}

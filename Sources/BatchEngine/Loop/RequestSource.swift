@@ -1,0 +1,82 @@
+/// Where a loop's requests come from, and where their results go: a job, or somebody who waits for one answer.
+/// All calls come from the loop's thread. What a source throws ends this source and no other.
+package protocol RequestSource: AnyObject {
+    /// The most of its requests that run together.
+    var workers: Int { get }
+    /// Once true, its requests are taken out of the loop. Looked at between steps.
+    var isCancelled: Bool { get }
+
+    /// - Parameter patience: how many seconds to wait for a request, if there is none yet.
+    func next(patience: Double) throws -> SourceAnswer
+    /// What to keep beside a token whose log-probabilities were asked for. The default is nothing.
+    func note(on choice: TokenChoice) -> String?
+    /// The request has begun to run. Not called again if it gives way and comes back.
+    func admitted(_ sequence: TokenSequence)
+    /// Text that has become certain.
+    func received(_ text: String, of id: RequestID)
+    /// The request's completion is whole.
+    func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
+    /// The engine can't serve the request.
+    func refused(_ request: Request, _ refusal: Refusal) throws
+    /// A step is done; what it finished has been handed over.
+    func stepped(_ report: StepReport, in loop: BatchLoop) throws
+    /// It has no more requests, and all are done.
+    func completed()
+    /// It was cancelled, or `error` ended it.
+    /// - Parameter live: its requests that are not done.
+    func abandoned(_ live: [TokenSequence], error: (any Error)?)
+}
+
+package enum SourceAnswer {
+    case request(Request)
+    /// Nothing yet.
+    case wait
+    /// Nothing any more.
+    case end
+}
+
+extension RequestSource {
+    package func note(on choice: TokenChoice) -> String? { nil }
+    package func admitted(_ sequence: TokenSequence) {}
+    package func received(_ text: String, of id: RequestID) {}
+    package func stepped(_ report: StepReport, in loop: BatchLoop) throws {}
+}
+
+/// One source's part of a step.
+package struct StepReport: Sendable {
+    /// Rows of prompts.
+    package var prefillRows = 0
+    /// Rows of completions, one for each sequence.
+    package var decodeRows = 0
+    /// Tokens chosen.
+    package var tokens = 0
+    /// Times that one of its requests gave way before the step.
+    package var preempted = 0
+    /// Its requests that run after the step.
+    package var running = 0
+    /// Of all sources.
+    package var stepRows = 0
+    /// What the whole step took.
+    package var seconds = 0.0
+    /// Of the engine, since it was loaded.
+    package var times = ComputeTimes()
+}
+
+/// A source in a loop.
+final class SourceSlot {
+    let source: any RequestSource
+    var running = 0
+    var waiting = 0
+    var hasEnded = false
+    var failure: (any Error)?
+    var report = StepReport()
+
+    init(_ source: any RequestSource) { self.source = source }
+
+    /// Whether it may give one more request. Those that wait for a prefix don't take others' places.
+    var mayBeAsked: Bool {
+        !hasEnded && failure == nil && running < source.workers && waiting < source.workers
+            && !source.isCancelled
+    }
+    var isDone: Bool { hasEnded && running == 0 && waiting == 0 }
+}

@@ -1,0 +1,111 @@
+/// A request in a loop and what has come of it: the one record there is of it. An engine knows its KV cache by
+/// the same id.
+package struct TokenSequence {
+    package let id: RequestID
+    package let request: Request
+    /// The completion so far.
+    package private(set) var tokens: [Int32] = []
+    /// For each token what the source keeps beside it, if anything.
+    package private(set) var notes: [String] = []
+    package private(set) var text = ""
+    package private(set) var finishReason: FinishReason?
+    /// How many of `tokens` an earlier run has made.
+    package private(set) var savedCount = 0
+    package private(set) var admittedAt: ContinuousClock.Instant?
+    package private(set) var firstTokenAt: ContinuousClock.Instant?
+
+    let slot: SourceSlot
+    /// Tokens not yet sent to the engine.
+    private(set) var unsent: ArraySlice<Int32> = []
+    /// Tokens there is room for in the KV cache.
+    var room = 0
+    /// How many others have begun before it although they came later.
+    var overtaken = 0
+
+    /// How the next token is chosen.
+    private var sampling: SamplingRequest
+    private var stream: any TextStream
+    private var stops: StopMatcher
+
+    init(_ id: RequestID, _ request: Request, slot: SourceSlot) {
+        self.id = id
+        self.request = request
+        self.slot = slot
+        sampling = SamplingRequest(
+            parameters: request.sampling, stream: request.stream, prompt: request.prompt,
+            constraint: request.constraint)
+        stream = request.text
+        stops = StopMatcher(request.stops)
+    }
+
+    /// With the request's saved tokens, text and stop strings worked out anew. Nil if there are none, or none
+    /// that can be ours: they come from a file.
+    func resumed(vocabularySize: Int) -> TokenSequence? {
+        let hasNotes = request.sampling.logprobs != nil
+        guard let saved = request.saved, !saved.tokens.isEmpty,
+            !hasNotes || saved.notes.count == saved.tokens.count,
+            saved.tokens.allSatisfy({
+                $0 >= 0 && Int($0) < vocabularySize && !request.endOfSequence.contains($0)
+            })
+        else { return nil }
+        var sequence = self
+        for (index, token) in saved.tokens.enumerated() {
+            guard sequence.sampling.accept(token) else { return nil }
+            _ = sequence.append(token, note: hasNotes ? saved.notes[index] : nil)
+            if sequence.finishReason != nil { return nil }
+        }
+        sequence.savedCount = saved.tokens.count
+        return sequence
+    }
+
+    /// Prompt and completion.
+    var allTokens: [Int32] { tokens.isEmpty ? request.prompt : request.prompt + tokens }
+    var count: Int { request.prompt.count + tokens.count }
+
+    /// Starts from the first token that isn't in the cache.
+    mutating func begin(cached: Int, room: Int) {
+        if admittedAt == nil { admittedAt = .now }
+        unsent = allTokens[cached...]
+        self.room = room
+    }
+
+    /// The next rows for the engine.
+    mutating func send(_ count: Int, samples: Bool) -> StepInput {
+        let rows = unsent.prefix(count)
+        unsent.removeFirst(count)
+        return StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
+    }
+
+    /// Takes the token that the engine chose. Sets `finishReason` if it was the last one.
+    /// - Returns: the text that has become certain.
+    mutating func accept(_ token: Int32, note: String?) -> String {
+        if firstTokenAt == nil { firstTokenAt = .now }
+        if request.endOfSequence.contains(token) { return finish(.stop) }
+        let isAllowed = sampling.accept(token)
+        precondition(isAllowed, "the engine chose a token that the constraint forbids")
+        unsent = [token]
+        return append(token, note: note)
+    }
+
+    private mutating func append(_ token: Int32, note: String?) -> String {
+        tokens.append(token)
+        if let note { notes.append(note) }
+        let piece = stops.append(stream.append(token))
+        text += piece
+        if stops.hasStopped {
+            finishReason = .stopSequence
+        } else if tokens.count >= request.maxTokens {
+            return piece + finish(.length)
+        }
+        return piece
+    }
+
+    /// What was held back is text after all, unless half a character at the end completes a stop string.
+    private mutating func finish(_ reason: FinishReason) -> String {
+        var piece = stops.append(stream.finish())
+        piece += stops.finish()
+        text += piece
+        finishReason = stops.hasStopped ? .stopSequence : reason
+        return piece
+    }
+}

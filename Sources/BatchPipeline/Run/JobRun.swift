@@ -1,0 +1,213 @@
+import BatchEngine
+import Foundation
+import Foundations
+import PhiModel
+
+/// One job in a loop: its lines become requests, and what comes of them goes to its store. Its own are input,
+/// journal, settings, statistics and failure limit.
+///
+/// A thread of its own reads ahead (`LineFeeder`). Between them lies a queue, so that parsing and tokenizing
+/// don't hold up the engine, and no more lines are read than will soon be needed.
+final class JobRun: RequestSource {
+    static let failuresReported = 5
+
+    let workers: Int
+    /// How the job ended; nil before.
+    private(set) var result: Result<RunOutcome, any Error>?
+
+    private let job: JobSettings
+    private let models: ModelLoader
+    private let store: SharedStore
+    private let stopFlag: StopFlag
+    private let progress: (RunStatistics) -> Void
+
+    private let queue: WorkQueue
+    private let feeder: LineFeeder
+    private let results: ResultRecord
+    private var hasStarted = false
+    /// Taken from the queue, but not to be started yet.
+    private var first: Request?
+    private var text: (any TextCoding)?
+
+    private var statistics = RunStatistics()
+    private var failures: [FailedLine] = []
+    /// Once the model is there and the first request admitted: what speeds are reckoned from.
+    private var hasBegun = false
+    private var started = ContinuousClock.now
+    private var startedAt = Date().timeIntervalSince1970
+    private var lastSaving = ContinuousClock.now
+    private var lastProgress = ContinuousClock.now
+
+    /// - Parameters:
+    ///   - stopFlag: once set, the job saves what is under way and ends, resumable.
+    ///   - progress: called from time to time, on the loop's thread.
+    /// - Throws: `JobError` if a template of the job is malformed.
+    init(
+        job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        progress: @escaping (RunStatistics) -> Void = { _ in }
+    ) throws {
+        self.job = job
+        self.models = models
+        self.store = SharedStore(store)
+        self.stopFlag = stopFlag
+        self.progress = progress
+        workers = job.workerCount
+        queue = WorkQueue(countLimit: max(64, 2 * workers))
+        feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue)
+        results = ResultRecord(job: job)
+    }
+
+    // MARK: Requests
+
+    var isCancelled: Bool { stopFlag.isSet }
+
+    func next(patience: Double) throws -> SourceAnswer {
+        if !hasStarted {
+            hasStarted = true
+            feeder.start()
+        }
+        while !stopFlag.isSet {
+            if let request = first {
+                // Results that can't be put out yet are held in memory; so none may run too far ahead.
+                guard request.work.position < store.use({ $0.positionLimit }) else { return .wait }
+                first = nil
+                return .request(request)
+            }
+            switch try queue.pop(patience: patience) {
+            case .work(.request(let request)): first = request
+            case .work(.failure(let label, let error)): try file(error, label)
+            case .wait:
+                reportIfDue()
+                return .wait
+            case .end: return .end
+            }
+        }
+        return .wait
+    }
+
+    func note(on choice: TokenChoice) -> String? {
+        if text == nil { text = try? models.loaded().text }
+        return text.map { LogprobEntry(choice, text: $0).encoded }
+    }
+
+    func admitted(_ sequence: TokenSequence) {
+        if !hasBegun {
+            hasBegun = true
+            started = .now
+            startedAt = Date().timeIntervalSince1970
+        }
+        statistics.promptTokens += sequence.request.prompt.count
+        if sequence.savedCount > 0 { statistics.resumed += 1 }
+    }
+
+    // MARK: Results
+
+    func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
+        let label = sequence.request.work
+        let line = results.encode(sequence, label, provenance: provenance)
+        statistics.done += 1
+        try store.use { try $0.append(line, key: label.key, position: label.position, failed: false) }
+    }
+
+    func refused(_ request: Request, _ refusal: Refusal) throws {
+        let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
+        try file(LineError(code, refusal.message), request.work)
+    }
+
+    private func file(_ error: LineError, _ label: WorkLabel) throws {
+        if label.sample == 0 {
+            statistics.failed += 1
+            if failures.count < Self.failuresReported {
+                failures.append(
+                    FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
+            }
+        }
+        let line = results.encode(error, label)
+        try store.use { try $0.append(line, key: label.key, position: label.position, failed: true) }
+    }
+
+    // MARK: The end
+
+    func completed() {
+        end([]) {
+            let count = feeder.count
+            let allowed = job.maxFailures.allowed(of: count.lines)
+            guard statistics.failed <= allowed else {
+                try store.close { try $0.suspend() }
+                return outcome(.tooManyFailures(allowed: allowed))
+            }
+            try store.close { try $0.finish(count: count.positions) }
+            return outcome(.complete)
+        }
+    }
+
+    func abandoned(_ live: [TokenSequence], error: (any Error)?) {
+        end(live) {
+            if let error { throw error }
+            try save(live)
+            try store.close { try $0.suspend() }
+            return outcome(.interrupted)
+        }
+    }
+
+    private func end(_ live: [TokenSequence], _ body: () throws -> RunOutcome) {
+        defer { queue.close() }
+        do {
+            result = .success(try body())
+        } catch {
+            // The first error is the one to tell; saving may well fail for the same reason.
+            try? save(live)
+            try? store.close { try $0.suspend() }
+            result = .failure(error)
+        }
+    }
+
+    private func outcome(_ status: RunOutcome.Status) -> RunOutcome {
+        RunOutcome(status: status, statistics: currentStatistics, failures: failures)
+    }
+
+    // MARK: Checkpoints and progress
+
+    func stepped(_ report: StepReport, in loop: BatchLoop) throws {
+        let share = report.seconds / Double(max(1, report.stepRows))
+        statistics.prefillSeconds += share * Double(report.prefillRows)
+        statistics.decodeSeconds += share * Double(report.decodeRows)
+        statistics.compute = report.times
+        statistics.completionTokens += report.tokens
+        statistics.preempted += report.preempted
+        statistics.running = report.running
+        if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
+        reportIfDue()
+    }
+
+    /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
+    private func save(_ live: [TokenSequence]) throws {
+        let records = live.filter { !$0.tokens.isEmpty }
+            .map { (label: $0.request.work, tokens: $0.tokens, notes: $0.notes) }
+            .sorted { $0.label.position < $1.label.position }
+            .map { InFlightRecord(key: $0.label.key, tokens: $0.tokens, logprobs: $0.notes) }
+        let count = feeder.count
+        try store.use { store in
+            (store as? JournalStore)?.progress = JobProgress(
+                startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
+                doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
+            try store.saveInFlight(records)
+        }
+        lastSaving = .now
+    }
+
+    private func reportIfDue() {
+        guard (.now - lastProgress).seconds >= 0.1 else { return }
+        lastProgress = .now
+        progress(currentStatistics)
+    }
+
+    private var currentStatistics: RunStatistics {
+        var statistics = statistics
+        let count = feeder.count
+        statistics.lines = count.lines
+        statistics.skipped = count.done
+        statistics.seconds = (.now - started).seconds
+        return statistics
+    }
+}

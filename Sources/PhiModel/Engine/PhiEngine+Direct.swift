@@ -1,0 +1,25 @@
+import BatchEngine
+
+/// For those who take the steps themselves instead of leaving it to a loop: measurements and tests.
+extension PhiEngine {
+    /// Begins a sequence with room for a prompt and `maxTokens` more, all at once.
+    /// - Returns: its id, and how many prompt tokens are in the cache and must not be sent again; nil if there
+    ///   is no room now.
+    /// - Throws: `ModelError` of kind `resources` if it could not fit even into an empty cache, `badRequest`
+    ///   if the model can't serve it.
+    public func begin(prompt: [Int32], maxTokens: Int) throws -> (id: RequestID, cached: Int)? {
+        directCount += 1
+        // A loop's numbers go up from 0.
+        let id = RequestID(-directCount)
+        let ceiling = prompt.count + max(0, maxTokens)
+        switch admit(id, tokens: prompt, ceiling: ceiling, lookahead: 0) {
+        case .ready(let cached, _):
+            if extend(id, to: ceiling) != nil { return (id, cached) }
+            release(id)
+            return nil
+        case .wait: return nil
+        case .never(let refusal):
+            throw ModelError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import BatchEngine
+
+/// How text becomes token ids and back. May be called from any thread.
+public protocol TextCoding: Sendable {
+    /// False if the folder has no tokenizer; then only `Prompt.tokens` can be served.
+    var hasTokenizer: Bool { get }
+    /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed.
+    func tokens(for prompt: Prompt) throws -> [Int32]
+    func makeTextStream() -> any TextStream
+    /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
+    func piece(of token: Int32) -> (text: String, bytes: [UInt8])
+}
+
+extension TextCodec: TextCoding {
+    public var hasTokenizer: Bool { true }
+}
+
+/// The text of a model without a tokenizer: none.
+struct NoText: TextCoding {
+    let hasTokenizer = false
+
+    func tokens(for prompt: Prompt) throws -> [Int32] {
+        if case .tokens(let ids) = prompt { return ids }
+        throw ModelError(
+            .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")
+    }
+
+    func makeTextStream() -> any TextStream { Stream() }
+    func piece(of token: Int32) -> (text: String, bytes: [UInt8]) { ("", []) }
+
+    private struct Stream: TextStream {
+        mutating func append(_ token: Int32) -> String { "" }
+        mutating func finish() -> String { "" }
+    }
+}

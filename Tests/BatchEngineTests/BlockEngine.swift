@@ -1,0 +1,134 @@
+@testable import BatchEngine
+
+/// An engine without weights, with a real block allocator: the next token is a hash of all before it, of the
+/// random stream and the position. Its cache holds a hash of the tokens up to each position, so that a wrong
+/// block, a row that is missing or one too many changes what comes out.
+final class BlockEngine: Engine, @unchecked Sendable {
+    let limits = ModelLimits(contextLength: 1 << 20, vocabularySize: 1000, endOfSequence: [0])
+    let identity = [(name: "script", value: "1")]
+    private(set) var blocks: KVBlocks
+    private var memory: [UInt64]
+    private var sequences: [RequestID: Sequence] = [:]
+    private(set) var faults: [String] = []
+    private(set) var largestBatch = 0
+    private(set) var steps = 0
+    private(set) var rows = 0
+    /// One in so many tokens ends a sequence.
+    var endOdds: UInt64 = 30
+    var beforeStep: (Int) throws -> Void = { _ in }
+
+    private struct Sequence {
+        var lease: KVBlocks.Lease
+        var length: Int
+        var begun: Int
+        var ceiling: Int
+    }
+
+    init(blocks: Int = 1 << 12, blockLength: Int = 4) {
+        self.blocks = KVBlocks(capacity: blocks, blockLength: blockLength)
+        memory = Array(repeating: 0, count: blocks * blockLength)
+    }
+
+    var isEmpty: Bool { sequences.isEmpty && blocks.available == blocks.capacity }
+
+    func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+        guard blocks.blocks(for: ceiling) <= blocks.capacity else {
+            return .never(Refusal(.tooLarge, "\(ceiling) tokens"))
+        }
+        func growth(_ count: Int, _ ceiling: Int, _ held: Int) -> Int {
+            max(0, blocks.blocks(for: min(ceiling, count + lookahead)) - held)
+        }
+        let own = growth(tokens.count, ceiling, blocks.blocks(for: tokens.count))
+        let spared = sequences.values.reduce(own) {
+            $0 + growth(max($1.length, $1.begun), $1.ceiling, $1.lease.blocks.count)
+        }
+        switch blocks.lease(tokens, sparing: spared) {
+        case .wait(let shortage): return .wait(shortage)
+        case .leased(let lease):
+            if sequences[id] != nil { faults.append("begun twice") }
+            sequences[id] = Sequence(
+                lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling)
+            largestBatch = max(largestBatch, sequences.count)
+            return .ready(cached: lease.cached, room: lease.blocks.count * blocks.blockLength)
+        }
+    }
+
+    func extend(_ id: RequestID, to length: Int) -> Int? {
+        guard var sequence = sequences[id] else {
+            faults.append("extends what has not begun")
+            return nil
+        }
+        if length > sequence.ceiling { faults.append("beyond the ceiling") }
+        guard blocks.extend(&sequence.lease, to: length) else { return nil }
+        sequences[id] = sequence
+        return sequence.lease.blocks.count * blocks.blockLength
+    }
+
+    func release(_ id: RequestID) {
+        guard let sequence = sequences.removeValue(forKey: id) else { return faults.append("released twice") }
+        blocks.release(sequence.lease)
+    }
+
+    func preempt(_ id: RequestID, tokens: [Int32]) {
+        guard let sequence = sequences.removeValue(forKey: id) else {
+            return faults.append("preempted twice")
+        }
+        blocks.release(sequence.lease, keeping: tokens.prefix(sequence.length))
+    }
+
+    func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
+        try beforeStep(steps)
+        steps += 1
+        if inputs.isEmpty { faults.append("an empty step") }
+        if Set(inputs.map(\.sequence)).count < inputs.count { faults.append("a sequence twice in a step") }
+        checkOwners()
+        return inputs.map { input in
+            guard var sequence = sequences[input.sequence], !input.tokens.isEmpty else {
+                faults.append("rows of nobody, or none")
+                return nil
+            }
+            var hash: UInt64 = 0
+            for token in input.tokens {
+                rows += 1
+                hash =
+                    sequence.length == 0
+                    ? 0xCBF2_9CE4_8422_2325 : memory[place(sequence, sequence.length - 1)]
+                hash = (hash ^ UInt64(token)) &* 0x0000_0100_0000_01B3
+                hash ^= hash >> 29
+                guard sequence.length / blocks.blockLength < sequence.lease.blocks.count else {
+                    faults.append("more rows than room")
+                    return nil
+                }
+                memory[place(sequence, sequence.length)] = hash
+                sequence.length += 1
+            }
+            blocks.advance(&sequence.lease, to: sequence.length)
+            sequences[input.sequence] = sequence
+            return input.sampling.map { choose(hash, $0) }
+        }
+    }
+
+    private func place(_ sequence: Sequence, _ position: Int) -> Int {
+        Int(sequence.lease.blocks[position / blocks.blockLength]) * blocks.blockLength
+            + position % blocks.blockLength
+    }
+
+    private func choose(_ hash: UInt64, _ sampling: SamplingRequest) -> TokenChoice {
+        var hash = hash
+        for value in [sampling.stream, UInt64(sampling.position)] {
+            hash = (hash ^ value) &* 0x0000_0100_0000_01B3
+            hash ^= hash >> 31
+        }
+        return TokenChoice(token: (hash >> 20) % endOdds == 0 ? 0 : Int32(1 + (hash >> 8) % 999))
+    }
+
+    private func checkOwners() {
+        let used = Set(sequences.values.flatMap(\.lease.blocks))
+        if blocks.available + used.count != blocks.capacity { faults.append("a block is lost") }
+        for sequence in sequences.values where sequence.length > 0 {
+            if Set(sequence.lease.blocks).count < sequence.lease.blocks.count {
+                faults.append("a block twice")
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+@testable import BatchEngine
+
+/// A list of requests, whose results it keeps.
+final class TestSource: RequestSource {
+    let workers: Int
+    var isCancelled = false
+    private var requests: [Request]
+    private let count: Int
+    private(set) var results: [Int: [Int32]] = [:]
+    private(set) var refused: [Int] = []
+    /// In the order of their ends.
+    private(set) var order: [Int] = []
+    private(set) var admitted: [Int] = []
+    private(set) var isComplete = false
+    private(set) var live: [TokenSequence] = []
+    private(set) var error: (any Error)?
+    private(set) var mostRunning = 0
+    private(set) var texts = ""
+    var onFinish: (Int) throws -> Void = { _ in }
+
+    init(_ requests: [Request], workers: Int) {
+        self.requests = requests.enumerated().map { number, request in
+            var request = request
+            request.label = number
+            return request
+        }.reversed()
+        count = requests.count
+        self.workers = workers
+    }
+
+    private func number(_ request: Request) -> Int { request.label as? Int ?? -1 }
+
+    /// The completions in the order of the requests.
+    var completions: [[Int32]] { (0..<count).map { results[$0] ?? [-1] } }
+
+    func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
+    func admitted(_ sequence: TokenSequence) { admitted.append(number(sequence.request)) }
+    func received(_ text: String, of id: RequestID) { texts += text }
+    func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
+        results[number(sequence.request)] = sequence.tokens
+        order.append(number(sequence.request))
+        try onFinish(number(sequence.request))
+    }
+    func refused(_ request: Request, _ refusal: Refusal) { refused.append(number(request)) }
+    func stepped(_ report: StepReport, in loop: BatchLoop) {
+        mostRunning = max(mostRunning, report.running)
+    }
+    func completed() { isComplete = true }
+    func abandoned(_ live: [TokenSequence], error: (any Error)?) {
+        self.live = live
+        self.error = error
+    }
+}
+
+/// Each token is its number and a space.
+struct NumberText: TextStream {
+    mutating func append(_ token: Int32) -> String { "\(token) " }
+    mutating func finish() -> String { "" }
+}
+
+extension Request {
+    static func test(_ prompt: [Int32], max maxTokens: Int = 20, stream: UInt64 = 0) -> Request {
+        Request(
+            prompt: prompt, maxTokens: maxTokens, sampling: SamplingParameters(), stream: stream,
+            endOfSequence: [0], stops: .none, text: NumberText())
+    }
+}

@@ -1,0 +1,82 @@
+import BatchEngine
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// Sequences that give way in the middle and are computed again get the same tokens and log-probabilities, to
+/// the last bit, as in a cache with room for all.
+@Suite struct PreemptionTests {
+    /// Requests, and a text for each that stands for all its rows.
+    private final class List: RequestSource {
+        let workers = 20
+        let isCancelled = false
+        private var requests: [Request]
+        private(set) var rows: [Int: [String]] = [:]
+        private(set) var isComplete = false
+
+        init(_ requests: [Request]) {
+            self.requests = requests.reversed()
+        }
+        func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
+        func note(on choice: TokenChoice) -> String? {
+            let logprobs = choice.top.map { "\($0.id):\($0.logprob.bitPattern)" }
+            return "\(choice.token) \(logprobs)"
+        }
+        func finished(_ sequence: TokenSequence, provenance: [String: String]) {
+            rows[sequence.request.label as? Int ?? -1] = sequence.notes + provenance.values
+        }
+        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
+        func completed() { isComplete = true }
+        func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
+    }
+
+    private struct NoStream: TextStream {
+        mutating func append(_ token: Int32) -> String { "" }
+        mutating func finish() -> String { "" }
+    }
+
+    /// Some share their first 128 tokens, and ceilings lie on both sides of LongRoPE's limit.
+    private static let requests = (0..<9).map { number in
+        let shared = number % 3 == 0 ? (0..<128).map { Int32($0 * 29 % 311 + 3) } : []
+        let own = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
+        return Request(
+            prompt: shared + own, maxTokens: 100 + 13 * number,
+            sampling: SamplingParameters(temperature: 0.9, logprobs: 5), stream: UInt64(number),
+            endOfSequence: [], stops: .none, text: NoStream(), label: number)
+    }
+
+    @Test(arguments: ["base", "phi-4-mini-heads", "longrope-at-200", "sliding-window"])
+    func bitsAreTheSame(name: String) throws {
+        let geometries =
+            LogitsTests.geometries + [
+                .init(name: "longrope-at-200", rope: .longrope, context: 1024, originalContext: 200)
+            ]
+        let geometry = try #require(geometries.first { $0.name == name })
+        try withTemporaryFolder { folder in
+            try geometry.write(to: folder)
+            func run(_ budget: Int, chunk: Int, lookahead: Int) throws -> (List, BatchLoop) {
+                let engine = try PhiEngine(
+                    folder: folder.path, options: EngineOptions(threads: 2, kvBudget: budget))
+                let list = List(Self.requests)
+                let scheduler = Scheduler(workers: 20, prefillChunk: chunk, lookahead: lookahead)
+                let loop = BatchLoop(scheduler: scheduler) { engine }
+                loop.add(list)
+                loop.run()
+                return (list, loop)
+            }
+            let (expected, loop) = try run(64 << 20, chunk: 512, lookahead: 0)
+            #expect(expected.isComplete && loop.preemptions == 0)
+            #expect(expected.rows.values.allSatisfy { $0.count >= 100 } && expected.rows.count == 9)
+            let blockBytes =
+                try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
+                .kvBytesPerToken * KVCache.blockLength
+            // The longest needs seven blocks.
+            for (blocks, chunk, lookahead) in [(8, 512, 0), (11, 20, 64)] {
+                let (tight, loop) = try run(blocks * blockBytes, chunk: chunk, lookahead: lookahead)
+                #expect(loop.preemptions > 0, "\(blocks) blocks")
+                #expect(tight.isComplete && tight.rows == expected.rows, "\(blocks) blocks")
+            }
+        }
+    }
+}
