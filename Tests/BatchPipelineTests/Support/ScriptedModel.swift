@@ -16,6 +16,12 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
     var room = Int.max
     /// Pretend that this many tokens of each prompt are cached.
     var cachedTokens = 0
+    /// The first admission waits until this many prompts have been asked for: however busy the machine, the reader
+    /// is as far ahead then.
+    var readAhead = 0
+    private let reading = NSCondition()
+    /// Guarded by `reading`.
+    private var promptsRead = 0
     /// Called before each step, with the number of steps so far.
     var beforeStep: (Int) throws -> Void = { _ in }
     /// One in this many tokens ends the sequence.
@@ -40,6 +46,22 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
     }
 
     func tokens(for prompt: Prompt) throws -> [Int32] {
+        reading.withLock {
+            promptsRead += 1
+            reading.broadcast()
+        }
+        return try ids(of: prompt)
+    }
+
+    private func waitForReader() {
+        let deadline = Date(timeIntervalSinceNow: 300)
+        reading.lock()
+        defer { reading.unlock() }
+        while promptsRead < readAhead, reading.wait(until: deadline) {}
+        if promptsRead < readAhead { faults.append("the reader does not get ahead") }
+    }
+
+    private func ids(of prompt: Prompt) throws -> [Int32] {
         switch prompt {
         case .tokens(let ids): return ids
         case .text(let text): return text.utf8.map { Int32(max(1, $0)) }
@@ -47,8 +69,8 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
             if messages.contains(where: { $0.role == "forbidden" }) {
                 throw ModelError(.badRequest, "the chat template knows no role forbidden.")
             }
-            return try tokens(
-                for: .text(messages.map { "<\($0.role)>\($0.content)" }.joined() + "<assistant>"))
+            return try ids(
+                of: .text(messages.map { "<\($0.role)>\($0.content)" }.joined() + "<assistant>"))
         }
     }
 
@@ -93,6 +115,7 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
     }
 
     func admit(prompt: [Int32], maxTokens: Int) throws -> Admission {
+        waitForReader()
         let need = prompt.count + maxTokens
         guard need <= room else { throw ModelError(.resources, "needs room for \(need) tokens of \(room).") }
         guard sequences.values.reduce(need, { $0 + $1.reserved }) <= room else { return .later }
