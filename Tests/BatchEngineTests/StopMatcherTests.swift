@@ -67,12 +67,11 @@ import Testing
     @Test func manyStopsAreFast() {
         let stops = (0..<1000).map { "stop number \($0)!" }
         let matcher = StopMatcher(StopSet(stops))
-        let clock = ContinuousClock()
-        let time = clock.measure {
+        let taken = processorSeconds {
             var matcher = matcher
             for index in 0..<20_000 { _ = matcher.append("stop number \(index + 1000) ") }
         }
-        #expect(time < .seconds(5 * patience))
+        #expect(taken < 5 * patience)
     }
 
     @Test func wrongListsAreNamed() {

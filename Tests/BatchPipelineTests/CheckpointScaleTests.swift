@@ -16,15 +16,16 @@ import Testing
         "{\"text\":\"" + String(repeating: "All work and no play. ", count: 7)
         + "\",\"finish_reason\":\"stop\",\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":40},\"seed\":17}"
 
-    private func timed<T>(_ what: String, _ body: () throws -> T) rethrows -> T {
+    private func timed<T>(_ what: String, _ body: () throws -> T) throws -> T {
         let start = JournalStore.monotonicSeconds()
-        let value = try body()
+        var result: T?
+        let computed = try processorSeconds { result = try body() }
         let seconds = JournalStore.monotonicSeconds() - start
         print(
             "scale: \(what) \((seconds * 1000).rounded() / 1000) s for \(Self.count) lines, peak RSS \(peak())"
         )
-        #expect(seconds < max(5, Double(Self.count) / 20_000) * patience, "\(what)")
-        return value
+        #expect(computed < max(5, Double(Self.count) / 20_000) * patience, "\(what)")
+        return try #require(result)
     }
 
     private func peak() -> String {

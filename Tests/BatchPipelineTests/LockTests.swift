@@ -3,9 +3,10 @@ import Testing
 
 @testable import BatchPipeline
 
-/// Another process that holds a lock as a run does, until it is killed.
+/// Another process that holds a lock as a run does, until it is killed (or this one ends).
 private final class OtherProcess {
     let process = Process()
+    private let input = Pipe()
     private let output = Pipe()
 
     init(holding path: String) throws {
@@ -13,15 +14,16 @@ private final class OtherProcess {
         process.arguments = [
             "python3", "-c",
             """
-            import fcntl, os, sys, time
+            import fcntl, os, sys
             f = open(sys.argv[1], "w")
             fcntl.flock(f, fcntl.LOCK_EX)
             f.write('{"pid":%d,"host":"there","started":"2001-01-01T00:00:00Z"}' % os.getpid())
             f.flush()
             print("ready", flush=True)
-            time.sleep(60)
+            sys.stdin.read()
             """, path,
         ]
+        process.standardInput = input
         process.standardOutput = output
         try process.run()
         _ = try output.fileHandleForReading.read(upToCount: 1)
@@ -117,7 +119,7 @@ private final class OtherProcess {
     }
 
     @Test func manyTakeTurns() async throws {
-        // Each reads a counter, waits and writes it back under the lock; a lost update would show.
+        // Each reads a counter, lets others run and writes it back under the lock; a lost update would show.
         let folder = try TestFolder()
         let counter = folder.path("counter")
         try folder.write("0".utf8, to: "counter")
@@ -136,7 +138,7 @@ private final class OtherProcess {
                             Issue.record("no lock")
                             return
                         }
-                        Platform.sleep(milliseconds: 1)
+                        sched_yield()
                         try? "\(value + 1)".write(toFile: counter, atomically: true, encoding: .utf8)
                         lock.release()
                     }

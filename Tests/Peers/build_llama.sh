@@ -13,7 +13,9 @@ cd "$dir"
 if [ ! -d llama-source ]; then
     echo "fetching llama-cpp-python's sources"
     rm -rf llama-unpacked && mkdir llama-unpacked
-    python3 -m pip download --quiet --no-deps --no-binary :all: \
+    # Sources of this package alone. To read its metadata pip installs its build tools too, and CMake and Ninja
+    # where they aren't there; it must not compile those, which takes half an hour.
+    python3 -m pip download --quiet --no-deps --no-binary llama-cpp-python --only-binary cmake,ninja \
         --dest llama-unpacked llama-cpp-python
     tar -xf llama-unpacked/llama_cpp_python-*.tar.gz -C llama-unpacked
     source=$(echo llama-unpacked/llama_cpp_python-*/vendor/llama.cpp)

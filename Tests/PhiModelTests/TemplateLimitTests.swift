@@ -209,9 +209,12 @@ import Testing
         let template = try TextTemplate(
             "{{ n in t }}{{ t.split(n) | length }}{{ t.replace(n, '') | length }}{{ t.rfind(n) }}", name: "t")
         let needle = String(repeating: "a", count: 500_000) + "b"
-        let start = ContinuousClock.now
-        #expect(try template.render(["t": .string(many), "n": .string(needle)]) == "False11000000-1")
-        #expect(ContinuousClock.now - start < .seconds(5 * patience))
+        var text = ""
+        let taken = try processorSeconds {
+            text = try template.render(["t": .string(many), "n": .string(needle)])
+        }
+        #expect(text == "False11000000-1")
+        #expect(taken < 5 * patience)
     }
 
     @Test func largeSourceIsRefused() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A job on the embedded model in a folder of its own, run by the real program.
 struct DemoJob {
@@ -80,6 +81,7 @@ struct DemoJob {
 /// The program while it runs.
 final class RunningProgram {
     private let process = Process()
+    private let hasEnded = DispatchSemaphore(value: 0)
     private let output: String
     private let errors: String
 
@@ -97,6 +99,7 @@ final class RunningProgram {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle(forWritingAtPath: output)
         process.standardError = FileHandle(forWritingAtPath: errors)
+        process.terminationHandler = { [hasEnded] _ in hasEnded.signal() }
         try process.run()
     }
 
@@ -111,10 +114,36 @@ final class RunningProgram {
         return status?.firstMatch(of: /VmHWM:\s+(\d+) kB/).flatMap { Int($0.1) }.map { $0 * 1024 }
     }
 
+    /// Seconds of processor time that it has used so far; nil if it has ended, or the system doesn't say.
+    var processorSeconds: Double? {
+        // The fields after the name, which is in parentheses; user and system time are the 14th and 15th of all.
+        let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+        guard let fields = status?.split(separator: ")").last?.split(separator: " "), fields.count > 12,
+            let user = Double(fields[11]), let system = Double(fields[12])
+        else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Waits for its end.
-    func end() throws -> Program.Result {
+    /// Waits while it runs until something is so: at most as long as a very busy machine takes.
+    func wait(for what: String, until isSo: () -> Bool) throws {
+        let deadline = ContinuousClock.now + .seconds(600)
+        while !isSo() {
+            try #require(isRunning, "ended before \(what): \(errorsSoFar)")
+            try #require(ContinuousClock.now < deadline, "no \(what): \(errorsSoFar)")
+            // A look is not free: it takes time from what is waited for.
+            _ = hasEnded.wait(timeout: .now() + .milliseconds(2))
+        }
+    }
+
+    /// Waits for its end, and ends it if that doesn't come.
+    func end(within seconds: Int = 900) throws -> Program.Result {
+        if isRunning, hasEnded.wait(timeout: .now() + .seconds(seconds)) == .timedOut {
+            let said = errorsSoFar
+            send(SIGKILL)
+            Issue.record("still running after \(seconds) seconds: \(said)")
+        }
         process.waitUntilExit()
         defer { for path in [output, errors] { try? FileManager.default.removeItem(atPath: path) } }
         return Program.Result(status: process.terminationStatus, output: read(output), errors: read(errors))

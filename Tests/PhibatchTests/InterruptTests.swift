@@ -18,10 +18,8 @@ struct InterruptTests {
     /// Starts the job and waits until tokens of it are saved.
     private func startAndWait(_ job: DemoJob) throws -> RunningProgram {
         let program = try job.start()
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !FileManager.default.fileExists(atPath: job.folder + "/out.jsonl.journal.inflight") {
-            try #require(ContinuousClock.now < deadline, "\(program.errorsSoFar)")
-            usleep(5000)
+        try program.wait(for: "saved tokens") {
+            FileManager.default.fileExists(atPath: job.folder + "/out.jsonl.journal.inflight")
         }
         return program
     }
@@ -50,6 +48,8 @@ struct InterruptTests {
     }
 
     @Test func signalsStopTheRunAndItGoesOn() throws {
+        // Under nohup the program would inherit that SIGHUP is ignored, and stay with that.
+        signal(SIGHUP, SIG_DFL)
         let undisturbed = try job()
         defer { undisturbed.remove() }
         #expect(try undisturbed.run().status == 0)
@@ -58,10 +58,9 @@ struct InterruptTests {
             let job = try job()
             defer { job.remove() }
             let program = try startAndWait(job)
-            let start = ContinuousClock.now
             program.send(signal)
-            let result = try program.end()
-            #expect(ContinuousClock.now - start < .seconds(2))
+            // Two seconds are promised, on a machine that has time for it; torture.py measures them.
+            let result = try program.end(within: 60)
             #expect(result.status == code, "\(result.errors)")
             #expect(result.errors.contains("run the same command again to go on"), "\(result.errors)")
             #expect(job.results == nil)
@@ -74,24 +73,29 @@ struct InterruptTests {
         }
     }
 
-    /// The reference kernels take a minute for the first step of a long prompt.
+    /// The reference kernels compute for minutes in the first step of a long prompt.
     @Test(arguments: [1, 2]) func aLongStepDoesNotHoldUpTheEnd(signals: Int) throws {
-        let prompt = String(repeating: "one two ", count: 300)
+        let prompt = String(repeating: "one two ", count: 900)
         let job = try DemoJob(
-            ["{\"id\":\"n\",\"prompt\":\"\(prompt)\"}"], ["--max-tokens", "3", "--threads", "1"])
+            ["{\"id\":\"n\",\"prompt\":\"\(prompt)\"}"],
+            ["--max-tokens", "3", "--threads", "1", "--prefill-chunk", "2000"])
         defer { job.remove() }
         let program = try job.start(environment: ["PHIBATCH_KERNELS": "reference"])
-        while !program.errorsSoFar.contains("loading the model") { usleep(5000) }
-        sleep(2)
-        let start = ContinuousClock.now
-        program.send(SIGTERM)
+        try program.wait(for: "loading") { program.errorsSoFar.contains("loading the model") }
+        if program.processorSeconds != nil {
+            // Nothing before the step computes for so long.
+            try program.wait(for: "a long step") { (program.processorSeconds ?? 0) > 2 }
+        }
         if signals == 2 {
-            while !program.errorsSoFar.contains("SIGTERM") { usleep(5000) }
+            // Both are there before the first can be obeyed. The second one leaves at once.
+            for signal in [SIGSTOP, SIGTERM, SIGINT, SIGCONT] { program.send(signal) }
+        } else {
             program.send(SIGTERM)
         }
-        let result = try program.end()
-        #expect(ContinuousClock.now - start < (signals == 2 ? .seconds(1) : .seconds(2.5)))
-        #expect(result.status == 143 && job.results == nil, "\(result.errors)")
+        let result = try program.end(within: 30)
+        let wanted: Set<Int32> = signals == 2 ? [143, 130] : [143]
+        #expect(wanted.contains(result.status) && job.results == nil, "\(result.errors)")
+        if signals == 2 { #expect(!result.errors.contains("leaving in the middle"), "\(result.errors)") }
         let second = try job.run()
         #expect(second.status == 0 && job.results?.count == 1, "\(second.errors)")
         #expect(try job.files == ["in.jsonl", "out.jsonl"])
@@ -103,6 +107,8 @@ struct InterruptTests {
         let before = try status(job)
         #expect(before.state == "not_started" && before.total == 6 && before.left == 6 && before.done == 0)
         let program = try startAndWait(job)
+        // Held where it is, whatever else the machine does.
+        program.send(SIGSTOP)
         let running = try status(job)
         #expect(running.state == "running" && running.pid == program.id && running.inFlight > 0)
         let text = try RunningProgram(["status"] + job.arguments(), folder: job.folder).end().output
@@ -121,20 +127,24 @@ struct InterruptTests {
     }
 
     @Test func aSecondRunLeavesOrWaits() throws {
-        // Long enough to be in the middle still when three other programs have started.
-        let job = try job(tokens: 256)
+        let job = try job()
         defer { job.remove() }
         let first = try startAndWait(job)
+        // Held in the middle until all others have come.
+        first.send(SIGSTOP)
         let second = try job.run()
         #expect(second.status == 75 && second.errors.contains("process \(first.id)"), "\(second.errors)")
         let brokenOff = try job.start(["--wait"])
         let patient = try job.start(["--wait"])
         for program in [brokenOff, patient] {
-            while !program.errorsSoFar.contains("waiting for process \(first.id)") { usleep(5000) }
+            try program.wait(for: "a wait") {
+                program.errorsSoFar.contains("waiting for process \(first.id)")
+            }
         }
         brokenOff.send(SIGTERM)
         #expect(try brokenOff.end().status == 143)
         first.send(SIGTERM)
+        first.send(SIGCONT)
         #expect(try first.end().status == 143)
         let result = try patient.end()
         #expect(result.status == 0 && result.errors.contains("taken up in the middle"), "\(result.errors)")
@@ -144,17 +154,19 @@ struct InterruptTests {
     @Test func aClosedStdoutEndsTheRun() throws {
         let job = try job()
         defer { job.remove() }
-        let command =
-            "\"$0\" run \"$@\" --output - 2>errors; echo $? >status"
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.environment = Program.environment
-        process.currentDirectoryURL = URL(filePath: job.folder)
-        process.arguments =
-            ["-c", "{ \(command); } | head -n 1 >first", try #require(Program.path), "--model", job.model]
-            + ["--input", "in.jsonl"] + job.settings
-        try process.run()
-        process.waitUntilExit()
+        // The second line is given to the program only after the reader of the first result has left: opening a
+        // named pipe waits for its other end.
+        let script = """
+            mkfifo left &&
+            { head -n 1 in.jsonl; cat left; tail -n +2 in.jsonl; } |
+            { "$0" run "$@" --output - 2>errors; echo $? >status; } |
+            { head -n 1 >first; exec <&-; : >left; }
+            """
+        let result = try RunningProgram(
+            ["-c", script, try #require(Program.path), "--model", job.model, "--input", "-"] + job.settings,
+            folder: job.folder, program: "/bin/sh"
+        ).end()
+        #expect(result.status == 0, "\(result.errors)")
         func text(_ name: String) throws -> String {
             try String(contentsOfFile: job.folder + "/" + name, encoding: .utf8)
         }

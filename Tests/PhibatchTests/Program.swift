@@ -47,7 +47,10 @@ struct Program {
         process.standardInput = try FileHandle(forReadingFrom: file("in"))
         process.standardOutput = try FileHandle(forWritingTo: file("out"))
         process.standardError = try FileHandle(forWritingTo: file("errors"))
+        let hasEnded = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in hasEnded.signal() }
         try process.run()
+        if hasEnded.wait(timeout: .now() + .seconds(900)) == .timedOut { process.terminate() }
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus,

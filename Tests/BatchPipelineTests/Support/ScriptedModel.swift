@@ -22,6 +22,12 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     var looksAhead = true
     /// Pretend that this many tokens of each prompt are cached.
     var cachedTokens = 0
+    /// The first admission waits until this many prompts have been asked for: however busy the machine, the reader
+    /// is as far ahead then.
+    var readAhead = 0
+    private let reading = NSCondition()
+    /// Guarded by `reading`.
+    private var promptsRead = 0
     /// Called before each step, with the number of steps so far.
     var beforeStep: (Int) throws -> Void = { _ in }
     /// One in this many tokens ends the sequence.
@@ -48,6 +54,22 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     }
 
     func tokens(for prompt: Prompt) throws -> [Int32] {
+        reading.withLock {
+            promptsRead += 1
+            reading.broadcast()
+        }
+        return try ids(of: prompt)
+    }
+
+    private func waitForReader() {
+        let deadline = Date(timeIntervalSinceNow: 300)
+        reading.lock()
+        defer { reading.unlock() }
+        while promptsRead < readAhead, reading.wait(until: deadline) {}
+        if promptsRead < readAhead { faults.append("the reader does not get ahead") }
+    }
+
+    private func ids(of prompt: Prompt) throws -> [Int32] {
         switch prompt {
         case .tokens(let ids): return ids
         case .text(let text): return text.utf8.map { Int32(max(1, $0)) }
@@ -55,8 +77,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
             if messages.contains(where: { $0.role == "forbidden" }) {
                 throw ModelError(.badRequest, "the chat template knows no role forbidden.")
             }
-            return try tokens(
-                for: .text(messages.map { "<\($0.role)>\($0.content)" }.joined() + "<assistant>"))
+            return try ids(
+                of: .text(messages.map { "<\($0.role)>\($0.content)" }.joined() + "<assistant>"))
         }
     }
 
@@ -103,6 +125,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     private func pieces(_ tokens: Int) -> Int { (tokens + roomUnit - 1) / roomUnit * roomUnit }
 
     func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+        waitForReader()
         guard room == .max || pieces(ceiling) <= room else {
             return .never(Refusal(.tooLarge, "needs room for \(ceiling) tokens of \(room)."))
         }
