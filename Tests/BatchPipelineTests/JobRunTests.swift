@@ -46,7 +46,8 @@ import Testing
     }
 
     private func together(
-        _ jobs: [Job], _ folder: TestFolder, _ model: ScriptedModel, flags: [StopFlag]
+        _ jobs: [Job], _ folder: TestFolder, _ model: ScriptedModel, flags: [StopFlag],
+        beforeStep: @escaping (BatchLoop, [JobRun]) -> Void = { _, _ in }
     ) throws -> [RunOutcome] {
         let models = ModelLoader { model.loaded }
         let loop = BatchLoop(engine: model, workers: 8, prefillChunk: 32)
@@ -55,6 +56,7 @@ import Testing
                 job: job.settings, models: models, store: store(job, folder, prefix: ""), stopFlag: flag)
         }
         for run in runs { loop.add(run) }
+        model.beforeStep = { _ in beforeStep(loop, runs) }
         loop.run()
         #expect(model.faults.isEmpty && model.liveSequences == 0, "\(model.faults)")
         return try runs.map { try #require($0.result).get() }
@@ -86,8 +88,13 @@ import Testing
         _ = try alone(jobs, folder)
         let model = ScriptedModel()
         let flags = [StopFlag(), StopFlag()]
-        model.beforeStep = { if $0 == 30 { flags[0].set() } }
-        let outcomes = try together(jobs, folder, model, flags: flags)
+        // Once some of its lines are done and another one is under way.
+        let outcomes = try together(jobs, folder, model, flags: flags) { loop, runs in
+            let live = loop.live(of: runs[0])
+            if live.contains(where: { $0.request.work.position >= 8 && $0.tokens.count > 5 }) {
+                flags[0].set()
+            }
+        }
         #expect(outcomes.map(\.status) == [.interrupted, .complete])
         #expect(try lines("second.out", folder) == lines("alone-second.out", folder))
         let again = try Runner(
