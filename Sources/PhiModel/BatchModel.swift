@@ -92,8 +92,10 @@ public struct TokenLogprob: Sendable, Equatable {
     }
 }
 
-/// The token chosen for one sequence in one step.
+/// The token chosen for one sequence in one step, or why there is none.
 public struct TokenChoice: Sendable, Equatable {
+    /// If set, no token could be chosen; then the other members mean nothing, and the sequence can't go on.
+    public var fault: ChoiceFault?
     public var token: Int32
     /// The chosen token's log-probability, if logprobs were asked for.
     public var logprob: Float?
@@ -104,6 +106,11 @@ public struct TokenChoice: Sendable, Equatable {
         self.token = token
         self.logprob = logprob
         self.top = top
+    }
+
+    public init(fault: ChoiceFault) {
+        self.init(token: -1)
+        self.fault = fault
     }
 }
 
@@ -169,7 +176,8 @@ public protocol BatchModel: AnyObject, Sendable {
     var times: ComputeTimes { get }
     func release(_ sequence: SequenceID)
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
-    /// - Returns: one element for each input, nil where no sampling was asked for.
+    /// - Returns: one element for each input, nil where no sampling was asked for. A fault of one sequence is no
+    ///   other one's.
     func step(_ inputs: [StepInput]) throws -> [TokenChoice?]
 }
 

@@ -112,6 +112,12 @@ public final class ModelContainer: Sendable {
                 parameters: parameters.sampling, stream: parameters.seed, position: summary.completionTokens)
             let choices = try engine.step([StepInput(sequence: sequence, tokens: next, sampling: request)])
             guard let choice = choices[0] else { break }
+            if choice.fault != nil {
+                throw ModelError(
+                    .malformed,
+                    "the logits after \(summary.completionTokens) tokens of the answer are not finite: the model's "
+                        + "weights are damaged")
+            }
             if summary.completionTokens == 0 { first = .now }
             if engine.limits.endOfSequence.contains(choice.token) {
                 summary.ended = true

@@ -26,6 +26,7 @@ public final class Runner {
 
     private var statistics = RunStatistics()
     private var failures: [FailedLine] = []
+    private var faulty = FaultyLines()
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
     private var started = ContinuousClock.now
@@ -179,6 +180,10 @@ public final class Runner {
         precondition(choices.count == parts.count, "a step answers each of its inputs")
         for (part, choice) in zip(parts, choices) where part.samples {
             guard let choice else { preconditionFailure("a step chooses a token where one is asked for") }
+            if let fault = choice.fault {
+                try retire(part.request, fault)
+                continue
+            }
             statistics.completionTokens += 1
             active[part.request]?.accept(choice, model: model)
             if active[part.request]?.finishReason != nil { try retire(part.request) }
@@ -193,13 +198,19 @@ public final class Runner {
         statistics.compute = times
     }
 
-    private func retire(_ request: Int) throws {
+    private func retire(_ request: Int, _ fault: ChoiceFault? = nil) throws {
         guard let completion = active.removeValue(forKey: request) else { return }
         let model = try models.loaded()
         let provenance = completion.sequence.map { model.provenance(of: $0) } ?? [:]
         if let sequence = completion.sequence { model.release(sequence) }
         scheduler.release(request)
-        try file(completion, provenance: provenance)
+        if let fault {
+            let label = completion.request.label
+            let isNew = faulty.insert(label, open: active.values.lazy.map(\.request.label.index))
+            try file(LineError(fault, after: completion.tokens.count), label, counts: isNew)
+        } else {
+            try file(completion, provenance: provenance)
+        }
     }
 
     // MARK: Results
@@ -211,8 +222,10 @@ public final class Runner {
         try store.use { try $0.append(line, key: label.key, position: label.position, failed: false) }
     }
 
-    private func file(_ error: LineError, _ label: WorkLabel) throws {
-        if label.sample == 0 {
+    /// - Parameter counts: whether it is one more failed line; by default at a line's first sample, as what is
+    ///   wrong with a line is so with all of them.
+    private func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil) throws {
+        if counts ?? (label.sample == 0) {
             statistics.failed += 1
             if failures.count < Self.failuresReported {
                 failures.append(

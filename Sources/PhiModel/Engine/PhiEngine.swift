@@ -151,7 +151,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         if let bad = prompt.first(where: { $0 < 0 || $0 >= configuration.vocabularySize }) {
             throw ModelError(
                 .badRequest,
-                "token id \(bad) is outside the vocabulary of \(configuration.vocabularySize) tokens")
+                "there is no token id \(bad): the model's ids are 0 to \(configuration.vocabularySize - 1)")
         }
     }
 
@@ -174,6 +174,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                 preconditionFailure("a step for a sequence that was not admitted or was released")
             }
             precondition(!input.tokens.isEmpty && sequence.length + input.tokens.count <= sequence.room)
+            precondition(input.tokens.allSatisfy { $0 >= 0 && $0 < configuration.vocabularySize })
             runs.append(
                 RowRun(
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
@@ -219,6 +220,10 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
             nonisolated(unsafe) let buffer = buffer
             pool.run(sampled.count) { number in
                 guard let request = inputs[sampled[number]].sampling else { return }
+                guard FiniteLogits.check(logits + number * stride, count: count) else {
+                    buffer[sampled[number]] = TokenChoice(fault: .notFinite)
+                    return
+                }
                 buffer[sampled[number]] = sampler.choose(
                     logits + number * stride, count: count, scratch: scratch + number * stride,
                     request: request)

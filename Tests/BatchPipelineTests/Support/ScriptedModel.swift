@@ -18,6 +18,8 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
     var cachedTokens = 0
     /// Called before each step, with the number of steps so far.
     var beforeStep: (Int) throws -> Void = { _ in }
+    /// Whether no token can be chosen after these.
+    var isFaulty: ([Int32], SamplingRequest) -> Bool = { _, _ in false }
     /// One in this many tokens ends the sequence.
     var endOdds: UInt64 = 40
 
@@ -129,6 +131,7 @@ final class ScriptedModel: BatchModel, @unchecked Sendable {
             if sampling.position != sequence.tokens.count - sequence.promptCount {
                 faults.append("wrong position")
             }
+            if isFaulty(sequence.tokens, sampling) { return TokenChoice(fault: .notFinite) }
             return choose(sequence.tokens, sampling)
         }
     }
