@@ -42,7 +42,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
-        .target(name: "Foundations", swiftSettings: fuzzed),
+        .target(
+            name: "Foundations", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
             dependencies: ["CPhiKernels", "Foundations"],
@@ -64,7 +66,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "FoundationsTests", dependencies: ["Foundations"], swiftSettings: strict),
+        .testTarget(
+            name: "FoundationsTests",
+            dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(
             name: "PhiModelTests", dependencies: ["PhiModel", "CPhiKernels"], exclude: ["Fixtures"],
             swiftSettings: strict),
