@@ -32,6 +32,7 @@ enum Assembly {
             options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
         }
         let engine = try PhiEngine(folder: job.model, options: options)
+        for note in engine.notes { log.warning("\(note)") }
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }
@@ -40,14 +41,18 @@ enum Assembly {
 
     /// For what has no place beside an output: the cache folder, or memory where there is none.
     static var scratch: Scratch {
-        guard case .folder(let folder) = WeightCacheLocation.standard() else { return .folder(nil) }
-        return .folder(folder)
+        .folder(WeightCacheLocation.standard().folder.map { $0 + "/scratch" })
     }
 
     static func openStore(
         _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
-        let fingerprint = try RunFingerprint(job: job, arithmetic: arithmeticVersion)
+        let cache = WeightCacheLocation.standard()
+        let fingerprint = try RunFingerprint(job: job, arithmetic: arithmeticVersion, cache: cache) { bytes in
+            guard bytes >= 1_000_000_000 else { return }
+            let once = cache.folder == nil ? "" : "; it is known again next time"
+            log.info("reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)")
+        }
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
             return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)

@@ -41,6 +41,9 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
     /// Nothing but the next start is slower for it.
     public let cacheFault: String?
+    /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
+    /// over, or old files removed from the cache.
+    public let notes: [String]
 
     private let transformer: Transformer
     let pool: ComputePool
@@ -86,6 +89,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         pool = ComputePool(threads: threads)
         let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
         cacheFault = weights.cacheFault
+        notes = store.notes + weights.notes
         move = weights.move
         transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
