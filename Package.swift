@@ -45,7 +45,10 @@ let package = Package(
         .target(name: "CPhiKernels", cSettings: kernels),
         .target(
             name: "Foundations",
-            dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
             swiftSettings: fuzzed),
         .target(
             name: "BatchEngine",
@@ -72,7 +75,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "FoundationsTests", dependencies: ["Foundations"], swiftSettings: strict),
+        .testTarget(
+            name: "FoundationsTests",
+            dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine"], swiftSettings: strict),
         .testTarget(

@@ -22,7 +22,8 @@ public protocol Engine: AnyObject, Sendable {
     /// - Returns: how many there is room for now; nil if there is none. Never nil for the only sequence.
     func extend(_ id: RequestID, to length: Int) -> Int?
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
-    /// - Returns: one element for each input, nil where no sampling was asked for.
+    /// - Returns: one element for each input, nil where no sampling was asked for. A fault of one sequence is no
+    ///   other one's.
     func step(_ inputs: [StepInput]) throws -> [TokenChoice?]
     /// What a reader of a result may want to know of how it came about, e.g. which rotary factors were
     /// used. Depends on the request alone. The default is nothing.

@@ -9,8 +9,10 @@ public struct TokenLogprob: Sendable, Equatable {
     }
 }
 
-/// The token chosen for one sequence in one step.
+/// The token chosen for one sequence in one step, or why there is none.
 public struct TokenChoice: Sendable, Equatable {
+    /// If set, no token could be chosen; then the other members mean nothing, and the sequence can't go on.
+    public var fault: ChoiceFault?
     public var token: Int32
     /// The chosen token's log-probability, if logprobs were asked for.
     public var logprob: Float?
@@ -22,4 +24,15 @@ public struct TokenChoice: Sendable, Equatable {
         self.logprob = logprob
         self.top = top
     }
+
+    public init(fault: ChoiceFault) {
+        self.init(token: -1)
+        self.fault = fault
+    }
+}
+
+/// Why no token could be chosen from a row of logits.
+public enum ChoiceFault: Sendable, Equatable {
+    /// A logit is infinite or NaN: numbers went out of range on the way, as they do with damaged weights.
+    case notFinite
 }

@@ -31,13 +31,13 @@ static inline float phi_load_float(const uint8_t *p, uint32_t float_type) {
     return value;
 }
 
-// The nearest float16, ties to even; magnitudes past the largest one become it. Not for NaN.
+// The nearest float16, ties to even; magnitudes past the largest one become it. What is not finite becomes NaN.
 static inline uint16_t phi_to_half(float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);
     const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
     bits &= 0x7fffffff;
-    if (bits >= 0x477ff000) return sign | 0x7bff;
+    if (bits >= 0x477ff000) return sign | (bits >= 0x7f800000 ? 0x7e00 : 0x7bff);
     if (bits < 0x38800000) {
         // Denormal: adding 0.5 leaves the mantissa's bits, rounded, at the bottom.
         float small;

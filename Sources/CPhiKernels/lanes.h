@@ -36,6 +36,17 @@ INLINE f32x16 choose(i32x16 mask, f32x16 a, f32x16 b) {
 }
 INLINE f32x16 max16(f32x16 a, f32x16 b) { return choose(a > b, a, b); }
 INLINE f32x16 abs16(f32x16 a) { return (f32x16)((i32x16)a & 0x7fffffff); }
+// The larger of two magnitudes (without sign), NaN if one of them is: as integers they have the same order,
+// with NaN above all.
+INLINE f32x16 larger16(f32x16 a, f32x16 b) {
+    const i32x16 x = (i32x16)a, y = (i32x16)b, mask = x > y;
+    return (f32x16)((x & mask) | (y & ~mask));
+}
+INLINE float larger(float a, float b) {
+    int32_t x, y;
+    memcpy(&x, &a, 4), memcpy(&y, &b, 4);
+    return x > y ? a : b;
+}
 
 // The tree in which 16 lanes are added: halves onto halves.
 #define PHI_ROTATED(v, a, b, c, d, e, f, g, h) \
@@ -51,6 +62,13 @@ INLINE float max_lanes(f32x16 v) {
     v = max16(v, PHI_ROTATED(v, 4, 5, 6, 7, 4, 5, 6, 7));
     v = max16(v, PHI_ROTATED(v, 2, 3, 2, 3, 2, 3, 2, 3));
     return v[0] > v[1] ? v[0] : v[1];
+}
+// The same of magnitudes, NaN if one of them is.
+INLINE float largest_lane(f32x16 v) {
+    v = larger16(v, PHI_ROTATED(v, 8, 9, 10, 11, 12, 13, 14, 15));
+    v = larger16(v, PHI_ROTATED(v, 4, 5, 6, 7, 4, 5, 6, 7));
+    v = larger16(v, PHI_ROTATED(v, 2, 3, 2, 3, 2, 3, 2, 3));
+    return larger(v[0], v[1]);
 }
 
 // One stage of a Walsh-Hadamard transform over lanes `distance` apart, for distance 1, 2, 4, 8: of each

@@ -31,6 +31,13 @@ final class Answer: RequestSource {
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) { sum(sequence) }
 
+    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
+        throw ModelError(
+            .malformed,
+            "the logits after \(sequence.tokens.count) tokens of the answer are not finite: the model's weights are "
+                + "damaged.")
+    }
+
     func refused(_ request: Request, _ refusal: Refusal) throws {
         throw ModelError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
     }

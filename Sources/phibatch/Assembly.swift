@@ -33,6 +33,7 @@ enum Assembly {
 
     static func loadModel(_ job: JobSettings, log: Logger) throws -> LoadedModel {
         let engine = try PhiEngine(folder: job.model, options: engineOptions(job))
+        for note in engine.notes { log.warning("\(note)") }
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }
@@ -41,14 +42,18 @@ enum Assembly {
 
     /// For what has no place beside an output: the cache folder, or memory where there is none.
     static var scratch: Scratch {
-        guard case .folder(let folder) = WeightCacheLocation.standard() else { return .folder(nil) }
-        return .folder(folder)
+        .folder(WeightCacheLocation.standard().folder.map { $0 + "/scratch" })
     }
 
     static func openStore(
         _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
-        let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(engineOptions(job)))
+        let cache = WeightCacheLocation.standard()
+        let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(engineOptions(job)), cache: cache) { bytes in
+            guard bytes >= 1_000_000_000 else { return }
+            let once = cache.folder == nil ? "" : "; it is known again next time"
+            log.info("reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)")
+        }
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
             return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)

@@ -80,7 +80,7 @@ struct Bench {
             sequences.append(sequence)
             let choices = try engine.step(
                 [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
-            next.append(choices[0]?.token ?? 0)
+            next.append(try Self.token(of: choices[0]))
         }
         let before = engine.times
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
@@ -91,7 +91,7 @@ struct Bench {
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
-            next = try engine.step(inputs).map { $0?.token ?? 0 }
+            next = try engine.step(inputs).map { try Self.token(of: $0) }
             let seconds = (ContinuousClock.now - start).seconds
             readings.append(probe.read())
             steps.append(
@@ -101,5 +101,12 @@ struct Bench {
                     memory: (readings[number] + readings[number + 1]) / 2))
         }
         return Sample(tokens: batch * tokens, times: engine.times - before, steps: steps)
+    }
+
+    private static func token(of choice: TokenChoice?) throws -> Int32 {
+        guard let choice, choice.fault == nil else {
+            throw ModelError(.malformed, "the model's logits are not finite: its weights are damaged.")
+        }
+        return choice.token
     }
 }

@@ -41,6 +41,7 @@ final class TestSource: RequestSource {
         order.append(number(sequence.request))
         try onFinish(number(sequence.request))
     }
+    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
     func refused(_ request: Request, _ refusal: Refusal) { refused.append(number(request)) }
     func stepped(_ report: StepReport, in loop: BatchLoop) {
         mostRunning = max(mostRunning, report.running)

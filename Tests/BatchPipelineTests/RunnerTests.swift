@@ -230,6 +230,39 @@ import Testing
         #expect(results[11].hasPrefix(#"{"id":"12","index":11,"text":""#))
     }
 
+    /// Logits that are not finite, in one sample of some lines: these are errors, and the others go on.
+    @Test func aFaultOfTheModelIsItsLinesAlone() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.prompts(12), to: "in.jsonl")
+        let job = Self.job(path) {
+            $0.samples = 3
+            $0.maxFailures = .count(2)
+            $0.ignoreEndOfSequence = true
+        }
+        let (_, expected) = try run(job)
+        let model = ScriptedModel()
+        // Lines 4 and 9 (in one all samples but the first, in the other the last), after some tokens.
+        let bad = Set(
+            [(4, 1), (4, 2), (9, 2)].map { RandomStream.key(seed: 17, id: "line-\($0.0)", sample: $0.1) })
+        model.isFaulty = { bad.contains($1.stream) && $1.position == 3 }
+        let store = MemoryStore()
+        let (outcome, lines) = try run(job, model, store)
+        #expect(outcome.status == .complete && outcome.statistics.failed == 2)
+        #expect(outcome.failures.map(\.id) == ["line-4", "line-9"])
+        #expect(lines.count == 36)
+        for (position, line) in lines.enumerated() {
+            if [13, 14, 29].contains(position) {
+                #expect(JSONTests.code(of: line) == "logits_not_finite")
+                #expect(line.contains("not finite after 3 tokens"), "\(line)")
+            } else {
+                #expect(line == expected[position])
+            }
+        }
+        // With a mended model only these are done again.
+        let (mended, again) = try run(job, ScriptedModel(), store)
+        #expect(mended.statistics.done == 3 && mended.statistics.failed == 0 && again == expected)
+    }
+
     @Test func tooManyFailuresKeepTheOutputBackUntilTheyAreMended() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(Self.prompts(10) + "oops\n" + "{\"id\":\"x\"}\n", to: "in.jsonl")

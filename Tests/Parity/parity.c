@@ -172,6 +172,61 @@ static void elementwise(const PhiKernels *k) {
     }
 }
 
+// Which results are finite where something of the input is not: NaN itself has other bits on other machines.
+static void add_finite(const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t is_finite = phi_find_not_finite((const uint8_t *)(x + i), PHI_F32, 1) == 1;
+        add(&is_finite, 1);
+    }
+}
+
+static void broken(const PhiKernels *k, float value, uint32_t kind) {
+    enum { rows = 20, columns = 128, group = 32, tokens = 3, dims = 64 };
+    PhiMatrix m = {0, rows, columns, group, PHI_INT4, PHI_F16};
+    const size_t stride = phi_matrix_blocks(&m) * 16;
+    uint8_t *words = room(rows * columns / 2), *scales = room(rows * 8), *biases = room(rows * 8);
+    uint8_t *packed = room(phi_matrix_blocks(&m) * phi_block_bytes(&m));
+    random_floats(scales, PHI_F16, rows * 4), random_floats(biases, PHI_F16, rows * 4);
+    phi_pack(&m, words, 4, scales, biases, packed, 0, phi_matrix_blocks(&m));
+    m.data = packed;
+    PhiActivations x = {.values = room(16 * columns), .scales = room(16 * 4 * 4), .shifts = room(16 * 4 * 12),
+                        .steps = room(64), .sums = room(16 * 2 * 4), .sum_steps = room(64), .columns = columns,
+                        .group = group, .tile = tokens};
+    float row[columns], out[tokens * 32];
+    for (size_t t = 0; t < tokens; t++) {
+        for (size_t c = 0; c < columns; c++) row[c] = uniform();
+        if (t == 1) row[77] = value;
+        k->quantize(row, &x, t);
+    }
+    k->linear(&m, &x, tokens, out, stride, 0, phi_matrix_blocks(&m));
+    for (size_t t = 0; t < tokens; t++) add_finite(out + t * stride, rows);
+    // A query, a key or a value.
+    for (int which = 0; which < 3; which++) {
+        const size_t part = phi_kv_head_bytes(kind, dims);
+        PhiKVHead cache = {room(4 * part), 4 * part, part, kind, dims, dims};
+        float parts[3][dims], state[dims + 2], result[dims];
+        int8_t query[dims];
+        PhiQuery q = {.x = parts[0], .values = query, .end = 5, .blocks = (const int32_t[]){0}, .out = result};
+        for (size_t p = 0; p < 5; p++) {
+            for (size_t i = 0; i < 3 * dims; i++) parts[i / dims][i % dims] = uniform();
+            if (p == (which ? 2 : 4)) parts[which][9] = value;
+            k->store_kv(&cache, 0, p, parts[1], parts[2]);
+        }
+        q.scale = 1;
+        if (kind == PHI_KV_INT8) k->quantize_query(parts[0], dims, dims, 1, query, &q.scale, &q.sum);
+        k->attend(&cache, 1, &q, 1, 1, 0, state);
+        add_finite(result, dims);
+        if (phi_find_not_finite((const uint8_t *)result, PHI_F32, dims) == dims)
+            printf("%s: attention makes numbers of none\n", k->name), exit(1);
+        free(cache.memory);
+    }
+    if (phi_find_not_finite((const uint8_t *)(out + stride), PHI_F32, rows) != 0 ||
+        phi_find_not_finite((const uint8_t *)out, PHI_F32, rows) != rows)
+        printf("%s: a product makes numbers of none, or none of numbers\n", k->name), exit(1);
+    free(words), free(scales), free(biases), free(packed);
+    free(x.values), free(x.scales), free(x.shifts), free(x.steps), free(x.sums), free(x.sum_steps);
+}
+
 int main(void) {
     uint64_t first = 0;
     int differ = 0;
@@ -179,6 +234,10 @@ int main(void) {
         const PhiKernels *k = phi_kernels_at(i);
         state = 1, digest = 14695981039346656037ull;
         products(k), attention(k, PHI_KV_INT8), attention(k, PHI_KV_F16), elementwise(k);
+        for (uint32_t kind = PHI_KV_INT8; kind <= PHI_KV_F16; kind++) {
+            broken(k, __builtin_nanf(""), kind), broken(k, -__builtin_nanf(""), kind);
+            broken(k, __builtin_inff(), kind), broken(k, -__builtin_inff(), kind);
+        }
         printf("%-10s %016llx\n", k->name, (unsigned long long)digest);
         if (first && digest != first) differ = 1;
         first = digest;

@@ -26,7 +26,8 @@ import Testing
         func finished(_ sequence: TokenSequence, provenance: [String: String]) {
             rows[sequence.request.label as? Int ?? -1] = sequence.notes + provenance.values
         }
-        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
+        func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
+    func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
         func completed() { isComplete = true }
         func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
     }

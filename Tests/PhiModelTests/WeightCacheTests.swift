@@ -30,11 +30,13 @@ import Testing
 
         func freshLogits() throws -> [UInt32] { try engine(.off).logits(prompt).map(\.bitPattern) }
 
+        /// Where the packed weights lie.
+        var weights: URL { cache.appendingPathComponent("weights") }
         var files: [URL] {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: cache.path)) ?? []
-            return names.sorted().map { cache.appendingPathComponent($0) }
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: weights.path)) ?? []
+            return names.sorted().map { weights.appendingPathComponent($0) }
         }
-        func inode(_ file: URL) throws -> UInt64 { try MappedFile(path: file.path).inode }
+        func inode(_ file: URL) throws -> UInt64 { try MappedFile(path: file.path).state.inode }
     }
 
     private func withPlace(_ name: String = "mixed-bits", _ body: (Place) throws -> Void) throws {
@@ -81,7 +83,7 @@ import Testing
             let expected = try place.cachedLogits()
             let file = try #require(place.files.first)
             let whole = try Data(contentsOf: file)
-            let places = [0, 30, 300, 4095, whole.count / 3, whole.count / 2].filter {
+            let places = [30, 300, 4095, whole.count / 3, whole.count / 2].filter {
                 whole[$0] != 0 || $0 > 4096
             }
             #expect(places.count >= 4)
@@ -92,7 +94,7 @@ import Testing
                 #expect(try place.cachedLogits() == expected)
                 #expect(try Data(contentsOf: file) == whole, "damaged at \(offset), made anew")
             }
-            for count in [0, 7, 4096, whole.count - 1, whole.count + 1] {
+            for count in [24, 4096, whole.count - 1, whole.count + 1] {
                 try (count > whole.count ? whole + [0] : whole.prefix(count)).write(to: file)
                 #expect(try place.cachedLogits() == expected)
                 #expect(try Data(contentsOf: file) == whole, "\(count) bytes, made anew")
@@ -136,13 +138,17 @@ import Testing
         var all: [[UInt32]] { lock.withLock { values } }
     }
 
+    /// A name of ours, and how our files begin.
+    private static let mark = WeightFile.mark
+
     @Test func aKilledStartsDraftGoes() throws {
         try withPlace { place in
-            try FileManager.default.createDirectory(at: place.cache, withIntermediateDirectories: true)
-            let dead = place.cache.appendingPathComponent("model.1-2.tmp")
-            try Data("half".utf8).write(to: dead)
-            let alive = place.cache.appendingPathComponent("model.3-4.tmp")
+            try FileManager.default.createDirectory(at: place.weights, withIntermediateDirectories: true)
+            let dead = place.weights.appendingPathComponent("model-1f.weights.1-2.draft")
+            try (Self.mark + "half".utf8).data.write(to: dead)
+            let alive = place.weights.appendingPathComponent("model-1f.weights.3-4.draft")
             let writer = try Platform.NewFile(path: alive.path)
+            try Self.mark.withUnsafeBytes { try writer.write($0, at: 0) }
             _ = try place.cachedLogits()
             #expect(!place.files.contains { $0.lastPathComponent == dead.lastPathComponent })
             #expect(place.files.contains { $0.lastPathComponent == alive.lastPathComponent })
@@ -160,26 +166,104 @@ import Testing
                 try store.linear(
                     "lm_head", rows: configuration.vocabularySize, columns: configuration.hiddenSize,
                     quantization: configuration.quantization))
-            try FileManager.default.createDirectory(at: place.cache, withIntermediateDirectories: true)
-            func other(_ name: String, age: Double) throws {
-                let path = place.cache.appendingPathComponent(name).path
-                try Data(count: 100_000).write(to: URL(filePath: path))
+            try FileManager.default.createDirectory(at: place.weights, withIntermediateDirectories: true)
+            func other(_ name: String, age: Double, _ start: [UInt8] = Self.mark) throws {
+                let path = place.weights.appendingPathComponent(name).path
+                try (start + [UInt8](repeating: 0, count: 100_000 - start.count)).data
+                    .write(to: URL(filePath: path))
                 try FileManager.default.setAttributes(
                     [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
             }
-            try other("older.weights", age: 200)
-            try other("newer.weights", age: 100)
+            try other("older-1.weights", age: 200)
+            try other("newer-2.weights", age: 100)
             try other("unrelated", age: 300)
+            try other("foreign-3.weights", age: 300, [])
+            try other("named.weights", age: 300)
+            let foreign = ["foreign-3.weights", "named.weights", "unrelated"]
             let pool = ComputePool(threads: 1)
-            var cache = WeightCache(folder: place.cache.path, reserve: .max / 2)
-            #expect(throws: WeightCache.Fault.self) { try cache.weights(of: plan, from: store, pool: pool) }
-            #expect(place.files.count == 3, "a disk that is nearly full is left alone")
+            var notes: [String] = []
+            var cache = WeightCache(parent: place.cache.path, reserve: .max / 2)
+            #expect(throws: WeightCache.Fault.self) {
+                try cache.weights(of: plan, from: store, pool: pool, notes: &notes)
+            }
+            #expect(place.files.count == 5, "a disk that is nearly full is left alone")
 
-            cache = WeightCache(folder: place.cache.path, limit: 150_000 + plan.count, reserve: 0)
-            _ = try cache.weights(of: plan, from: store, pool: pool)
-            let names = place.files.map(\.lastPathComponent)
-            #expect(names.contains("newer.weights") && names.contains("unrelated") && names.count == 3)
-            #expect(!names.contains("older.weights"), "the one not used for longest goes")
+            cache = WeightCache(parent: place.cache.path, limit: 150_000 + plan.count, reserve: 0)
+            _ = try cache.weights(of: plan, from: store, pool: pool, notes: &notes)
+            let names = Set(place.files.map(\.lastPathComponent))
+            #expect(names.count == 5 && names.isSuperset(of: foreign + ["newer-2.weights"]), "\(names)")
+            #expect(!names.contains("older-1.weights"), "of ours the one not used for longest goes")
+            #expect(notes.isEmpty)
+        }
+    }
+
+    /// The cache folder may be anybody's.
+    @Test func foreignFilesStay() throws {
+        try withPlace { place in
+            try FileManager.default.createDirectory(at: place.weights, withIntermediateDirectories: true)
+            let ours = Self.mark + "layout 2\n".utf8
+            let target = place.top.appendingPathComponent("target")
+            try ours.data.write(to: target)
+            // A name of ours with another beginning, our beginning under another name, and links.
+            for (folder, names) in [
+                (place.cache, ["x.tmp", "model.1-2.tmp", "a-1f.weights", "scratch-12.tmp", "b.weights"]),
+                (place.weights, ["x.tmp", "a-1f.weights", "a-1f.weights.1-2.draft", "b.weights"]),
+            ] {
+                for name in names {
+                    try (name == "b.weights" ? ours : Array("mine".utf8)).data
+                        .write(to: folder.appendingPathComponent(name))
+                }
+                try FileManager.default.createSymbolicLink(
+                    at: folder.appendingPathComponent("c-2.weights"), withDestinationURL: target)
+                try FileManager.default.createDirectory(
+                    at: folder.appendingPathComponent("d-3.weights"), withIntermediateDirectories: false)
+            }
+            let before = try FileManager.default.subpathsOfDirectory(atPath: place.cache.path)
+            #expect(before.count == 14)
+            _ = try place.cachedLogits()
+            let after = Set(try FileManager.default.subpathsOfDirectory(atPath: place.cache.path))
+            #expect(after.isSuperset(of: before), "\(Set(before).subtracting(after))")
+            #expect(try Data(contentsOf: target) == ours.data)
+        }
+    }
+
+    /// What lies where our own file should be is not replaced.
+    @Test func whatIsNotOursIsNotReplaced() throws {
+        try withPlace { place in
+            let expected = try place.cachedLogits()
+            let file = try #require(place.files.first)
+            let target = place.top.appendingPathComponent("target")
+            let foreign = Data("somebody's".utf8)
+            try foreign.write(to: target)
+            for isLink in [false, true] {
+                try FileManager.default.removeItem(at: file)
+                if isLink {
+                    try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+                } else {
+                    try foreign.write(to: file)
+                }
+                let engine = try place.engine(.folder(place.cache.path))
+                #expect(engine.cacheFault?.contains("was not made by phibatch") == true)
+                #expect(try engine.logits(Self.prompt).map(\.bitPattern) == expected)
+                #expect(try Data(contentsOf: file) == foreign && Data(contentsOf: target) == foreign)
+                #expect(place.files == [file])
+            }
+        }
+    }
+
+    /// Earlier versions put their files into the cache folder itself.
+    @Test func filesOfEarlierVersionsGoWithAWord() throws {
+        try withPlace { place in
+            try FileManager.default.createDirectory(at: place.cache, withIntermediateDirectories: true)
+            let old = place.cache.appendingPathComponent("model-1f2e.weights")
+            try (Self.mark + "layout 2\n".utf8 + [UInt8](repeating: 0, count: 3_000_000)).data.write(to: old)
+            let engine = try place.engine(.folder(place.cache.path))
+            #expect(engine.cacheFault == nil && engine.notes.count == 1)
+            #expect(
+                engine.notes.first?.contains("removed 1 file of packed weights") == true, "\(engine.notes)")
+            #expect(engine.notes.first?.contains("3 MB") == true, "\(engine.notes)")
+            #expect(!FileManager.default.fileExists(atPath: old.path))
+            #expect(try place.engine(.folder(place.cache.path)).notes.isEmpty)
         }
     }
 
@@ -196,7 +280,7 @@ import Testing
                         quantization: configuration.quantization))
             }
             let pool = ComputePool(threads: 2)
-            let packed = PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
+            let packed = try PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
             let matrices = [packed[0], packed[1]]
             func bytes() -> [Data] {
                 matrices.map { matrix in
@@ -253,14 +337,14 @@ import Testing
                         "model.embed_tokens", rows: configuration.vocabularySize,
                         columns: configuration.hiddenSize, quantization: configuration.quantization))
                 var bytes = [UInt8](repeating: 0, count: plan.count)
-                bytes.withUnsafeMutableBufferPointer { bytes in
+                try bytes.withUnsafeMutableBufferPointer { bytes in
                     guard let base = bytes.baseAddress else { return }
-                    for chunk in plan.chunks { plan.pack(chunk, into: base + chunk.bytes.lowerBound) }
+                    for chunk in plan.chunks { try plan.pack(chunk, into: base + chunk.bytes.lowerBound) }
                 }
                 sums.append(bytes.withUnsafeBytes { BlockChecksum.of($0) })
             }
         }
-        #expect(PackedMatrix.layoutVersion == 2)
+        #expect(PackedMatrix.layoutVersion == 3)
         #expect(sums == [14_791_443_614_293_986_929, 4_936_716_056_099_229_995, 3_156_469_755_750_121_174])
     }
 
@@ -296,4 +380,8 @@ import Testing
         }
         #expect(folder.hasPrefix("/h/") && folder.hasSuffix("/phibatch"))
     }
+}
+
+extension [UInt8] {
+    fileprivate var data: Data { Data(self) }
 }

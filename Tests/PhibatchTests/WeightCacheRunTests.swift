@@ -18,7 +18,7 @@ struct WeightCacheRunTests {
         let folder = job.folder + "/new/cache"
         #expect(!FileManager.default.fileExists(atPath: folder))
         #expect(try results(folder) == expected, "packed into the cache")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/weights").count == 1)
         #expect(try results(folder) == expected, "mapped from the cache")
         #expect(try results(job.folder + "/in.jsonl/no/folder", notes: 1) == expected)
     }

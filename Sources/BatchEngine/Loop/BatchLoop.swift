@@ -165,6 +165,10 @@ package final class BatchLoop {
     }
 
     private func accept(_ choice: TokenChoice, at place: Int) {
+        if let fault = choice.fault {
+            running[place].fail(fault)
+            return
+        }
         let source = running[place].slot.source
         let note = running[place].request.sampling.logprobs == nil ? nil : source.note(on: choice)
         let text = running[place].accept(choice.token, note: note)
@@ -173,9 +177,9 @@ package final class BatchLoop {
 
     /// Hands over what is finished.
     private func retire(_ engine: any Engine) {
-        guard running.contains(where: { $0.finishReason != nil }) else { return }
-        let finished = running.filter { $0.finishReason != nil }
-        running.removeAll { $0.finishReason != nil }
+        guard running.contains(where: \.isDone) else { return }
+        let finished = running.filter(\.isDone)
+        running.removeAll(where: \.isDone)
         isShortOfRoom = false
         for sequence in finished {
             let provenance = engine.provenance(of: sequence.id)
@@ -183,7 +187,13 @@ package final class BatchLoop {
             scheduler.finished()
             let slot = sequence.slot
             slot.running -= 1
-            slot.attempt { try slot.source.finished(sequence, provenance: provenance) }
+            slot.attempt {
+                if let fault = sequence.fault {
+                    try slot.source.failed(sequence, fault)
+                } else {
+                    try slot.source.finished(sequence, provenance: provenance)
+                }
+            }
         }
     }
 }

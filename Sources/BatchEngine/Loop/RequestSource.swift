@@ -16,6 +16,8 @@ package protocol RequestSource: AnyObject {
     func received(_ text: String, of id: RequestID)
     /// The request's completion is whole.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
+    /// The engine could choose no token for the request.
+    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws
     /// The engine can't serve the request.
     func refused(_ request: Request, _ refusal: Refusal) throws
     /// A step is done; what it finished has been handed over.

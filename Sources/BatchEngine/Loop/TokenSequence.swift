@@ -9,6 +9,8 @@ package struct TokenSequence {
     package private(set) var notes: [String] = []
     package private(set) var text = ""
     package private(set) var finishReason: FinishReason?
+    /// Why it can't go on.
+    package private(set) var fault: ChoiceFault?
     /// How many of `tokens` an earlier run has made.
     package private(set) var savedCount = 0
     package private(set) var admittedAt: ContinuousClock.Instant?
@@ -75,6 +77,11 @@ package struct TokenSequence {
         unsent.removeFirst(count)
         return StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
     }
+
+    /// Whether nothing more comes of it.
+    var isDone: Bool { finishReason != nil || fault != nil }
+
+    mutating func fail(_ fault: ChoiceFault) { self.fault = fault }
 
     /// Takes the token that the engine chose. Sets `finishReason` if it was the last one.
     /// - Returns: the text that has become certain.

@@ -49,6 +49,13 @@ extension JournalStore {
         let changes = fingerprint.changes(from: old)
         // The same parts in another order are no difference to results, but the digest differs.
         guard !changes.isEmpty || old.digest != fingerprint.digest else { return }
+        if old.isOfEarlierVersion {
+            throw StoreError(
+                .mismatch, path: paths.journal,
+                "was begun by an earlier version of phibatch, which knew a model by a sample of its bytes, so that "
+                    + "nobody can say whether this is the same one. Finish it with that version, or \(beginAgain)"
+            )
+        }
         let list = changes.isEmpty ? ["the order of the settings"] : changes
         throw StoreError(
             .mismatch, path: paths.journal,

@@ -12,6 +12,13 @@ public struct RunFingerprint: Sendable, Equatable {
     public let digest: String
     let groups: [String]
 
+    /// How the parts are made: since 2, of every byte of the model's files. Before there was no such part.
+    static let version = ("phibatch.fingerprint", "2")
+    /// Whether this one says so. (One that names no model at all is not of a job.)
+    var isOfEarlierVersion: Bool {
+        parts.contains { $0.name.hasPrefix("model.") && $0.value.contains(", sampled weights ") }
+    }
+
     static let maximumDigestLength = 200
     private static let maximumGroups = 20
 
@@ -68,7 +75,9 @@ public struct RunFingerprint: Sendable, Equatable {
         let before = old.split(separator: "-", omittingEmptySubsequences: false)
         let now = digest.split(separator: "-", omittingEmptySubsequences: false)
         let changed = before.count == now.count ? groups.indices.filter { before[$0] != now[$0] } : []
-        return changed.isEmpty ? "settings or version" : changed.map { groups[$0] }.joined(separator: ", ")
+        if changed.isEmpty { return "settings or version" }
+        return changed.map { groups[$0] == "phibatch" ? "the version of phibatch" : groups[$0] }
+            .joined(separator: ", ")
     }
 }
 

@@ -14,6 +14,8 @@ public struct LineError: Error, Equatable, Sendable {
         case promptTooLong = "prompt_too_long"
         /// The prompt and its completion would not fit into the KV budget, even alone.
         case noRoom = "kv_budget_exceeded"
+        /// A logit came out infinite or NaN, so that there is no likeliest token: damaged weights make such.
+        case notFinite = "logits_not_finite"
     }
 
     public var code: Code

@@ -31,6 +31,9 @@ final class JobRun: RequestSource {
 
     private var statistics = RunStatistics()
     private var failures: [FailedLine] = []
+    private var faulty = FaultyLines()
+    /// How many requests of a line the loop has.
+    private var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
     private var started = ContinuousClock.now
@@ -71,6 +74,7 @@ final class JobRun: RequestSource {
                 // Results that can't be put out yet are held in memory; so none may run too far ahead.
                 guard request.work.position < store.use({ $0.positionLimit }) else { return .wait }
                 first = nil
+                open[request.work.index, default: 0] += 1
                 return .request(request)
             }
             switch try queue.pop(patience: patience) {
@@ -104,18 +108,34 @@ final class JobRun: RequestSource {
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         let label = sequence.request.work
+        close(label)
         let line = results.encode(sequence, label, provenance: provenance)
         statistics.done += 1
         try store.use { try $0.append(line, key: label.key, position: label.position, failed: false) }
     }
 
     func refused(_ request: Request, _ refusal: Refusal) throws {
+        close(request.work)
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         try file(LineError(code, refusal.message), request.work)
     }
 
-    private func file(_ error: LineError, _ label: WorkLabel) throws {
-        if label.sample == 0 {
+    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
+        let label = sequence.request.work
+        let isNew = faulty.insert(label, open: open.keys)
+        close(label)
+        try file(LineError(fault, after: sequence.tokens.count), label, counts: isNew)
+    }
+
+    private func close(_ label: WorkLabel) {
+        let left = open[label.index, default: 1] - 1
+        open[label.index] = left > 0 ? left : nil
+    }
+
+    /// - Parameter counts: whether it is one more failed line; by default at a line's first sample, as what is
+    ///   wrong with a line is so with all of them.
+    private func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil) throws {
+        if counts ?? (label.sample == 0) {
             statistics.failed += 1
             if failures.count < Self.failuresReported {
                 failures.append(

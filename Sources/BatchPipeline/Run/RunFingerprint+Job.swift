@@ -1,13 +1,21 @@
 import Foundation
+import Foundations
 import PhiModel
 
 extension RunFingerprint {
     /// Of a model folder, a job's settings and the engine that runs it.
-    /// - Parameter engine: its identity, all that results depend on besides the request.
+    /// - Parameters:
+    ///   - engine: its identity, all that results depend on besides the request.
+    ///   - cache: where the hashes of the model's files are kept from one start to the next.
+    ///   - willRead: called with the bytes of the files that must be read for their hashes, before that.
     /// - Throws: `ModelError` if the folder can't be read.
-    public init(job: JobSettings, engine: [(name: String, value: String)]) throws {
-        let model = try ModelFingerprint.parts(folder: URL(filePath: job.model))
+    public init(
+        job: JobSettings, engine: [(name: String, value: String)], cache: WeightCacheLocation = .off,
+        willRead: (Int) -> Void = { _ in }
+    ) throws {
+        let model = try ModelFingerprint.parts(
+            folder: URL(filePath: job.model), hashes: FileHashes(cache: cache.folder), willRead: willRead)
         let settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
-        self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) })
+        self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }
 }

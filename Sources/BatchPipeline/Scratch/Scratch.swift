@@ -43,7 +43,7 @@ public struct Scratch: Sendable {
         case .path(let path, let system): return try Self.namelessFile(path, in: system)
         case .folder(let folder):
             try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            // One that a kill leaves with its name is removed with the weight cache's own drafts.
+            // One that a kill leaves with its name is empty, and harms nobody.
             let path = "\(folder)/scratch-\(UInt64.random(in: 0 ... .max)).tmp"
             if let file = try? Self.namelessFile(path, in: POSIXFileSystem()) { return file }
             return MemoryFile()

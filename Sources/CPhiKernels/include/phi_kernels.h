@@ -8,7 +8,8 @@
 //
 // The contract, for every function here: the result is a function of its inputs alone, to the
 // bit. Integer sums are exact in any order. Float sums have one written order. A row's result
-// never depends on the other rows, nor on which variant (instruction set) computed it.
+// never depends on the other rows, nor on which variant (instruction set) computed it. What is infinite or
+// NaN in a row is so in what becomes of it (which NaN is not specified), up to its logits.
 
 // Rows of output come in blocks of 16, rows of activations (tokens) in tiles of 16.
 #define PHI_LANES 16
@@ -208,6 +209,8 @@ void phi_pack(const PhiMatrix *m, const uint8_t *words, uint32_t bits, const uin
 void phi_pack_plain(const PhiMatrix *m, const uint8_t *elements, uint8_t *out, size_t begin, size_t end);
 // Turns n floats of a type into float32 (exact). `from` need not be aligned.
 void phi_to_float(const uint8_t *from, uint32_t float_type, size_t n, float *out);
+// The index of the first of n floats that is infinite or NaN; n if none is. `from` need not be aligned.
+size_t phi_find_not_finite(const uint8_t *from, uint32_t float_type, size_t n);
 
 // Mathematical functions with the same bits everywhere (a C library's differ by version and CPU).
 double phi_exp(double x);

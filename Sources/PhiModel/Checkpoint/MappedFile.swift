@@ -1,3 +1,5 @@
+import Foundations
+
 /// A whole file mapped into memory, read-only, for as long as this object lives.
 ///
 /// The size is that at the time of opening. A file that another program cuts short while it is mapped
@@ -6,10 +8,8 @@
 public final class MappedFile: Sendable {
     /// The path as it was given.
     public let path: String
-    /// Last change of the content, in seconds and nanoseconds since 1970.
-    public let modified: (seconds: Int, nanoseconds: Int)
-    /// The file's number in its file system.
-    let inode: UInt64
+    /// What the system said of the file when it was opened.
+    let state: FileState
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
     public let count: Int
 
@@ -30,8 +30,7 @@ public final class MappedFile: Sendable {
         self.path = path
         base = mapping.base
         count = mapping.count
-        modified = mapping.modified
-        inode = mapping.inode
+        state = mapping.state
     }
 
     deinit {

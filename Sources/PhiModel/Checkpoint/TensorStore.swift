@@ -42,6 +42,16 @@ public struct TensorStore: Sendable {
         staleIndex = stale
     }
 
+    /// What a person may want to know of these files.
+    var notes: [String] {
+        staleIndex.map {
+            [
+                "\(folder)/\(Self.indexName) does not fit the weight files and is not used: \($0). All files "
+                    + "model*.safetensors are read."
+            ]
+        } ?? []
+    }
+
     /// - Throws: `ModelError` of kind `missing`.
     public func tensor(_ name: String) throws -> TensorView {
         guard let tensor = tensors[name] else {

@@ -11,7 +11,7 @@ extension PhiEngine {
     }
 
     /// The natural-log probability of each of tokens[from...] behind those before it; from >= 1.
-    /// - Throws: as `admit`.
+    /// - Throws: as `admit`; `ModelError` of kind `malformed` if a logit is not finite.
     public func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
         precondition(from >= 1)
         guard tokens.count > from else { return [] }
@@ -20,8 +20,13 @@ extension PhiEngine {
             let count = configuration.vocabularySize
             let scratch = Buffer<Float>()
             scratch.reserve(count)
-            return (from..<tokens.count).map { place in
+            return try (from..<tokens.count).map { place in
                 let row = logits + (place - from) * stride
+                guard FiniteLogits.check(row, count: count) else {
+                    throw ModelError(
+                        .malformed,
+                        "the logits after \(place) tokens are not finite: the model's weights are damaged")
+                }
                 let best = row[kernels.table.argmax(row, count)]
                 let sum = kernels.table.exponentials(row, count, best, 1, scratch.pointer)
                 return Double(row[Int(tokens[place])] - best) - phi_log(Double(sum))

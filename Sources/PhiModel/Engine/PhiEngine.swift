@@ -42,6 +42,9 @@ public final class PhiEngine: Engine, @unchecked Sendable {
     /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
     /// Nothing but the next start is slower for it.
     public let cacheFault: String?
+    /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
+    /// over, or old files removed from the cache.
+    public let notes: [String]
 
     private let transformer: Transformer
     let pool: ComputePool
@@ -96,6 +99,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         pool = ComputePool(threads: threads)
         let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
         cacheFault = weights.cacheFault
+        notes = store.notes + weights.notes
         move = weights.move
         transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
@@ -195,7 +199,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         if let bad = tokens.first(where: { $0 < 0 || $0 >= configuration.vocabularySize }) {
             throw ModelError(
                 .badRequest,
-                "token id \(bad) is outside the vocabulary of \(configuration.vocabularySize) tokens")
+                "there is no token id \(bad): the model's ids are 0 to \(configuration.vocabularySize - 1)")
         }
     }
 
@@ -214,6 +218,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
             }
             precondition(
                 !input.tokens.isEmpty && sequence.length + input.tokens.count <= room(sequence.lease))
+            precondition(input.tokens.allSatisfy { $0 >= 0 && $0 < configuration.vocabularySize })
             runs.append(
                 RowRun(
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
@@ -259,6 +264,10 @@ public final class PhiEngine: Engine, @unchecked Sendable {
             nonisolated(unsafe) let buffer = buffer
             pool.run(sampled.count) { number in
                 guard let request = inputs[sampled[number]].sampling else { return }
+                guard FiniteLogits.check(logits + number * stride, count: count) else {
+                    buffer[sampled[number]] = TokenChoice(fault: .notFinite)
+                    return
+                }
                 buffer[sampled[number]] = sampler.choose(
                     logits + number * stride, count: count, scratch: scratch + number * stride,
                     request: request)

@@ -18,11 +18,13 @@ struct PhiWeights {
     var head: PackedMatrix
     /// Why the packed matrices are not from the cache that was asked for; nil if they are.
     var cacheFault: String?
+    /// What was done while loading that a person may want to know.
+    var notes: [String]
     /// To be carried on between steps until it is done.
     var move: WeightMove?
 
     /// Reads a checkpoint, and packs it if the cache does not have it packed.
-    /// - Throws: `ModelError` for a tensor that is missing or does not fit the configuration.
+    /// - Throws: `ModelError` for a tensor that is missing, does not fit the configuration, or is not finite.
     init(
         _ store: TensorStore, _ configuration: ModelConfiguration, cache: WeightCacheLocation,
         pool: ComputePool
@@ -35,7 +37,7 @@ struct PhiWeights {
                 try store.linear(
                     path, rows: rows, columns: columns, quantization: configuration.quantization))
         }
-        func norm(_ path: String) throws -> [Float] { try store.vector(path, count: hidden).floats() }
+        func norm(_ path: String) throws -> [Float] { try store.vector(path, count: hidden).finiteFloats() }
 
         // Every tensor is checked before the first is packed: a bad checkpoint fails at once.
         let embeddingPlace = try place("model.embed_tokens", configuration.vocabularySize, hidden)
@@ -54,8 +56,9 @@ struct PhiWeights {
             )
         }
         self.norm = try norm("model.norm")
-        let packed = PackedWeights(plan, from: store, cache: cache, pool: pool)
+        let packed = try PackedWeights(plan, from: store, cache: cache, pool: pool)
         cacheFault = packed.cacheFault
+        notes = packed.notes
         move = packed.move
         embedding = packed[embeddingPlace]
         head = packed[headPlace]

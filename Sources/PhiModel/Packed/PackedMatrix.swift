@@ -4,7 +4,7 @@ import CPhiKernels
 final class PackedMatrix: @unchecked Sendable {
     /// Raised with every change of the layout, or of what goes into it: files of the cache that have
     /// another one are made anew.
-    static let layoutVersion = 2
+    static let layoutVersion = 3
 
     /// Changes only between two steps.
     private(set) var matrix: PhiMatrix
@@ -57,7 +57,9 @@ extension LinearTensors {
 
     /// Packs blocks of 16 rows into `out`, which holds these blocks alone. The checkpoint's pages they
     /// come from leave memory, so that it never holds a model twice.
-    func pack(_ blocks: Range<Int>, into out: UnsafeMutablePointer<UInt8>) {
+    /// - Throws: `ModelError` of kind `malformed` for a scale, bias or plain weight that is not finite. So what
+    ///   is packed is finite.
+    func pack(_ blocks: Range<Int>, into out: UnsafeMutablePointer<UInt8>) throws {
         let first = blocks.lowerBound * 16
         let last = min(rows, blocks.upperBound * 16)
         var part = layout
@@ -66,12 +68,14 @@ extension LinearTensors {
         defer { withExtendedLifetime(self) {} }
         switch self {
         case .quantized(let q):
+            for tensor in [q.scales, q.biases] { try tensor.checkFinite(rows: first..<last, of: rows) }
             let sources = [q.weight, q.scales, q.biases].map { $0.bytes(ofRows: first..<last, of: rows) }
             phi_pack(
                 &part, sources[0].start, UInt32(q.bits), sources[1].start, sources[2].start, out, 0,
                 blocks.count)
             sources.forEach(Platform.dropPages)
         case .plain(let weight, _, _):
+            try weight.checkFinite(rows: first..<last, of: rows)
             let source = weight.bytes(ofRows: first..<last, of: rows)
             phi_pack_plain(&part, source.start, out, 0, blocks.count)
             Platform.dropPages(source)

@@ -3,18 +3,25 @@ struct PackedWeights {
     private let matrices: [PackedMatrix]
     /// Why they are not from the cache that was asked for; nil if they are.
     let cacheFault: String?
+    /// What was done in the cache that a person may want to know.
+    let notes: [String]
     /// To be carried on between steps; nil if the weights are where they should be.
     let move: WeightMove?
 
-    init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) {
+    /// - Throws: `ModelError` for weights that are not finite, or files that change while they are read.
+    init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) throws {
         var file: WeightFile?
         var fault: String?
+        var notes: [String] = []
         switch cache {
         case .off: break
         case .unknown(let reason): fault = reason
         case .folder(let folder):
             do {
-                file = try WeightCache(folder: folder).weights(of: plan, from: store, pool: pool)
+                file = try WeightCache(parent: folder)
+                    .weights(of: plan, from: store, pool: pool, notes: &notes)
+            } catch let fault as ModelError {
+                throw fault
             } catch let failure as Platform.Failure {
                 fault = "\(folder): \(failure.reason) (\(failure.call))"
             } catch {
@@ -26,10 +33,11 @@ struct PackedWeights {
         if let file {
             (owner, base) = (file, file.base)
         } else {
-            let memory = Self.pack(plan, pool)
+            let memory = try Self.pack(plan, pool)
             (owner, base) = (memory, UnsafeRawPointer(memory.base))
         }
         cacheFault = fault
+        self.notes = notes
         matrices = plan.matrices.map { matrix in
             var layout = matrix.layout
             layout.data = (base + matrix.offset).assumingMemoryBound(to: UInt8.self)
@@ -38,12 +46,12 @@ struct PackedWeights {
         move = file != nil && WeightMove.isWorthwhile ? WeightMove(plan, matrices) : nil
     }
 
-    private static func pack(_ plan: WeightPlan, _ pool: ComputePool) -> PageMemory {
+    private static func pack(_ plan: WeightPlan, _ pool: ComputePool) throws -> PageMemory {
         let memory = PageMemory(count: plan.count)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
-        pool.run(plan.chunks.count) { number in
+        try pool.runThrowing(plan.chunks.count) { number in
             let chunk = plan.chunks[number]
-            plan.pack(chunk, into: out + chunk.bytes.lowerBound)
+            try plan.pack(chunk, into: out + chunk.bytes.lowerBound)
         }
         return memory
     }

@@ -1,12 +1,17 @@
+import Foundations
 import Synchronization
 
 /// A file of packed weights in the cache, mapped.
 ///
-/// First comes a head: a text that says what the file holds, a checksum for each chunk of the plan, and
-/// one of the head itself. From the next page on, the matrices lie as the plan places them. A reader
-/// knows what it needs, so it makes the same text and compares: nothing in the file has to be parsed.
-/// The first step reads all weights anyway, so that checking all of them costs next to nothing.
+/// First comes a head: a text that says what the file holds (the model's files by their hashes, and the
+/// plan), a checksum for each chunk of the plan, and one of the head itself. From the next page on, the
+/// matrices lie as the plan places them. A reader knows what it needs, so it makes the same text and compares:
+/// nothing in the file has to be parsed. The first step reads all weights anyway, so that checking all of them
+/// costs next to nothing. That they are finite was checked when they were packed.
 final class WeightFile: Sendable {
+    /// How each of these files begins, whatever its version, whole or not.
+    static let mark = Array("phibatch packed weights\n".utf8)
+
     /// What a file holds.
     struct Contents {
         let plan: WeightPlan
@@ -16,12 +21,11 @@ final class WeightFile: Sendable {
         fileprivate let headSize: Int
         var fileSize: Int { headSize + plan.count }
 
-        init(_ plan: WeightPlan, from store: TensorStore) {
+        /// - Parameter source: what tells the model's files from any others.
+        init(_ plan: WeightPlan, from source: String) {
             self.plan = plan
-            let text =
-                "phibatch packed weights\nlayout \(PackedMatrix.layoutVersion)\n" + store.identity
-                + plan.description
-            self.text = Array(text.utf8)
+            let text = "layout \(PackedMatrix.layoutVersion)\n" + source + plan.description
+            self.text = WeightFile.mark + Array(text.utf8)
             let begin = self.text.count.rounded(up: 8)
             checksums = begin..<begin + 8 * plan.chunks.count
             headSize = (checksums.upperBound + 8).rounded(up: 4096)
@@ -34,8 +38,8 @@ final class WeightFile: Sendable {
 
     /// - Returns: nil if the file isn't there, isn't whole, or holds anything but `contents`.
     init?(path: String, contents: Contents, pool: ComputePool) {
-        guard let file = try? MappedFile(path: path), file.count == contents.fileSize,
-            let start = file.bytes.baseAddress
+        guard OwnFile.begins(path, with: Self.mark), let file = try? MappedFile(path: path),
+            file.count == contents.fileSize, let start = file.bytes.baseAddress
         else { return nil }
         self.file = file
         let offset = contents.headSize
@@ -62,27 +66,23 @@ final class WeightFile: Sendable {
     }
 
     /// Packs the weights into a new file, a chunk at a time.
+    /// - Throws: `Platform.Failure`; as `LinearTensors.pack`.
     static func write(_ contents: Contents, to file: Platform.NewFile, pool: ComputePool) throws {
         let chunks = contents.plan.chunks
         let checksums = Mutex([UInt64](repeating: 0, count: chunks.count))
-        let failure = Mutex<(any Error)?>(nil)
+        // At once, so that what a killed process leaves can be known for ours.
+        try mark.withUnsafeBytes { try file.write($0, at: 0) }
         try file.resize(contents.fileSize)
-        pool.run(chunks.count) { number in
-            if failure.withLock({ $0 != nil }) { return }
+        try pool.runThrowing(chunks.count) { number in
             let range = chunks[number].bytes
             let out = UnsafeMutablePointer<UInt8>.allocate(capacity: range.count)
             defer { out.deallocate() }
-            contents.plan.pack(chunks[number], into: out)
+            try contents.plan.pack(chunks[number], into: out)
             let bytes = UnsafeRawBufferPointer(start: out, count: range.count)
             let checksum = BlockChecksum.of(bytes)
             checksums.withLock { $0[number] = checksum }
-            do {
-                try file.write(bytes, at: contents.headSize + range.lowerBound)
-            } catch {
-                failure.withLock { $0 = error }
-            }
+            try file.write(bytes, at: contents.headSize + range.lowerBound)
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
         var head = contents.text
         head += repeatElement(0, count: contents.checksums.lowerBound - head.count)
         for checksum in checksums.withLock({ $0 }) { withUnsafeBytes(of: checksum) { head += $0 } }

@@ -47,8 +47,9 @@ struct WeightPlan {
     }
 
     /// Packs a chunk into `out`, which holds the chunk alone.
-    func pack(_ chunk: Chunk, into out: UnsafeMutablePointer<UInt8>) {
-        matrices[chunk.matrix].tensors.pack(chunk.blocks, into: out)
+    /// - Throws: as `LinearTensors.pack`.
+    func pack(_ chunk: Chunk, into out: UnsafeMutablePointer<UInt8>) throws {
+        try matrices[chunk.matrix].tensors.pack(chunk.blocks, into: out)
     }
 
     /// One line a matrix, with all that its packed bytes depend on beside the checkpoint's.

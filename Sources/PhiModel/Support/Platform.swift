@@ -1,3 +1,5 @@
+import Foundations
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -24,10 +26,8 @@ enum Platform {
     struct Mapping {
         let base: UnsafeMutableRawPointer?
         let count: Int
-        /// The file's number in its file system.
-        let inode: UInt64
-        /// Seconds and nanoseconds of the last change of the content.
-        let modified: (seconds: Int, nanoseconds: Int)
+        /// What the system said of the file.
+        let state: FileState
     }
 
     /// Maps a regular file for reading; anything else (a folder, a pipe, a device) fails as `isNotRegular`.
@@ -40,18 +40,12 @@ enum Platform {
         guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(call: "file type", code: EINVAL) }
         guard let count = Int(exactly: status.st_size) else { throw Failure(call: "fstat", code: EFBIG) }
-        #if canImport(Darwin)
-            let time = status.st_mtimespec
-        #else
-            let time = status.st_mtim
-        #endif
-        let modified = (seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
-        let inode = UInt64(truncatingIfNeeded: status.st_ino)
-        guard count > 0 else { return Mapping(base: nil, count: 0, inode: inode, modified: modified) }
+        let state = FileState(status)
+        guard count > 0 else { return Mapping(base: nil, count: 0, state: state) }
         guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
             throw Failure(call: "mmap", code: errno)
         }
-        return Mapping(base: base, count: count, inode: inode, modified: modified)
+        return Mapping(base: base, count: count, state: state)
     }
 
     /// Asks for large pages behind fresh memory: with small ones, address translation halves the speed of

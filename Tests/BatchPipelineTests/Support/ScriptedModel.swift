@@ -30,6 +30,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     private var promptsRead = 0
     /// Called before each step, with the number of steps so far.
     var beforeStep: (Int) throws -> Void = { _ in }
+    /// Whether no token can be chosen after these.
+    var isFaulty: ([Int32], SamplingRequest) -> Bool = { _, _ in false }
     /// One in this many tokens ends the sequence.
     var endOdds: UInt64 = 40
 
@@ -187,6 +189,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
                 faults.append("wrong position")
             }
             if !isRight(sampling, sequence.tokens, promptCount: prompt) { faults.append("wrong history") }
+            if isFaulty(sequence.tokens, sampling) { return TokenChoice(fault: .notFinite) }
             return choose(sequence.tokens, sampling)
         }
     }

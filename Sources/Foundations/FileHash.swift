@@ -1,0 +1,52 @@
+import Crypto
+
+/// The SHA-256 of a file's content, and the file's state at that time.
+package struct FileHash: Equatable, Sendable {
+    package var state: FileState
+    /// 64 hexadecimal digits.
+    package var sha256: String
+
+    package init(state: FileState, sha256: String) {
+        self.state = state
+        self.sha256 = sha256
+    }
+
+    /// Reads the whole file.
+    /// - Throws: `FileFault`, also if the file changes meanwhile.
+    package init(of file: OpenFile) throws(FileFault) {
+        let before = try file.state()
+        file.expectReadsInOrder()
+        var hash = SHA256()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: min(1 << 20, max(1, before.size)), alignment: 64)
+        defer { buffer.deallocate() }
+        var offset = 0
+        while offset < before.size {
+            let count = try file.read(into: buffer, at: offset)
+            if count == 0 { break }
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += count
+        }
+        guard offset == before.size, try file.state() == before else {
+            throw FileFault(
+                path: file.path, reason: "changed while it was read. Run again once it is whole")
+        }
+        self.init(state: before, sha256: Self.hexadecimal(hash.finalize()))
+    }
+
+    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// The hash that a file's name promises: in Hugging Face's cache large files lie in `blobs`, each under the
+    /// SHA-256 of its content. Nil for any other file.
+    static func promised(by path: String) -> String? {
+        guard let parts = OwnFile.realPath(path)?.split(separator: "/").suffix(2), parts.first == "blobs",
+            let name = parts.last, name.utf8.count == 64,
+            name.utf8.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 })
+        else { return nil }
+        return String(name)
+    }
+}

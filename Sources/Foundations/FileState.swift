@@ -1,0 +1,40 @@
+/// What the system says of a file, by which a change shows.
+package struct FileState: Equatable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+    /// In bytes.
+    package var size: Int
+    /// The last change of the content, and of anything, in nanoseconds since 1970. No program can set the
+    /// second one at will.
+    package var modified: Int
+    package var changed: Int
+
+    package init(device: UInt64, inode: UInt64, size: Int, modified: Int, changed: Int) {
+        self.device = device
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+    }
+
+    /// Times move in ticks: of 10 milliseconds at most on local disks, of 2 seconds on some others.
+    private static let tick = 2_000_000_000
+
+    /// Whether a change from `now` on (nanoseconds since 1970) must show. One that follows another within a
+    /// tick leaves the same times, so what was read so soon after a change may be something else by now.
+    package func isSettled(at now: Int) -> Bool { changed <= now && now - changed > Self.tick }
+}
+
+/// Why a file can't be used: `reason` ends a sentence that begins with its path.
+package struct FileFault: Error, Equatable, Sendable {
+    package var path: String
+    package var reason: String
+    /// There is no such file.
+    package var isMissing = false
+
+    package init(path: String, reason: String, isMissing: Bool = false) {
+        self.path = path
+        self.reason = reason
+        self.isMissing = isMissing
+    }
+}

@@ -1,0 +1,180 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A regular file, open for reading.
+package final class OpenFile: Sendable {
+    package let path: String
+    private let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// - Parameter followsLinks: whether the file may be named by a symbolic link.
+    /// - Throws: `FileFault`, also for a folder, a pipe or a device.
+    package static func at(_ path: String, followsLinks: Bool = true) throws(FileFault) -> OpenFile {
+        // O_NONBLOCK: opening a named pipe must not wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
+        guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
+        let file = OpenFile(path: path, descriptor: descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileFault(path: path, reason: "is not a regular file")
+        }
+        return file
+    }
+
+    package func state() throws(FileFault) -> FileState {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFault(path, "can't be examined", errno) }
+        return FileState(status)
+    }
+
+    /// - Returns: the number of bytes read: fewer than asked for only at the end of the file.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileFault) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let count = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileFault(path, "can't be read", errno) }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Has the system read ahead.
+    package func expectReadsInOrder() {
+        #if os(Linux)
+            _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        #endif
+    }
+}
+
+extension FileState {
+    package init(_ status: stat) {
+        #if canImport(Darwin)
+            let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+            let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #endif
+        self.init(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino),
+            size: Int(status.st_size), modified: Self.nanoseconds(modified),
+            changed: Self.nanoseconds(changed))
+    }
+
+    /// The system's clock, in nanoseconds since 1970.
+    package static var now: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return nanoseconds(time)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int {
+        Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+    }
+}
+
+extension FileFault {
+    fileprivate init(_ path: String, _ what: String, _ code: Int32) {
+        self.init(
+            path: path, reason: "\(what): \(String(cString: strerror(code)))",
+            isMissing: code == ENOENT || code == ENOTDIR)
+    }
+}
+
+/// The names in a folder, in no order, without `.` and `..`.
+/// - Throws: `FileFault` with the system's reason.
+package func namesInFolder(_ folder: String) throws(FileFault) -> [String] {
+    guard let stream = opendir(folder) else { throw FileFault(folder, "can't be listed", errno) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
+                String(cString: $0)
+            }
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+}
+
+/// Files that we write for ourselves, and know again by how they begin.
+package enum OwnFile {
+    /// Whether the file at `path` itself (not what a link points to) is a regular one that begins with `head`.
+    package static func begins(_ path: String, with head: [UInt8]) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: head.count)
+        guard let file = try? OpenFile.at(path, followsLinks: false),
+            let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) })
+        else { return false }
+        return count == head.count && bytes == head
+    }
+
+    /// Whether there is nothing at `path`, not even a link that leads nowhere.
+    package static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == ENOENT
+    }
+
+    /// Writes a small file and puts it in place in one step.
+    /// - Parameter draft: the name it has until then; there must be nothing of that name.
+    /// - Returns: false if that fails, for whatever reason; then nothing is left.
+    package static func write(_ bytes: [UInt8], to path: String, draft: String) -> Bool {
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return false }
+        let written = bytes.withUnsafeBytes { Foundations.write(descriptor, $0) }
+        let isWhole = close(descriptor) == 0 && written
+        if isWhole, rename(draft, path) == 0 { return true }
+        unlink(draft)
+        return false
+    }
+
+    package static func remove(_ path: String) { unlink(path) }
+
+    /// Makes a folder and those around it.
+    package static func makeFolder(_ path: String) -> Bool {
+        if mkdir(path, 0o777) == 0 || errno == EEXIST { return true }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            return false
+        }
+        return makeFolder(String(path[..<slash])) && (mkdir(path, 0o777) == 0 || errno == EEXIST)
+    }
+
+    package static var processID: Int32 { getpid() }
+
+    /// The absolute path without symbolic links; nil if there is nothing there.
+    package static func realPath(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}
+
+private func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    var done = 0
+    while done < bytes.count {
+        #if canImport(Darwin)
+            let count = Darwin.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        #elseif canImport(Glibc)
+            let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        #else
+            let count = Musl.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        #endif
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        done += count
+    }
+    return true
+}
