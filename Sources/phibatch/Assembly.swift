@@ -32,6 +32,7 @@ enum Assembly {
             options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
         }
         let engine = try PhiEngine(folder: job.model, options: options)
+        if let fault = engine.threadFault { log.notice("\(fault)") }
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }

@@ -195,7 +195,7 @@ import Testing
                         quantization: configuration.quantization))
             }
             let pool = ComputePool(threads: 2)
-            let packed = PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
+            let packed = try PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
             let matrices = [packed[0], packed[1]]
             func bytes() -> [Data] {
                 matrices.map { matrix in
@@ -204,7 +204,7 @@ import Testing
             }
             let expected = bytes()
             let old = matrices.map(\.matrix.data)
-            let move = WeightMove(plan, matrices, portion: 1)
+            let move = try WeightMove(plan, matrices, portion: 1)
             move.advance(pool)
             #expect(!move.isDone)
             #expect(matrices[0].matrix.data != old[0] && matrices[1].matrix.data == old[1])

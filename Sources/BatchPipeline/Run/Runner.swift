@@ -68,9 +68,9 @@ public final class Runner {
     /// Runs the job to its end, or until the stop flag is set. To be called once.
     /// - Throws: what the input, the model or the store can't recover from; the job is resumable then.
     public func run() throws -> RunOutcome {
-        feeder.start()
         defer { queue.close() }
         do {
+            try feeder.start()
             while !stopFlag.isSet {
                 try admit()
                 if scheduler.isIdle {

@@ -60,7 +60,10 @@ struct KVCache: ~Copyable {
     private var keys: [Int32: Key] = [:]
     private var nextSerial = 1
 
-    init(layers: Int, heads: Int, headDimension: Int, precision: KVPrecision, budget: Int) {
+    /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
+    init(layers: Int, heads: Int, headDimension: Int, precision: KVPrecision, budget: Int)
+        throws(ModelError)
+    {
         self.layers = layers
         self.heads = heads
         self.precision = precision
@@ -70,7 +73,7 @@ struct KVCache: ~Copyable {
         blockBytes = 4 * layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
         // The whole budget at once: what is not touched costs nothing.
-        memory = PageMemory(count: capacity * blockBytes)
+        memory = try PageMemory(count: capacity * blockBytes)
         free = (0..<Int32(capacity)).reversed()
         users = Array(repeating: 0, count: capacity)
         lastUse = Array(repeating: 0, count: capacity)

@@ -1,9 +1,10 @@
 import CPhiKernels
 import Foundation
+import Foundations
 
 /// How a model is loaded.
 public struct EngineOptions: Sendable {
-    /// Compute threads; nil takes one for each processor.
+    /// Compute threads; nil takes one for each processor that this process may use.
     public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
@@ -41,6 +42,8 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
     /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
     /// Nothing but the next start is slower for it.
     public let cacheFault: String?
+    /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
+    public var threadFault: String? { pool.fault }
 
     private let transformer: Transformer
     let pool: ComputePool
@@ -68,13 +71,14 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         configuration = try ModelConfiguration(folder: folder)
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
         let store = try TensorStore(folder: folder)
+        let threads = options.threads ?? Processors.count
         // Before anything large is read.
-        let budget = try MemoryCheck(configuration, store, precision: options.kvPrecision).budget(
+        let budget = try MemoryCheck(
+            configuration, store, precision: options.kvPrecision, cache: options.cache, threads: threads
+        ).budget(
             asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
-        let processors = ProcessInfo.processInfo.activeProcessorCount
-        threads = max(1, options.threads ?? processors)
-        cache = KVCache(
+        cache = try KVCache(
             layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
             headDimension: configuration.headDimension, precision: options.kvPrecision, budget: budget)
         guard cache.capacity > 0 else {
@@ -84,6 +88,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                     + "need \(cache.blockBytes) bytes")
         }
         pool = ComputePool(threads: threads)
+        self.threads = pool.threads
         let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
         cacheFault = weights.cacheFault
         move = weights.move
@@ -180,7 +185,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
                     longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
         }
         moveWeights()
-        let logits = transformer.forward(runs, cache: cache)
+        let logits = try transformer.forward(runs, cache: cache)
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
             sequence.length += input.tokens.count
@@ -189,7 +194,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         }
         var clock = Stopwatch()
         defer { samplingSeconds += clock.lap() }
-        return choose(inputs, logits)
+        return try choose(inputs, logits)
     }
 
     /// Behind the first step, which should not wait for it.
@@ -208,11 +213,12 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         cache.touch(lengths.reduce(0) { $0 + KVCache.blocks(for: $1) }, pool)
     }
 
-    private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {
+    private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) throws -> [TokenChoice?]
+    {
         let sampled = inputs.indices.filter { inputs[$0].sampling != nil }
         let count = configuration.vocabularySize
         let stride = transformer.logitsStride
-        samplingScratch.reserve(max(1, sampled.count) * stride)
+        try samplingScratch.reserve(max(1, sampled.count) * stride)
         let scratch = samplingScratch.pointer
         var choices = [TokenChoice?](repeating: nil, count: inputs.count)
         choices.withUnsafeMutableBufferPointer { buffer in
@@ -242,7 +248,7 @@ public final class PhiEngine: BatchModel, @unchecked Sendable {
         defer { cache.release(lease) }
         let run = RowRun(
             tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
-        return try body(transformer.forward([run], cache: cache), transformer.logitsStride)
+        return try body(try transformer.forward([run], cache: cache), transformer.logitsStride)
     }
 
     private func requireCodec() throws -> TextCodec {

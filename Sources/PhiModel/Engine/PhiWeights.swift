@@ -54,7 +54,7 @@ struct PhiWeights {
             )
         }
         self.norm = try norm("model.norm")
-        let packed = PackedWeights(plan, from: store, cache: cache, pool: pool)
+        let packed = try PackedWeights(plan, from: store, cache: cache, pool: pool)
         cacheFault = packed.cacheFault
         move = packed.move
         embedding = packed[embeddingPlace]

@@ -6,7 +6,8 @@ struct PackedWeights {
     /// To be carried on between steps; nil if the weights are where they should be.
     let move: WeightMove?
 
-    init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) {
+    /// - Throws: `ModelError` of kind `resources` if there is no room for them.
+    init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) throws {
         var file: WeightFile?
         var fault: String?
         switch cache {
@@ -26,7 +27,7 @@ struct PackedWeights {
         if let file {
             (owner, base) = (file, file.base)
         } else {
-            let memory = Self.pack(plan, pool)
+            let memory = try Self.pack(plan, pool)
             (owner, base) = (memory, UnsafeRawPointer(memory.base))
         }
         cacheFault = fault
@@ -35,11 +36,12 @@ struct PackedWeights {
             layout.data = (base + matrix.offset).assumingMemoryBound(to: UInt8.self)
             return PackedMatrix(layout, memory: owner)
         }
-        move = file != nil && WeightMove.isWorthwhile ? WeightMove(plan, matrices) : nil
+        // Without room for it they stay where they are, which is a little slower.
+        move = file != nil && WeightMove.isWorthwhile ? try? WeightMove(plan, matrices) : nil
     }
 
-    private static func pack(_ plan: WeightPlan, _ pool: ComputePool) -> PageMemory {
-        let memory = PageMemory(count: plan.count)
+    private static func pack(_ plan: WeightPlan, _ pool: ComputePool) throws(ModelError) -> PageMemory {
+        let memory = try PageMemory(count: plan.count)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
         pool.run(plan.chunks.count) { number in
             let chunk = plan.chunks[number]
