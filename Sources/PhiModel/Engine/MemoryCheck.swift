@@ -86,8 +86,8 @@ struct MemoryCheck {
         guard let (left, weights, work, reason) = all.min(by: { $0.left < $1.left }) else {
             preconditionFailure("no limit of memory at all")
         }
-        let needs: Message =
-            "the model needs \(byteText(weights)) for its weights and \(byteText(work)) to work"
+        let forWeights: Message = weights > 0 ? "\(byteText(weights)) for its weights and " : ""
+        let needs: Message = "the model needs \(forWeights)\(byteText(work)) to work"
         guard left >= min(workerBytes, asked ?? workerBytes) else {
             throw ModelError(
                 .resources, path: folder,
