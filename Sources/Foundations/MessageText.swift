@@ -1,22 +1,52 @@
 extension String {
-    /// As it may stand in a message: foreign files name things at any length, and with characters that would
-    /// steer a terminal.
+    /// As a value from outside may stand in a message. Whatever would steer a terminal, turn the direction of
+    /// writing or begin a new line is shown as an escape, like `\u{1B}` or `\n`, and of a very long text the
+    /// middle is left out. Doing it twice changes nothing.
     package var asMessage: String {
-        func steers(_ scalar: Unicode.Scalar) -> Bool {
-            scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
-        }
         let limit = 2000
-        // Most messages need nothing done.
-        if utf8.count <= limit, !unicodeScalars.contains(where: steers) { return self }
-        var text = UnicodeScalarView()
         let all = unicodeScalars
-        if all.count <= limit {
-            text.append(contentsOf: all)
-        } else {
-            text.append(contentsOf: all.prefix(limit / 2))
-            text.append(contentsOf: " [...] ".unicodeScalars)
-            text.append(contentsOf: all.suffix(limit / 2))
+        // Most values need nothing done.
+        if utf8.count <= limit, !all.contains(where: \.steers) { return self }
+        let head = Self.escaped(all.prefix(limit + 1))
+        if head.unicodeScalars.count <= limit, all.count <= limit { return head }
+        let gap = " [...] "
+        let half = (limit - gap.count) / 2
+        return String(head.unicodeScalars.prefix(half)) + gap
+            + String(Self.escaped(all.suffix(limit)).unicodeScalars.suffix(half))
+    }
+
+    private static func escaped(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var text = UnicodeScalarView()
+        for scalar in scalars {
+            if scalar.steers {
+                text.append(contentsOf: scalar.visible.unicodeScalars)
+            } else {
+                text.append(scalar)
+            }
         }
-        return String(UnicodeScalarView(text.map { steers($0) ? "\u{FFFD}" : $0 }))
+        return String(text)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal takes it for a command, or shows what follows elsewhere than where it stands.
+    package var steers: Bool {
+        switch value {
+        case 0..<0x20, 0x7F..<0xA0: true  // C0, DEL, C1
+        case 0x2028, 0x2029: true  // line and paragraph separators
+        case 0x10FE80...0x10FEFF: true  // a byte of a path that is no character
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true  // directions
+        default: false
+        }
+    }
+
+    fileprivate var visible: String {
+        switch self {
+        case "\n": "\\n"
+        case "\r": "\\r"
+        case "\t": "\\t"
+        case "\u{10FE80}"..."\u{10FEFF}": "\\x" + String(value - 0x10FE00, radix: 16)
+        default: "\\u{" + String(value, radix: 16, uppercase: true) + "}"
+        }
     }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -8,55 +6,65 @@ import Synchronization
     import Musl
 #endif
 
-/// Calls `body` with 0 ..< count, each once, on up to `threads` threads, the caller's among them. Where a
-/// thread can't be made there is one fewer.
-package func onThreads(_ threads: Int, count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    let shared = SharedLoop(count: count, body: body)
-    var others: [pthread_t] = []
-    for _ in 1..<max(1, min(threads, count)) {
-        guard let thread = shared.start() else { break }
-        others.append(thread)
-    }
-    shared.work()
-    for thread in others { pthread_join(thread, nil) }
-}
+/// The system's calls behind `WorkerThread` and `Processors`.
+enum ThreadCalls {
+    /// What asks a program to stop.
+    private static let stopSignals = [SIGINT, SIGTERM, SIGHUP, SIGALRM]
 
-private final class SharedLoop: Sendable {
-    private let count: Int
-    private let body: @Sendable (Int) -> Void
-    private let next = Atomic<Int>(0)
+    /// - Returns: 0, or an error number.
+    static func start(stackSize: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
+        var attributes = pthread_attr_t()
+        var code = pthread_attr_init(&attributes)
+        guard code == 0 else { return code }
+        defer { pthread_attr_destroy(&attributes) }
+        code = pthread_attr_setstacksize(&attributes, stackSize)
+        guard code == 0 else { return code }
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
 
-    init(count: Int, body: @escaping @Sendable (Int) -> Void) {
-        self.count = count
-        self.body = body
-    }
+        // A new thread has the mask of the one that makes it.
+        var (blocked, before) = (sigset_t(), sigset_t())
+        sigemptyset(&blocked)
+        for number in stopSignals { sigaddset(&blocked, number) }
+        pthread_sigmask(SIG_BLOCK, &blocked, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
 
-    func work() {
-        while true {
-            let index = next.add(1, ordering: .relaxed).oldValue
-            guard index < count else { return }
-            body(index)
-        }
-    }
-
-    func start() -> pthread_t? {
-        let held = Unmanaged.passRetained(self)
+        let box = Unmanaged.passRetained(ThreadBody(body))
         #if canImport(Darwin)
             var thread: pthread_t?
-            let failure = pthread_create(&thread, nil, { workOff($0) }, held.toOpaque())
+            code = pthread_create(&thread, &attributes, { ThreadBody.run($0) }, box.toOpaque())
         #else
             var thread = pthread_t()
-            let failure = pthread_create(&thread, nil, { $0.flatMap { workOff($0) } }, held.toOpaque())
+            code = pthread_create(&thread, &attributes, { ThreadBody.run($0) }, box.toOpaque())
         #endif
-        guard failure == 0 else {
-            held.release()
-            return nil
-        }
-        return thread
+        if code != 0 { box.release() }
+        return code
     }
+
+    static func text(of code: Int32) -> String { String(cString: strerror(code)) }
+
+    static func name(_ name: String) {
+        #if canImport(Darwin)
+            pthread_setname_np(name)
+        #else
+            // The call for it is hidden from Swift.
+            let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return }
+            defer { close(descriptor) }
+            Array(name.utf8.prefix(15)).withUnsafeBytes { _ = FileCalls.write(descriptor, $0) }
+        #endif
+    }
+
+    static var onlineCount: Int { Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 }
 
-private func workOff(_ held: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let held { Unmanaged<SharedLoop>.fromOpaque(held).takeRetainedValue().work() }
-    return nil
+/// Carries a closure to its thread.
+private final class ThreadBody: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        if let pointer { Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().body() }
+        return nil
+    }
 }

@@ -1,5 +1,6 @@
 import BatchEngine
 import Foundation
+import Foundations
 
 /// One loaded model for a program that wants to chat with it.
 ///
@@ -61,9 +62,11 @@ public final class ModelContainer: Sendable {
         -> ModelContainer
     {
         try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
+            Self.startThread("load") {
                 continuation.resume(
                     with: Result { ModelContainer(engine: try PhiEngine(folder: folder, options: options)) })
+            } orFail: {
+                continuation.resume(throwing: $0)
             }
         }
     }
@@ -76,7 +79,7 @@ public final class ModelContainer: Sendable {
             let stopped = Stopped()
             continuation.onTermination = { _ in stopped.set() }
             // Compute blocks: not for Swift's cooperative pool.
-            Thread.detachNewThread { [self] in
+            Self.startThread("answer") { [self] in
                 turn.lock()
                 defer { turn.unlock() }
                 do {
@@ -86,7 +89,19 @@ public final class ModelContainer: Sendable {
                 } catch {
                     continuation.finish(throwing: error)
                 }
+            } orFail: {
+                continuation.finish(throwing: $0)
             }
+        }
+    }
+
+    private static func startThread(
+        _ name: String, _ body: @escaping @Sendable () -> Void, orFail fail: (ModelError) -> Void
+    ) {
+        do throws(WorkerThread.CannotStart) {
+            try WorkerThread.start("phibatch \(name)", body)
+        } catch {
+            fail(ModelError(.resources, "a thread to \(name) on can't be made: \(error.reason)"))
         }
     }
 

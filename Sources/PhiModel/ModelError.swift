@@ -20,13 +20,26 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
     public let kind: Kind
     /// The file at fault, as the user named it, where there is one.
     public let path: String?
-    public let message: String
+    private let text: Message
+    public var message: String { text.text }
 
-    public init(_ kind: Kind, path: String? = nil, _ message: String) {
+    /// - Parameters:
+    ///   - path: shown with escapes, like all values that are interpolated into the message.
+    package init(_ kind: Kind, path: String? = nil, _ message: Message) {
         self.kind = kind
         self.path = path
-        self.message = message.asMessage
+        text = message
     }
 
-    public var description: String { path.map { "\($0): \(message)" } ?? message }
+    /// - Parameter message: shown with escapes, line feeds included.
+    @_disfavoredOverload
+    public init(_ kind: Kind, path: String? = nil, _ message: String) {
+        self.init(kind, path: path, Message(value: message))
+    }
+
+    public var description: String { explanation.text }
+}
+
+extension ModelError: ExplainedError {
+    package var explanation: Message { path.map { "\($0): \(text)" } ?? text }
 }

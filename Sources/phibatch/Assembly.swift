@@ -34,6 +34,7 @@ enum Assembly {
     static func loadModel(_ job: JobSettings, log: Logger) throws -> LoadedModel {
         let engine = try PhiEngine(folder: job.model, options: engineOptions(job))
         for note in engine.notes { log.warning("\(note)") }
+        if let fault = engine.threadFault { log.notice("\(fault)") }
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")
         }

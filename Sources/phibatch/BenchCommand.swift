@@ -65,12 +65,12 @@ struct BenchCommand: ParsableCommand {
     }
 
     func run() throws {
-        let threads = threads ?? ProcessInfo.processInfo.activeProcessorCount
-        guard let model else {
-            print(KernelReport(threads: threads, console: Console(isQuiet: false)).table())
-            return
-        }
+        let threads = threads ?? Processors.count
         try Failure.reported {
+            guard let model else {
+                print(try KernelReport(threads: threads, console: Console(isQuiet: false)).table())
+                return
+            }
             let console = Console(isQuiet: false)
             console.progress("loading")
             let start = ContinuousClock.now
@@ -78,7 +78,7 @@ struct BenchCommand: ParsableCommand {
                 folder: model, options: EngineOptions(threads: threads, cache: .standard()))
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
-            let probe = LimitProbe(of: engine)
+            let probe = try LimitProbe(of: engine)
             var limits = probe.measure()
             var report = BenchReport(engine: engine, loadSeconds: loading)
             let bench = Bench(engine: engine, probe: probe)

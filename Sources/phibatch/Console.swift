@@ -1,50 +1,43 @@
 import Foundation
+import Foundations
 import Logging
 
-/// All that goes to stderr. On a terminal the last line may be a progress line, which is drawn over.
-final class Console: @unchecked Sendable {
+/// All that goes to stderr, except what a signal's handler has to say. On a terminal the last line may be a
+/// progress line, which is drawn over.
+final class Console: Sendable {
     let isQuiet: Bool
     let isTerminal: Bool
-    private let lock = NSLock()
-    /// Guarded by `lock`.
-    private var progressShown = false
+    private static let stream = MessageStream(descriptor: 2)
 
     init(isQuiet: Bool) {
         self.isQuiet = isQuiet
         isTerminal = isatty(2) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
-    /// A line that stays, unless quiet.
-    func say(_ text: String) {
-        if !isQuiet { write(text) }
+    /// A line that stays, unless quiet. Left out if nobody reads stderr and it is full.
+    func say(_ message: Message) {
+        if !isQuiet { Self.stream.line(message, .info) }
     }
 
     /// A line that stays.
-    func error(_ text: String) { write(text) }
+    func warn(_ message: Message) { Self.stream.line("warning: \(message)", .warning) }
+
+    /// A line that stays.
+    func error(_ message: Message) { Self.stream.line(message, .error) }
 
     /// Draws the progress line, on a terminal only.
-    func progress(_ text: String) {
-        guard isTerminal, !isQuiet else { return }
-        lock.withLock {
-            Self.writeError("\r" + text + "\u{1B}[K")
-            progressShown = true
-        }
+    func progress(_ message: Message) {
+        if isTerminal, !isQuiet { Self.stream.draw(message) }
     }
 
-    private func write(_ text: String) {
-        lock.withLock {
-            Self.writeError((progressShown ? "\r\u{1B}[K" : "") + "phibatch: " + text + "\n")
-            progressShown = false
-        }
-    }
+    /// An error that ends the program.
+    static func report(_ error: any Error) { stream.line("\(error)", .error) }
 
-    /// Writes to stderr; if nobody listens there, so be it.
-    static func writeError(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
-    }
+    /// Waits until the errors are out. To be called at the end.
+    static func finish() { stream.finish() }
 }
 
-/// Sends swift-log's messages to the console.
+/// Sends swift-log's messages to the console. A log message is one line: all of it counts as a value.
 struct ConsoleLogHandler: LogHandler {
     let console: Console
     var logLevel = Logger.Level.info
@@ -60,7 +53,7 @@ struct ConsoleLogHandler: LogHandler {
     func log(event: LogEvent) {
         switch event.level {
         case .error, .critical: console.error("\(event.message)")
-        case .warning: console.error("warning: \(event.message)")
+        case .warning: console.warn("\(event.message)")
         default: console.say("\(event.message)")
         }
     }

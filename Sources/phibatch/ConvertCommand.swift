@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Foundations
 import PhiModel
 
 struct ConvertCommand: ParsableCommand {

@@ -46,7 +46,7 @@ enum Failure {
         do { try work() } catch let code as ExitCode {
             throw code
         } catch {
-            Console.writeError("phibatch: \(error)\n")
+            Console.report(error)
             throw ExitCode(status(of: error))
         }
     }

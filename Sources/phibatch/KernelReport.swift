@@ -12,7 +12,7 @@ struct KernelReport {
     let console: Console
 
     /// A table: billions of multiply-adds a second, and their share of the variant's peak.
-    func table() -> String {
+    func table() throws -> String {
         func cell(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(0, width - text.count))
         }
@@ -27,17 +27,15 @@ struct KernelReport {
         ]
         // The reference is a specification, and would take minutes.
         for kernels in Kernels.available where kernels.name != "reference" {
-            let peak = LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
+            let peak = try LimitProbe(kernels: kernels, threads: threads).measure().multiplyAddsPerSecond
             for (rows, columns) in Self.shapes {
                 console.progress("\(kernels.name): \(rows) x \(columns)")
-                let bench = ProductBench(kernels: kernels, threads: threads, rows: rows, columns: columns)
-                lines.append(
-                    line(
-                        [kernels.name, "\(rows) x \(columns)"]
-                            + Self.tokens.map { tokens in
-                                let rate = Double(rows * columns * tokens) / bench.seconds(tokens: tokens)
-                                return String(format: "%.0f (%.0f %%)", rate * 1e-9, 100 * rate / peak)
-                            }))
+                let bench = try ProductBench(kernels: kernels, threads: threads, rows: rows, columns: columns)
+                let rates = try Self.tokens.map { tokens in
+                    let rate = try Double(rows * columns * tokens) / bench.seconds(tokens: tokens)
+                    return String(format: "%.0f (%.0f %%)", rate * 1e-9, 100 * rate / peak)
+                }
+                lines.append(line([kernels.name, "\(rows) x \(columns)"] + rates))
             }
         }
         lines.append(

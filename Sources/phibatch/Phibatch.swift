@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundations
+import PhiModel
 
 @main
 struct Phibatch: ParsableCommand {
@@ -22,6 +24,34 @@ struct Phibatch: ParsableCommand {
 
     static func main() {
         StandardStreams.occupy()
-        main(nil)
+        do {
+            guard MemoryRoom.isThere(for: MemoryRoom.least) else {
+                Console.report(
+                    ModelError(
+                        .resources,
+                        "there is not enough memory to begin: \(MemoryRoom.least >> 20) MiB can't be had. "
+                            + "Raise the limit (ulimit -v, ulimit -d)."))
+                throw ExitCode(69)
+            }
+            var command = try parseAsRoot()
+            try command.run()
+            Console.finish()
+        } catch {
+            Console.finish()
+            leave(error)
+        }
+    }
+
+    /// The parser's messages repeat arguments as they are, so they are made again of escaped ones.
+    private static func leave(_ error: any Error) -> Never {
+        let arguments = CommandLine.arguments.dropFirst()
+        let escaped = arguments.map(\.asMessage)
+        guard !(error is ExitCode), !escaped.elementsEqual(arguments) else { exit(withError: error) }
+        do {
+            _ = try parseAsRoot(escaped)
+        } catch let escaped {
+            exit(withError: escaped)
+        }
+        exit(withError: exitCode(for: error))
     }
 }

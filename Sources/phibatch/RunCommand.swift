@@ -60,7 +60,7 @@ struct RunCommand: ParsableCommand {
         let console = Console(isQuiet: quiet)
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         let log = Logger(label: "phibatch")
-        let signals = SignalWatch(console: console, resumable: job.output != "-")
+        let signals = SignalWatch(resumable: job.output != "-")
 
         try Assembly.checkModelFolder(job)
         try job.makeOutputFolder()

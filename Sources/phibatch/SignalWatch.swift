@@ -1,18 +1,20 @@
 import BatchPipeline
-import Dispatch
-import Foundation
 import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a request to stop. The second one leaves at once; what was
 /// finished is safe even then.
-final class SignalWatch: @unchecked Sendable {
+///
+/// All of it happens in the signals' handler, and the time limit is the system's: no thread is needed, which
+/// might be refused or be late. A handler may neither allocate nor lock, so all texts are made before.
+final class SignalWatch: Sendable {
     let stopFlag = StopFlag()
     private let first = Atomic<Int32>(0)
-    /// Seconds until the program leaves even if it is in the middle of something long: loading a large
-    /// model, or putting a large output in place.
-    private static let patience = 1.5
-    /// Set up once, in `init`.
-    private var sources: [any DispatchSourceSignal] = []
+    private let notices: [SignalNotice]
+    private let lastNotice: SignalNotice
+
+    /// Until the program leaves even if it is in the middle of something long: loading a large model, or
+    /// putting a large output in place.
+    private let patience = 1500
 
     /// The signal that asked to stop.
     var received: Int32? {
@@ -20,55 +22,55 @@ final class SignalWatch: @unchecked Sendable {
         return number == 0 ? nil : number
     }
 
+    /// To be made once.
     /// - Parameter resumable: whether there is a journal to go on from; with a stream as output, there is none.
-    init(console: Console, resumable: Bool) {
-        // A closed pipe then shows as an error of the write, not as a silent end.
-        signal(SIGPIPE, SIG_IGN)
-        // So does a limit on the size of files (ulimit -f).
-        signal(SIGXFSZ, SIG_IGN)
-        let queue = DispatchQueue(label: "phibatch.signals")
-        // Apart, because stderr may be a pipe that nobody empties.
-        let messages = DispatchQueue(label: "phibatch.signals.messages")
-        for (number, name) in [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")] {
+    init(resumable: Bool) {
+        // The cursor may be behind a progress line.
+        let start = Platform.isTerminal(2) ? "\r\u{1B}[Kphibatch: " : "phibatch: "
+        notices = Platform.stopSignals.map { number, name in
+            let text = resumable ? "saving what is under way, then stopping" : "stopping"
+            return SignalNotice(number: number, text: "\(start)\(name): \(text)\n")
+        }
+        let end = resumable ? "; what is finished is safe" : ""
+        lastNotice = SignalNotice(number: 0, text: "\(start)leaving in the middle of a long step\(end)\n")
+        current = self
+
+        Platform.ignoreFailedWrites()
+        Platform.handle(Platform.alarm) { _ in current?.leave() }
+        for (number, _) in Platform.stopSignals {
             // nohup ignores SIGHUP for us; that is to stay so.
-            if number == SIGHUP, Self.isIgnored(number) { continue }
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { [self] in
-                let (isFirst, _) = first.compareExchange(
-                    expected: 0, desired: number, ordering: .acquiringAndReleasing)
-                guard isFirst else { _exit(128 + number) }
-                stopFlag.set()
-                messages.async {
-                    console.error(
-                        resumable
-                            ? "\(name): saving what is under way; the same command goes on from here"
-                            : "\(name): stopping")
-                }
-                queue.asyncAfter(deadline: .now() + Self.patience) {
-                    messages.async {
-                        console.error(
-                            "leaving in the middle of a long step"
-                                + (resumable ? "; what is finished is safe" : ""))
-                    }
-                    queue.asyncAfter(deadline: .now() + 0.05) { _exit(128 + number) }
-                }
-            }
-            source.resume()
-            #if canImport(Darwin)
-                // There the source only watches; the signal must be kept from its own effect. (Elsewhere
-                // the source takes it over. Until then it ends the program, and nothing is lost.)
-                signal(number, SIG_IGN)
-            #endif
-            sources.append(source)
+            if number == Platform.hangUp, Platform.isIgnored(number) { continue }
+            Platform.handle(number) { current?.receive($0) }
         }
     }
 
-    private static func isIgnored(_ number: Int32) -> Bool {
-        let handler = signal(number, SIG_DFL)
-        guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) else {
-            return false
-        }
-        signal(number, SIG_IGN)
-        return true
+    private func receive(_ number: Int32) {
+        let (isFirst, _) = first.compareExchange(
+            expected: 0, desired: number, ordering: .acquiringAndReleasing)
+        guard isFirst else { Platform.leave(128 + number) }
+        Platform.setAlarm(milliseconds: patience)
+        stopFlag.set()
+        for notice in notices where notice.number == number { Platform.writeError(notice.bytes) }
+    }
+
+    private func leave() {
+        Platform.writeError(lastNotice.bytes)
+        Platform.leave(128 + first.load(ordering: .relaxed))
+    }
+}
+
+/// What the handlers work for.
+private nonisolated(unsafe) var current: SignalWatch?
+
+/// A line on stderr, as bytes that stay where they are.
+private struct SignalNotice: @unchecked Sendable {
+    let number: Int32
+    let bytes: UnsafeRawBufferPointer
+
+    init(number: Int32, text: String) {
+        self.number = number
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        copy.copyBytes(from: text.utf8)
+        bytes = UnsafeRawBufferPointer(copy)
     }
 }

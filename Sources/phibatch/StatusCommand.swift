@@ -87,7 +87,7 @@ struct StatusReport {
             rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
         }
         rows.append(("output", job.output))
-        return rows.map { $0.0.padding(to: 11) + $0.1 }.joined(separator: "\n")
+        return rows.map { $0.0.padding(to: 11) + $0.1.asMessage }.joined(separator: "\n")
     }
 
     var json: String {

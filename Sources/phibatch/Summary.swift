@@ -1,5 +1,6 @@
 import BatchPipeline
 import Foundation
+import Foundations
 
 /// What a run says of itself: while it goes on, and at its end.
 final class ProgressReport {
@@ -19,13 +20,13 @@ final class ProgressReport {
         }
     }
 
-    static func text(_ statistics: RunStatistics) -> String {
-        var parts = ["\(statistics.done) done"]
+    static func text(_ statistics: RunStatistics) -> Message {
+        var parts: [Message] = ["\(statistics.done) done"]
         if statistics.skipped > 0 { parts.append("\(statistics.skipped) done before") }
         if statistics.failed > 0 { parts.append("\(statistics.failed) failed") }
         parts.append("\(statistics.running) running")
         parts.append("\(rounded(statistics.tokensPerSecond)) tokens/s")
-        parts.append(duration(statistics.seconds))
+        parts.append("\(duration(statistics.seconds))")
         return parts.joined(separator: ", ")
     }
 }
@@ -37,17 +38,18 @@ struct Summary {
     /// Nil where the results went to a stream.
     let journal: JournalStore?
 
-    var lines: [String] {
+    var lines: [Message] {
         let statistics = outcome.statistics
         if outcome.status == .complete, statistics.done == 0, let journal, !journal.didReplaceOutput {
             return ["nothing to do: the results of all \(statistics.lines) lines are in \(job.output)"]
                 + failedLines
         }
-        var counts = "\(statistics.lines) lines: \(statistics.done) done, \(statistics.failed) failed"
+        var counts: Message =
+            "\(statistics.lines) lines: \(statistics.done) done, \(statistics.failed) failed"
         if job.samples > 1 { counts += " (\(job.samples) samples a line)" }
         if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
         if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
-        var lines = [
+        var lines: [Message] = [
             counts,
             "\(statistics.promptTokens) prompt tokens, \(statistics.completionTokens) completion tokens, "
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
@@ -74,7 +76,7 @@ struct Summary {
     }
 
     /// Shares of the time; nil if the model did nothing.
-    private var whereTimeWent: String? {
+    private var whereTimeWent: Message? {
         let statistics = outcome.statistics
         let compute = statistics.compute
         guard statistics.prefillSeconds + statistics.decodeSeconds > 0, statistics.seconds > 0 else {
@@ -89,11 +91,11 @@ struct Summary {
     }
 
     /// What of an earlier run's results was used; nil if there were none.
-    private var comparison: String? {
+    private var comparison: Message? {
         guard let journal else { return nil }
         let report = journal.report
         guard journal.storedAtStart > 0 || report.resumed > 0 else { return nil }
-        var text = "results of an earlier run: \(report.kept - report.keptFailed) kept"
+        var text: Message = "results of an earlier run: \(report.kept - report.keptFailed) kept"
         if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
         text += ", \(report.changed) changed, \(report.new) new"
         // Known only when the whole input was seen.
@@ -101,20 +103,20 @@ struct Summary {
         return text
     }
 
-    var failureReport: String {
+    var failureReport: Message {
         guard case .tooManyFailures(let allowed) = outcome.status else { return "" }
         let failed = outcome.statistics.failed
-        let advice =
+        let advice: Message =
             job.output == "-"
             ? "Mend them and run again, or allow failures with --max-failures \(failed)."
             : "All results are kept, but \(job.output) is not written. Mend the lines and run again (only they are "
                 + "redone), or allow failures with --max-failures \(failed) (then they are error rows in the output)."
-        return (["failed lines: \(failed); max_failures allows \(allowed)."] + failedLines + [advice])
-            .joined(separator: "\n")
+        let head: Message = "failed lines: \(failed); max_failures allows \(allowed)."
+        return ([head] + failedLines + [advice]).joined(separator: "\n")
     }
 
-    private var failedLines: [String] {
-        var lines = outcome.failures.map {
+    private var failedLines: [Message] {
+        var lines: [Message] = outcome.failures.map {
             "  \($0.file):\($0.line): \($0.error.code.rawValue): \($0.error.message)"
         }
         let more = outcome.statistics.failed - lines.count

@@ -14,7 +14,7 @@ import Testing
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: url)
         }
-        return AvailableMemory.now(root: root)
+        return try #require(AvailableMemory.limits(root: root).min { $0.bytes < $1.bytes })
     }
 
     private static let meminfo = "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    4000 kB\n"
@@ -71,7 +71,7 @@ struct MemoryCheckTests {
         let fixed = check.weightBytes + check.workingBytes
         func budget(_ asked: Int?, _ bytes: Int) throws -> Int {
             try check.budget(
-                asked: asked, available: AvailableMemory(bytes: bytes, reason: "there is little"),
+                asked: asked, available: [AvailableMemory(bytes: bytes, reason: "there is little")],
                 physical: 16_000_000_000)
         }
         #expect(try budget(nil, 100_000_000_000) == 4_000_000_000)
@@ -82,5 +82,48 @@ struct MemoryCheckTests {
         let error = #expect(throws: ModelError.self) { try budget(3_000_000_000, fixed + 2_000_000_000) }
         #expect(error?.kind == .resources)
         #expect(error?.message.contains("Set kv_budget to 2.0 GB or less") == true)
+    }
+
+    /// Each limit counts what falls under it, and the tightest decides.
+    @Test func limitsOfTheProcessCount() throws {
+        let folder = try #require(DemoModelTests.folder)
+        let store = try TensorStore(folder: folder)
+        func check(_ cache: WeightCacheLocation) throws -> MemoryCheck {
+            try MemoryCheck(
+                ModelConfiguration(folder: folder), store, precision: .int8, cache: cache, threads: 4)
+        }
+        let (packed, mapped) = (try check(.off), try check(.folder("cache")))
+        func budget(_ check: MemoryCheck, _ kind: AvailableMemory.Kind, _ bytes: Int) throws -> Int {
+            let limits = [
+                AvailableMemory(bytes: 50_000_000_000, reason: "the machine has much"),
+                AvailableMemory(kind: kind, bytes: bytes, reason: "ulimit says no"),
+            ]
+            return try check.budget(asked: nil, available: limits, physical: 1_000_000_000_000)
+        }
+        let rest = packed.workingBytes + 4 * ComputePool.stackSize + packed.workerBytes
+        #expect(try budget(packed, .data, packed.weightBytes + rest) == packed.workerBytes)
+        #expect(try budget(mapped, .data, rest) == packed.workerBytes, "what is mapped is no data")
+        #expect(try budget(mapped, .addressSpace, packed.weightBytes + rest) == packed.workerBytes)
+        for (check, kind) in [(packed, AvailableMemory.Kind.data), (mapped, .addressSpace)] {
+            let error = #expect(throws: ModelError.self) {
+                try budget(check, kind, packed.weightBytes + rest - 1)
+            }
+            #expect(error?.message.contains("but ulimit says no. End other programs") == true)
+        }
+    }
+
+    @Test func memoryThatCannotBeHadIsAnError() throws {
+        let error = #expect(throws: ModelError.self) { try PageMemory(count: 1 << 60) }
+        #expect(error?.kind == .resources)
+        #expect(error?.message.contains("more can't be had: Cannot allocate memory") == true)
+        #expect(throws: ModelError.self) { try PageMemory(count: 4096, leaving: 1 << 60) }
+        let buffer = Buffer<Float>()
+        try buffer.reserve(1000)
+        #expect(throws: ModelError.self) { try buffer.reserve(1 << 58) }
+        try buffer.reserve(10)
+        buffer.pointer[9] = 1
+        let memory = try PageMemory(count: (4 << 20) + 1)
+        #expect(Int(bitPattern: memory.base) % (2 << 20) == 0 && memory.count == 6 << 20)
+        #expect(UnsafeRawBufferPointer(start: memory.base, count: memory.count).allSatisfy { $0 == 0 })
     }
 }

@@ -14,7 +14,7 @@ import Testing
         let largest = Int(PHI_LARGEST_SCALE)
         let (groups, group) = (257, 32)
         let buffers = ActivationBuffers()
-        let x = buffers.room(rows: 1, columns: groups * group, group: group)
+        let x = try buffers.room(rows: 1, columns: groups * group, group: group)
         for first in stride(from: 1, through: largest, by: groups - 1) {
             var row = [Float](repeating: 0, count: groups * group)
             // The row's largest number, and then what lies below each wanted scale.

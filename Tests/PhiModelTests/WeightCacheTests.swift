@@ -289,7 +289,7 @@ import Testing
             }
             let expected = bytes()
             let old = matrices.map(\.matrix.data)
-            let move = WeightMove(plan, matrices, portion: 1)
+            let move = try WeightMove(plan, matrices, portion: 1)
             move.advance(pool)
             #expect(!move.isDone)
             #expect(matrices[0].matrix.data != old[0] && matrices[1].matrix.data == old[1])

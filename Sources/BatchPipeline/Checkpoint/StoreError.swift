@@ -1,3 +1,5 @@
+import Foundations
+
 /// Why results could not be kept, read back or put in place. `description` is ready for a terminal.
 public struct StoreError: Error, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable {
@@ -17,26 +19,35 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
 
     public let kind: Kind
     public let path: String
-    public let message: String
+    private let text: Message
+    public var message: String { text.text }
     /// The errno behind it, where there is one.
     public let code: Int32?
 
-    public init(_ kind: Kind, path: String, _ message: String) {
+    /// - Parameters:
+    ///   - path: shown with escapes, like all values that are interpolated into the message.
+    package init(_ kind: Kind, path: String, _ message: Message) {
         self.kind = kind
         self.path = path
-        self.message = message
+        text = message
         code = nil
+    }
+
+    /// - Parameter message: shown with escapes, line feeds included.
+    @_disfavoredOverload
+    public init(_ kind: Kind, path: String, _ message: String) {
+        self.init(kind, path: path, Message(value: message))
     }
 
     init(_ kind: Kind, path: String, _ what: String, _ error: SystemError) {
         self.kind = error.code == ErrorCode.brokenPipe ? .closedStream : kind
         self.path = path
         code = error.code
-        var text = "\(what): \(ErrorCode.text(error.code))."
+        var text: Message = "\(what): \(ErrorCode.text(error.code))."
         if ErrorCode.outOfRoom.contains(error.code) {
             text += " Make room there."
         }
-        message = text
+        self.text = text
     }
 
     /// The exit code that sysexits gives this.
@@ -50,5 +61,9 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    public var description: String { "\(path): \(message)" }
+    public var description: String { explanation.text }
+}
+
+extension StoreError: ExplainedError {
+    package var explanation: Message { "\(path): \(text)" }
 }

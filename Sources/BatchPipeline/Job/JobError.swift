@@ -20,13 +20,26 @@ public struct JobError: Error, Equatable, CustomStringConvertible {
     public let kind: Kind
     /// Where: `job.yaml:3`, or a file's name.
     public let place: String?
-    public let message: String
+    private let text: Message
+    public var message: String { text.text }
 
-    public init(_ kind: Kind, at place: String? = nil, _ message: String) {
+    /// - Parameters:
+    ///   - place: shown with escapes, like all values that are interpolated into the message.
+    package init(_ kind: Kind, at place: String? = nil, _ message: Message) {
         self.kind = kind
         self.place = place
-        self.message = message.asMessage
+        text = message
     }
 
-    public var description: String { place.map { "\($0): \(message)" } ?? message }
+    /// - Parameter message: shown with escapes, line feeds included.
+    @_disfavoredOverload
+    public init(_ kind: Kind, at place: String? = nil, _ message: String) {
+        self.init(kind, at: place, Message(value: message))
+    }
+
+    public var description: String { explanation.text }
+}
+
+extension JobError: ExplainedError {
+    package var explanation: Message { place.map { "\($0): \(text)" } ?? text }
 }

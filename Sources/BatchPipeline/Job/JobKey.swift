@@ -162,7 +162,8 @@ public struct JobKey: Sendable {
         JobKey("workers", "N", "requests that advance together, or auto (default auto)") {
             job, value throws(SettingProblem) in job.workers = try value.countOrAuto(upTo: 4096)
         },
-        JobKey("threads", "N", "compute threads, or auto (default auto: the machine's cores)") {
+        JobKey("threads", "N", "compute threads, or auto (default auto: the cores that this process may use)")
+        {
             job, value throws(SettingProblem) in job.threads = try value.countOrAuto(upTo: 1024)
         },
         JobKey("kv_budget", "SIZE", "memory for KV caches: bytes, 4GB, 25%, or auto (default auto)") {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// A count that may be left to the program.
 public enum CountSetting: Sendable, Equatable {
@@ -83,7 +84,7 @@ public struct JobSettings: Sendable, Equatable {
     public var workerCount: Int {
         if case .count(let count) = workers { return count }
         if case .count(let count) = threads { return Self.automaticWorkers(threads: count) }
-        return Self.automaticWorkers(threads: ProcessInfo.processInfo.activeProcessorCount)
+        return Self.automaticWorkers(threads: Processors.count)
     }
 
     /// As many rows a step as make arithmetic the limit, not the reading of the weights: more of them

@@ -67,7 +67,7 @@ final class JobRun: RequestSource {
     func next(patience: Double) throws -> SourceAnswer {
         if !hasStarted {
             hasStarted = true
-            feeder.start()
+            try feeder.start()
         }
         while !stopFlag.isSet {
             if let request = first {

@@ -1,6 +1,7 @@
 import BatchEngine
 import Crypto
 import Foundation
+import Foundations
 import PhiModel
 
 /// Reads lines ahead of the model, on a thread of its own: parses them, passes over those that are done,
@@ -44,11 +45,16 @@ final class LineFeeder: @unchecked Sendable {
 
     var count: Count { lock.withLock { counted } }
 
-    func start() {
-        let thread = Thread { self.run() }
-        thread.name = "phibatch lines"
-        thread.stackSize = 8 << 20
-        thread.start()
+    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    func start() throws {
+        do throws(WorkerThread.CannotStart) {
+            try WorkerThread.start("lines") { self.run() }
+        } catch {
+            throw ModelError(
+                .resources,
+                "the thread that reads the input can't be made: \(error.reason). "
+                    + "Raise the limit on processes (ulimit -u, or pids.max of the control group).")
+        }
     }
 
     private func run() {

@@ -23,10 +23,10 @@ final class Attention: @unchecked Sendable {
     }
 
     /// Must come before the first layer of a step.
-    func prepare(_ runs: [RowRun], dims: Int) {
+    func prepare(_ runs: [RowRun], dims: Int) throws(ModelError) {
         plan = AttentionPlan(runs)
         listStarts.removeAll(keepingCapacity: true)
-        blockLists.reserve(runs.reduce(0) { $0 + $1.blocks.count })
+        try blockLists.reserve(runs.reduce(0) { $0 + $1.blocks.count })
         var count = 0
         for run in runs {
             listStarts.append(count)
@@ -34,9 +34,9 @@ final class Attention: @unchecked Sendable {
             count += run.blocks.count
         }
         let queries = plan.rows.count * configuration.headCount
-        queryValues.reserve(queries * dims)
-        queryScales.reserve(queries)
-        querySums.reserve(queries)
+        try queryValues.reserve(queries * dims)
+        try queryScales.reserve(queries)
+        try querySums.reserve(queries)
     }
 
     /// What one layer's attention works on.

@@ -1,86 +1,51 @@
 import CPhiKernels
 import Foundation
-import Synchronization
+import Foundations
 
 /// The threads that kernels run on: our own, since Swift's cooperative pool must not be blocked.
 ///
-/// Between two parallel regions the threads spin for some microseconds, then sleep. The caller is
-/// one of the threads. Used by one caller at a time.
-final class ComputePool: @unchecked Sendable {
-    /// A region and what to do. It lies on one line with its number, which others wait for.
-    private struct Job {
-        var region = WorkRegion(number: 0, count: 0, unit: 1, halving: false)
-        var body: UnsafePointer<(Range<Int>) -> Void>?
-    }
-
-    /// What the threads share. They hold it, not the pool, so that the pool can be released.
-    private final class Shared: @unchecked Sendable {
-        let shares: WorkShares
-        /// The number of the last region begun; for each thread, the number of the last one it was done with.
-        let begun: UnsafeMutablePointer<Atomic<UInt32>>
-        /// Written before `begun` is raised, read after it was seen to be raised.
-        let job: UnsafeMutablePointer<Job>
-        let done: UnsafeMutablePointer<Atomic<UInt32>>
-        let sleeping = Atomic<Int>(0)
-        let stopped = Atomic<Bool>(false)
-        let condition = NSCondition()
-        private let memory: UnsafeMutableRawPointer
-        private static let spacing = 32
-
-        init(threads: Int) {
-            shares = WorkShares(threads: threads)
-            memory = .allocate(byteCount: 256 + threads * Self.spacing * 4, alignment: 128)
-            begun = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
-            begun.initialize(to: Atomic(0))
-            job = (memory + 16).bindMemory(to: Job.self, capacity: 1)
-            job.initialize(to: Job())
-            done = (memory + 256).bindMemory(to: Atomic<UInt32>.self, capacity: threads * Self.spacing)
-            for thread in 0..<threads { (done + thread * Self.spacing).initialize(to: Atomic(0)) }
-        }
-
-        deinit { memory.deallocate() }
-
-        func work(_ thread: Int) {
-            guard let body = job.pointee.body else { return }
-            shares.work(thread, on: job.pointee.region, body.pointee)
-        }
-
-        func isDone(_ thread: Int, with number: UInt32) -> Bool {
-            (done + thread * Self.spacing).pointee.load(ordering: .acquiring) == number
-        }
-        func setDone(_ thread: Int, with number: UInt32) {
-            (done + thread * Self.spacing).pointee.store(number, ordering: .releasing)
-        }
-    }
-
+/// The caller is one of the threads. It waits for those only that have taken a piece of its region: one that
+/// sleeps, or waits for a processor that something else is using, holds nobody up. Between two regions the
+/// threads spin for some microseconds, then sleep. Of more threads than there are processors only so many are
+/// awake at a time. Used by one caller at a time.
+final class ComputePool: Sendable {
+    /// How many threads work in all, the caller among them.
     let threads: Int
-    private let shared: Shared
+    /// How many of them can be at work at the same time.
+    let width: Int
+    /// Why there are fewer threads than were asked for; nil if there are not.
+    let fault: String?
+    private let team: ComputeTeam
 
-    /// - Parameter threads: how many threads work in all, the caller among them; at least 1.
-    init(threads: Int) {
-        self.threads = max(1, threads)
-        shared = Shared(threads: self.threads)
-        for number in 1..<max(2, self.threads) where self.threads > 1 {
-            let thread = Thread { [shared] in Self.loop(shared, number) }
-            thread.name = "phibatch-compute-\(number)"
-            thread.stackSize = 8 << 20
-            thread.start()
+    /// Kernels take little of it; compiled without optimization, 2 MB.
+    static let stackSize = 8 << 20
+
+    /// - Parameters:
+    ///   - asked: how many threads are wanted, the caller among them; at least 1. Fewer will do.
+    ///   - processors: how many may be awake at a time.
+    init(threads asked: Int, processors: Int = Processors.usable, stackSize: Int = ComputePool.stackSize) {
+        let asked = max(1, asked)
+        let team = ComputeTeam(threads: asked, width: max(1, min(asked, processors)))
+        var made = 1
+        var fault: String?
+        while made < asked, fault == nil {
+            let number = made
+            do throws(WorkerThread.CannotStart) {
+                try WorkerThread.start("compute \(number)", stackSize: stackSize) { team.help(number) }
+                made += 1
+            } catch {
+                fault = "of \(asked) compute threads only \(made) can be made: \(error.reason)"
+            }
         }
+        team.begin(threads: made)
+        self.team = team
+        threads = made
+        width = min(made, team.width)
+        self.fault = fault
     }
 
-    deinit {
-        shared.stopped.store(true, ordering: .releasing)
-        wake(shared.begun.pointee.load(ordering: .relaxed) &+ 1)
-    }
-
-    private func wake(_ number: UInt32) {
-        shared.begun.pointee.store(number, ordering: .sequentiallyConsistent)
-        if shared.sleeping.load(ordering: .sequentiallyConsistent) > 0 {
-            shared.condition.lock()
-            shared.condition.broadcast()
-            shared.condition.unlock()
-        }
-    }
+    // The team lives as long as its threads.
+    deinit { team.dismiss() }
 
     /// Calls `body` with 0 ..< count, each index once, on all threads; returns when all are done.
     func run(_ count: Int, _ body: (Int) -> Void) {
@@ -90,7 +55,7 @@ final class ComputePool: @unchecked Sendable {
     /// The same for rows: neighbours, whose results share cache lines, come to one thread, in whole tiles of
     /// 16 if there are enough.
     func runRows(_ count: Int, _ body: (Int) -> Void) {
-        let size = count >= 16 * threads ? 16 : max(1, (count + threads - 1) / threads)
+        let size = count >= 16 * width ? 16 : max(1, (count + width - 1) / width)
         run(count, unit: size, halving: false) { piece in for row in piece { body(row) } }
     }
 
@@ -106,46 +71,7 @@ final class ComputePool: @unchecked Sendable {
             return
         }
         withoutActuallyEscaping(body) { body in
-            withUnsafePointer(to: body) { body in
-                let number = shared.begun.pointee.load(ordering: .relaxed) &+ 1
-                shared.job.pointee = Job(
-                    region: WorkRegion(number: number, count: count, unit: unit, halving: halving),
-                    body: body)
-                wake(number)
-                shared.work(0)
-                var spins = 0
-                for thread in 1..<threads {
-                    while !shared.isDone(thread, with: number) {
-                        phi_relax()
-                        spins += 1
-                        // The others may be waiting for this processor.
-                        if spins % 4096 == 0 { Platform.yieldProcessor() }
-                    }
-                }
-            }
-        }
-    }
-
-    private static func loop(_ shared: Shared, _ thread: Int) {
-        var seen: UInt32 = 0
-        while true {
-            var spins = 0
-            while shared.begun.pointee.load(ordering: .acquiring) == seen {
-                phi_relax()
-                spins += 1
-                if spins < 4096 { continue }
-                shared.condition.lock()
-                shared.sleeping.wrappingAdd(1, ordering: .sequentiallyConsistent)
-                while shared.begun.pointee.load(ordering: .sequentiallyConsistent) == seen {
-                    shared.condition.wait()
-                }
-                shared.sleeping.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-                shared.condition.unlock()
-            }
-            seen &+= 1
-            if shared.stopped.load(ordering: .acquiring) { return }
-            shared.work(thread)
-            shared.setDone(thread, with: seen)
+            withUnsafePointer(to: body) { team.lead(count, unit: unit, halving: halving, $0) }
         }
     }
 }

@@ -39,7 +39,10 @@ struct KVCache: ~Copyable {
     private let memory: PageMemory
     private var base: UnsafeMutableRawPointer { memory.base }
 
-    init(layers: Int, heads: Int, headDimension: Int, precision: KVPrecision, budget: Int) {
+    /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
+    init(layers: Int, heads: Int, headDimension: Int, precision: KVPrecision, budget: Int)
+        throws(ModelError)
+    {
         self.layers = layers
         self.heads = heads
         self.precision = precision
@@ -49,7 +52,7 @@ struct KVCache: ~Copyable {
         blockBytes = 4 * layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
         // The whole budget at once: what is not touched costs nothing.
-        memory = PageMemory(count: capacity * blockBytes)
+        memory = try PageMemory(count: capacity * blockBytes)
     }
 
     /// Where the keys and values of a layer's head are.

@@ -29,17 +29,19 @@ public final class LimitProbe {
     private static let parts = 8
     private var part = 0
 
-    public convenience init(kernels: Kernels, threads: Int) {
-        self.init(kernels, ComputePool(threads: threads))
+    /// - Throws: `ModelError` of kind `resources`.
+    public convenience init(kernels: Kernels, threads: Int) throws {
+        try self.init(kernels, ComputePool(threads: threads))
     }
 
     /// With the engine's own threads, so that two sets of them do not get in each other's way.
-    public convenience init(of engine: PhiEngine) { self.init(engine.kernels, engine.pool) }
+    /// - Throws: `ModelError` of kind `resources`.
+    public convenience init(of engine: PhiEngine) throws { try self.init(engine.kernels, engine.pool) }
 
-    private init(_ kernels: Kernels, _ pool: ComputePool) {
+    private init(_ kernels: Kernels, _ pool: ComputePool) throws {
         self.kernels = kernels.table
         self.pool = pool
-        memory = PageMemory(count: pool.threads * Self.bytesPerThread)
+        memory = try PageMemory(count: pool.width * Self.bytesPerThread)
         memory.base.initializeMemory(as: UInt8.self, repeating: 1, count: memory.count)
     }
 
@@ -53,10 +55,10 @@ public final class LimitProbe {
     private func read(_ size: Int, from offset: Int) -> Double {
         nonisolated(unsafe) let base = memory.base.assumingMemoryBound(to: UInt8.self) + offset
         let start = ContinuousClock.now
-        pool.run(pool.threads) { thread in
+        pool.run(pool.width) { thread in
             _ = kernels.probe_reads(base + thread * Self.bytesPerThread, size)
         }
-        return Double(pool.threads * size) / (ContinuousClock.now - start).seconds
+        return Double(pool.width * size) / (ContinuousClock.now - start).seconds
     }
 
     /// Takes some tenths of a second.
@@ -64,7 +66,7 @@ public final class LimitProbe {
         // Reads first: they take longer, and by their end both the threads and the clock are awake.
         let reads = (0..<7).map { _ in read(Self.bytesPerThread, from: 0) }.max() ?? 0
         // In many parts, so that a thread that is held up leaves its share to the others.
-        let (rounds, parts) = (1 << 14, 64 * pool.threads)
+        let (rounds, parts) = (1 << 14, 64 * pool.width)
         let perRound = Double(kernels.probe_products(1))
         let products = best(perRound * Double(rounds * parts)) {
             pool.run(parts) { _ in _ = kernels.probe_products(rounds) }

@@ -1,5 +1,6 @@
 import CPhiKernels
 import Foundation
+import Foundations
 
 /// Compares what a model will need with what there is, from its configuration and tensor headers alone:
 /// better a message now than a process that the system kills in an hour.
@@ -8,6 +9,10 @@ struct MemoryCheck {
     let weightBytes: Int
     /// Activations, logits, the tokenizer and the program itself.
     let workingBytes: Int
+    /// The compute threads' stacks, which are address space for the most part.
+    let stackBytes: Int
+    /// Whether the weights are mapped from a file of the cache, so that they are no data of this process.
+    let mapsWeights: Bool
     /// The KV cache of one request of ordinary length: with less, a run would get nowhere.
     let workerBytes: Int
     let folder: String
@@ -17,8 +22,13 @@ struct MemoryCheck {
     private static let rows = 512 + 32
     private static let programBytes = 100_000_000
 
-    init(_ configuration: ModelConfiguration, _ store: TensorStore, precision: KVPrecision) throws {
+    init(
+        _ configuration: ModelConfiguration, _ store: TensorStore, precision: KVPrecision,
+        cache: WeightCacheLocation = .off, threads: Int = 1
+    ) throws {
         folder = store.folder
+        if case .folder = cache { mapsWeights = true } else { mapsWeights = false }
+        stackBytes = threads * ComputePool.stackSize
         weightBytes = try Self.packedBytes(configuration, store)
         let widest = max(configuration.qkvRows, 2 * configuration.intermediateSize)
         // Floats: hidden and normed rows, a product's output, what attention and the gate make of it; bytes:
@@ -51,22 +61,38 @@ struct MemoryCheck {
         return bytes
     }
 
+    /// What a model takes of one kind of memory before its KV cache: weights, and the rest.
+    private func need(_ kind: AvailableMemory.Kind) -> (weights: Int, work: Int) {
+        switch kind {
+        case .pages: (weightBytes, workingBytes)
+        case .addressSpace: (weightBytes, workingBytes + stackBytes)
+        case .data: (mapsWeights ? 0 : weightBytes, workingBytes + stackBytes)
+        }
+    }
+
     /// The KV cache's budget.
-    /// - Parameter asked: what the user set; nil takes a quarter of the machine's memory, or less if less
-    ///   is free.
+    /// - Parameters:
+    ///   - asked: what the user set; nil takes a quarter of the machine's memory, or less if less is free.
+    ///   - available: the limits, at least one.
     /// - Throws: `ModelError` of kind `resources`, with the numbers.
     func budget(
-        asked: Int?, available: AvailableMemory = .now(),
+        asked: Int?, available: [AvailableMemory] = AvailableMemory.limits(),
         physical: Int = Int(clamping: ProcessInfo.processInfo.physicalMemory)
     ) throws -> Int {
-        let left = available.bytes - weightBytes - workingBytes
-        let needs =
-            "the model needs \(byteText(weightBytes)) for its weights and \(byteText(workingBytes)) to work"
+        let all = available.map { limit in
+            let (weights, work) = need(limit.kind)
+            return (left: limit.bytes - weights - work, weights: weights, work: work, reason: limit.reason)
+        }
+        guard let (left, weights, work, reason) = all.min(by: { $0.left < $1.left }) else {
+            preconditionFailure("no limit of memory at all")
+        }
+        let forWeights: Message = weights > 0 ? "\(byteText(weights)) for its weights and " : ""
+        let needs: Message = "the model needs \(forWeights)\(byteText(work)) to work"
         guard left >= min(workerBytes, asked ?? workerBytes) else {
             throw ModelError(
                 .resources, path: folder,
                 "there is not enough memory: \(needs), and one request \(byteText(workerBytes)) of KV cache, "
-                    + "\(byteText(weightBytes + workingBytes + workerBytes)) in all, but \(available.reason). "
+                    + "\(byteText(weights + work + workerBytes)) in all, but \(reason). "
                     + "End other programs, raise the limit, or take a smaller model.")
         }
         // Not to the last byte, as others need memory too.
@@ -74,7 +100,7 @@ struct MemoryCheck {
         guard asked <= left else {
             throw ModelError(
                 .resources, path: folder,
-                "there is not enough memory for a KV cache of \(byteText(asked)): \(needs), and \(available.reason). "
+                "there is not enough memory for a KV cache of \(byteText(asked)): \(needs), and \(reason). "
                     + "Set kv_budget to \(byteText(left)) or less, or to auto.")
         }
         return asked

@@ -19,7 +19,7 @@ extension PhiEngine {
         return try scored(tokens.dropLast(), logitRows: tokens.count - from) { logits, stride in
             let count = configuration.vocabularySize
             let scratch = Buffer<Float>()
-            scratch.reserve(count)
+            try scratch.reserve(count)
             return try (from..<tokens.count).map { place in
                 let row = logits + (place - from) * stride
                 guard FiniteLogits.check(row, count: count) else {

@@ -1,10 +1,11 @@
 import BatchEngine
 import CPhiKernels
 import Foundation
+import Foundations
 
 /// How a model is loaded.
 public struct EngineOptions: Sendable {
-    /// Compute threads; nil takes one for each processor.
+    /// Compute threads; nil takes one for each processor that this process may use.
     public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
@@ -45,6 +46,8 @@ public final class PhiEngine: Engine, @unchecked Sendable {
     /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
     /// over, or old files removed from the cache.
     public let notes: [String]
+    /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
+    public var threadFault: String? { pool.fault }
 
     private let transformer: Transformer
     let pool: ComputePool
@@ -80,13 +83,14 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         configuration = try ModelConfiguration(folder: folder)
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
         let store = try TensorStore(folder: folder)
+        let threads = options.threads ?? Processors.count
         // Before anything large is read.
-        let budget = try MemoryCheck(configuration, store, precision: options.kvPrecision).budget(
+        let budget = try MemoryCheck(
+            configuration, store, precision: options.kvPrecision, cache: options.cache, threads: threads
+        ).budget(
             asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
-        let processors = ProcessInfo.processInfo.activeProcessorCount
-        threads = max(1, options.threads ?? processors)
-        cache = KVCache(
+        cache = try KVCache(
             layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
             headDimension: configuration.headDimension, precision: options.kvPrecision, budget: budget)
         guard cache.capacity > 0 else {
@@ -97,6 +101,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         }
         blocks = KVBlocks(capacity: cache.capacity, blockLength: KVCache.blockLength)
         pool = ComputePool(threads: threads)
+        self.threads = pool.threads
         let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
         cacheFault = weights.cacheFault
         notes = store.notes + weights.notes
@@ -225,7 +230,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
                     longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
         }
         moveWeights()
-        let logits = transformer.forward(runs, cache: cache)
+        let logits = try transformer.forward(runs, cache: cache)
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
             sequence.length += input.tokens.count
@@ -234,7 +239,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         }
         var clock = Stopwatch()
         defer { samplingSeconds += clock.lap() }
-        return choose(inputs, logits)
+        return try choose(inputs, logits)
     }
 
     /// Behind the first step, which should not wait for it.
@@ -253,11 +258,12 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
     }
 
-    private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) -> [TokenChoice?] {
+    private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) throws -> [TokenChoice?]
+    {
         let sampled = inputs.indices.filter { inputs[$0].sampling != nil }
         let count = configuration.vocabularySize
         let stride = transformer.logitsStride
-        samplingScratch.reserve(max(1, sampled.count) * stride)
+        try samplingScratch.reserve(max(1, sampled.count) * stride)
         let scratch = samplingScratch.pointer
         var choices = [TokenChoice?](repeating: nil, count: inputs.count)
         choices.withUnsafeMutableBufferPointer { buffer in
@@ -291,6 +297,6 @@ public final class PhiEngine: Engine, @unchecked Sendable {
         defer { blocks.release(lease) }
         let run = RowRun(
             tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
-        return try body(transformer.forward([run], cache: cache), transformer.logitsStride)
+        return try body(try transformer.forward([run], cache: cache), transformer.logitsStride)
     }
 }

@@ -11,7 +11,8 @@ public final class ProductBench {
     /// So many that no cache holds them all.
     private static let bytesInTurn = 512 << 20
 
-    public init(kernels: Kernels, threads: Int, rows: Int, columns: Int) {
+    /// - Throws: `ModelError` of kind `resources`.
+    public init(kernels: Kernels, threads: Int, rows: Int, columns: Int) throws {
         self.kernels = kernels.table
         pool = ComputePool(threads: threads)
         let layout = PhiMatrix(
@@ -20,7 +21,7 @@ public final class ProductBench {
         let bytes = withUnsafePointer(to: layout) { phi_block_bytes($0) * phi_matrix_blocks($0) }
         self.layout = layout
         copies = max(1, Self.bytesInTurn / bytes)
-        weights = PageMemory(count: copies * bytes)
+        weights = try PageMemory(count: copies * bytes)
         // Any bytes but 255 are finite scales and biases.
         let words = weights.base.assumingMemoryBound(to: UInt32.self)
         var random: UInt32 = 1
@@ -31,14 +32,15 @@ public final class ProductBench {
     }
 
     /// Seconds of one product with `tokens` rows: the best of some.
-    public func seconds(tokens: Int) -> Double {
+    /// - Throws: `ModelError` of kind `resources`.
+    public func seconds(tokens: Int) throws -> Double {
         let columns = Int(layout.columns)
         let (buffers, row, out) = (ActivationBuffers(), Buffer<Float>(), Buffer<Float>())
-        row.reserve(columns)
+        try row.reserve(columns)
         let blocks = withUnsafePointer(to: layout) { phi_matrix_blocks($0) }
-        out.reserve(tokens * blocks * 16)
+        try out.reserve(tokens * blocks * 16)
         for column in 0..<columns { row.pointer[column] = Float(column * 7919 % 2001 - 1000) / 1000 }
-        let activations = buffers.room(rows: tokens, columns: columns, group: Self.group)
+        let activations = try buffers.room(rows: tokens, columns: columns, group: Self.group)
         withUnsafePointer(to: activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
         }

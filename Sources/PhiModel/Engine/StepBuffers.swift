@@ -2,20 +2,24 @@ import CPhiKernels
 
 /// A block of floats or bytes that grows when a larger step comes.
 final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
-    private var memory = PageMemory(count: 64)
-    private(set) var pointer: UnsafeMutablePointer<Element>
+    private var memory: PageMemory?
+    private(set) var pointer = nowhere.assumingMemoryBound(to: Element.self)
     private var capacity = 0
 
-    init() { pointer = memory.base.bindMemory(to: Element.self, capacity: 1) }
-
     /// Room for `count` elements; what was there before is gone if it had to grow.
-    func reserve(_ count: Int) {
+    /// - Throws: `ModelError` of kind `resources`.
+    func reserve(_ count: Int) throws(ModelError) {
         if count <= capacity { return }
-        memory = PageMemory(count: count * MemoryLayout<Element>.stride)
+        (memory, capacity) = (nil, 0)
+        pointer = nowhere.assumingMemoryBound(to: Element.self)
+        let memory = try PageMemory(count: count * MemoryLayout<Element>.stride)
         pointer = memory.base.bindMemory(to: Element.self, capacity: count)
-        capacity = count
+        (self.memory, capacity) = (memory, count)
     }
 }
+
+/// Where buffers of no elements lie.
+private nonisolated(unsafe) let nowhere = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
 
 /// Memory for rows quantized to 8 bits.
 final class ActivationBuffers: @unchecked Sendable {
@@ -27,14 +31,14 @@ final class ActivationBuffers: @unchecked Sendable {
     private let sumSteps = Buffer<Float>()
 
     /// Room for `rows` rows of `columns` columns in groups of `group`.
-    func room(rows: Int, columns: Int, group: Int) -> PhiActivations {
+    func room(rows: Int, columns: Int, group: Int) throws(ModelError) -> PhiActivations {
         let padded = (rows + 15) / 16 * 16
-        values.reserve(padded * columns)
-        scales.reserve(padded * columns / group)
-        shifts.reserve(padded * columns / group * 3)
-        steps.reserve(padded)
-        sums.reserve(padded * phi_pairs(columns, group) * 2)
-        sumSteps.reserve(padded * phi_segments(columns, group))
+        try values.reserve(padded * columns)
+        try scales.reserve(padded * columns / group)
+        try shifts.reserve(padded * columns / group * 3)
+        try steps.reserve(padded)
+        try sums.reserve(padded * phi_pairs(columns, group) * 2)
+        try sumSteps.reserve(padded * phi_segments(columns, group))
         return PhiActivations(
             values: values.pointer, scales: scales.pointer, shifts: shifts.pointer, steps: steps.pointer,
             sums: sums.pointer, sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group),
@@ -50,12 +54,12 @@ final class ProductInput: @unchecked Sendable {
     private var activations = PhiActivations()
 
     /// Prepares for `rows` rows that will be multiplied by `matrix`.
-    func prepare(rows: Int, for matrix: PackedMatrix) {
+    func prepare(rows: Int, for matrix: PackedMatrix) throws(ModelError) {
         self.matrix = matrix
         if matrix.isQuantized {
-            activations = buffers.room(rows: rows, columns: matrix.columns, group: matrix.group)
+            activations = try buffers.room(rows: rows, columns: matrix.columns, group: matrix.group)
         } else {
-            floats.reserve(rows * matrix.columns)
+            try floats.reserve(rows * matrix.columns)
         }
     }
 

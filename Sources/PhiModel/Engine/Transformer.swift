@@ -78,17 +78,19 @@ final class Transformer: @unchecked Sendable {
     /// Runs all rows through the model, writing their keys and values to the cache.
     /// - Returns: the rows of logits that the runs want, in order, `logitsStride` apart; valid until the
     ///   next call.
-    func forward(_ runs: [RowRun], cache: borrowing KVCache) -> UnsafeMutablePointer<Float> {
+    /// - Throws: `ModelError` if there is no memory for this many rows.
+    func forward(_ runs: [RowRun], cache: borrowing KVCache) throws(ModelError) -> UnsafeMutablePointer<Float>
+    {
         var rows: [(run: Int, offset: Int)] = []
         for (number, run) in runs.enumerated() {
             for offset in run.tokens.indices { rows.append((number, offset - run.tokens.startIndex)) }
             (run.longRope ? longRope ?? shortRope : shortRope).prepare(run.start + run.tokens.count)
         }
         clock.start()
-        attention.prepare(runs, dims: cache.dims)
+        try attention.prepare(runs, dims: cache.dims)
         let width = configuration.hiddenSize
-        hidden.reserve(rows.count * width)
-        normed.reserve(rows.count * max(width, configuration.intermediateSize))
+        try hidden.reserve(rows.count * width)
+        try normed.reserve(rows.count * max(width, configuration.intermediateSize))
         let hidden = hidden.pointer
         pool.runRows(rows.count) { row in
             let run = runs[rows[row].run]
@@ -102,11 +104,11 @@ final class Transformer: @unchecked Sendable {
         var added: PackedMatrix?
         for (number, layer) in weights.layers.enumerated() {
             let kept = keepsAll(number) ? all : wanted
-            attend(number, rows.count, adding: added, kept, runs, cache)
-            feedForward(layer, kept)
+            try attend(number, rows.count, adding: added, kept, runs, cache)
+            try feedForward(layer, kept)
             added = layer.down
         }
-        return head(wanted, adding: added)
+        return try head(wanted, adding: added)
     }
 
     private func rowsWithLogits(_ runs: [RowRun]) -> [Int] {
@@ -121,14 +123,14 @@ final class Transformer: @unchecked Sendable {
     private func attend(
         _ number: Int, _ rows: Int, adding added: PackedMatrix?, _ kept: [Int], _ runs: [RowRun],
         _ cache: borrowing KVCache
-    ) {
+    ) throws(ModelError) {
         let layer = weights.layers[number]
         let width = configuration.attentionWidth
         let stride = layer.qkv.blocks * 16
-        normInput(layer.attentionNorm, Array(0..<rows), adding: added, for: layer.qkv)
-        multiply(rows, by: layer.qkv)
+        try normInput(layer.attentionNorm, Array(0..<rows), adding: added, for: layer.qkv)
+        try multiply(rows, by: layer.qkv)
 
-        attended.reserve(rows * width)
+        try attended.reserve(rows * width)
         let (qkv, attended) = (projected.pointer, attended.pointer)
         attention.attend(
             qkv, stride: stride, layer: number, cache: cache,
@@ -136,18 +138,18 @@ final class Transformer: @unchecked Sendable {
             out: attended)
         times.attention += clock.lap()
 
-        input.prepare(rows: kept.count, for: layer.output)
+        try input.prepare(rows: kept.count, for: layer.output)
         pool.runRows(kept.count) { index in input.set(row: index, attended + kept[index] * width, kernels) }
-        multiply(kept.count, by: layer.output)
+        try multiply(kept.count, by: layer.output)
     }
 
     /// down(silu(gate) * up) of norm(hidden), for the rows `kept`.
-    private func feedForward(_ layer: PhiWeights.Layer, _ kept: [Int]) {
+    private func feedForward(_ layer: PhiWeights.Layer, _ kept: [Int]) throws(ModelError) {
         let inner = configuration.intermediateSize
         let stride = layer.gateUp.blocks * 16
-        normInput(layer.feedForwardNorm, kept, adding: layer.output, for: layer.gateUp)
-        multiply(kept.count, by: layer.gateUp)
-        input.prepare(rows: kept.count, for: layer.down)
+        try normInput(layer.feedForwardNorm, kept, adding: layer.output, for: layer.gateUp)
+        try multiply(kept.count, by: layer.gateUp)
+        try input.prepare(rows: kept.count, for: layer.down)
         let (gateUp, activated) = (projected.pointer, normed.pointer)
         pool.runRows(kept.count) { row in
             let gate = gateUp + row * stride
@@ -155,14 +157,16 @@ final class Transformer: @unchecked Sendable {
             kernels.silu_multiply(gate, gate + inner, inner, out)
             input.set(row: row, out, kernels)
         }
-        multiply(kept.count, by: layer.down)
+        try multiply(kept.count, by: layer.down)
     }
 
     /// The logits behind the rows `wanted`.
-    private func head(_ wanted: [Int], adding added: PackedMatrix?) -> UnsafeMutablePointer<Float> {
-        logits.reserve(max(1, wanted.count) * logitsStride)
+    private func head(_ wanted: [Int], adding added: PackedMatrix?) throws(ModelError)
+        -> UnsafeMutablePointer<Float>
+    {
+        try logits.reserve(max(1, wanted.count) * logitsStride)
         if wanted.isEmpty { return logits.pointer }
-        normInput(weights.norm, wanted, adding: added, for: weights.head)
+        try normInput(weights.norm, wanted, adding: added, for: weights.head)
         times.rows += clock.lap()
         input.multiply(rows: wanted.count, into: logits.pointer, kernels, pool)
         times.products += clock.lap()
@@ -170,8 +174,8 @@ final class Transformer: @unchecked Sendable {
     }
 
     /// projected = the prepared input times its matrix.
-    private func multiply(_ rows: Int, by matrix: PackedMatrix) {
-        projected.reserve(rows * matrix.blocks * 16)
+    private func multiply(_ rows: Int, by matrix: PackedMatrix) throws(ModelError) {
+        try projected.reserve(rows * matrix.blocks * 16)
         times.rows += clock.lap()
         input.multiply(rows: rows, into: projected.pointer, kernels, pool)
         times.products += clock.lap()
@@ -181,10 +185,10 @@ final class Transformer: @unchecked Sendable {
     /// norm the input of a product with `matrix`.
     private func normInput(
         _ weight: [Float], _ kept: [Int], adding added: PackedMatrix?, for matrix: PackedMatrix
-    ) {
+    ) throws(ModelError) {
         let width = configuration.hiddenSize
         let (hidden, normed, projected) = (hidden.pointer, normed.pointer, projected.pointer)
-        input.prepare(rows: kept.count, for: matrix)
+        try input.prepare(rows: kept.count, for: matrix)
         pool.runRows(kept.count) { index in
             let row = hidden + kept[index] * width
             if let added { kernels.add(row, projected + index * added.blocks * 16, width) }

@@ -8,7 +8,8 @@ struct PackedWeights {
     /// To be carried on between steps; nil if the weights are where they should be.
     let move: WeightMove?
 
-    /// - Throws: `ModelError` for weights that are not finite, or files that change while they are read.
+    /// - Throws: `ModelError` for weights that are not finite, files that change while they are read, or too little
+    ///   memory.
     init(_ plan: WeightPlan, from store: TensorStore, cache: WeightCacheLocation, pool: ComputePool) throws {
         var file: WeightFile?
         var fault: String?
@@ -43,11 +44,12 @@ struct PackedWeights {
             layout.data = (base + matrix.offset).assumingMemoryBound(to: UInt8.self)
             return PackedMatrix(layout, memory: owner)
         }
-        move = file != nil && WeightMove.isWorthwhile ? WeightMove(plan, matrices) : nil
+        // Without room for it they stay where they are, which is a little slower.
+        move = file != nil && WeightMove.isWorthwhile ? try? WeightMove(plan, matrices) : nil
     }
 
     private static func pack(_ plan: WeightPlan, _ pool: ComputePool) throws -> PageMemory {
-        let memory = PageMemory(count: plan.count)
+        let memory = try PageMemory(count: plan.count)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
         try pool.runThrowing(plan.chunks.count) { number in
             let chunk = plan.chunks[number]

@@ -10,12 +10,15 @@ final class WeightMove {
     private var rest: ArraySlice<PackedMatrix>
     /// Bytes copied between two steps, at least: fewer than a step of the same model reads.
     private let portion: Int
+    /// Bytes that others need more: the buffers of the largest steps.
+    private static let left = 256 << 20
 
     /// - Parameter matrices: in the plan's order.
-    init(_ plan: WeightPlan, _ matrices: [PackedMatrix], portion: Int = 128 << 20) {
+    /// - Throws: `ModelError` of kind `resources` if there is no room for them.
+    init(_ plan: WeightPlan, _ matrices: [PackedMatrix], portion: Int = 128 << 20) throws(ModelError) {
         self.plan = plan
         self.portion = portion
-        memory = PageMemory(count: plan.count)
+        memory = try PageMemory(count: plan.count, leaving: Self.left)
         rest = matrices[...]
     }
 

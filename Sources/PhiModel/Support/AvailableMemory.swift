@@ -1,89 +1,88 @@
 import Foundation
+import Foundations
 
-/// How much memory this process may still take, and what says so.
+/// How much memory of one kind this process may still take, and what says so.
 struct AvailableMemory: Equatable {
+    /// What counts.
+    enum Kind {
+        /// Memory that is really there: pages that were touched.
+        case pages
+        /// All that is mapped, files too.
+        case addressSpace
+        /// All that is mapped to be written, touched or not.
+        case data
+    }
+
+    var kind = Kind.pages
     var bytes: Int
     /// For a message, as in "of the machine's 16.0 GB, 2.1 GB are free".
     var reason: String
 
-    /// The tightest of: what the machine has free, the limits of the control groups above this process
-    /// (containers, systemd), and the limit on address space.
+    /// All limits there are, at least one: what the machine has free, the limits of the control groups above
+    /// this process (containers, systemd), and those that `ulimit` sets.
     /// - Parameter root: where /proc and /sys are; another one in tests.
-    static func now(root: String = "") -> AvailableMemory {
+    static func limits(root: String = "") -> [AvailableMemory] {
         let physical = Int(clamping: ProcessInfo.processInfo.physicalMemory)
         // Where the system doesn't tell what is free, it makes room by itself: all there is counts.
         var found = [AvailableMemory(bytes: physical, reason: "the machine has \(byteText(physical))")]
         if let free = meminfo(root) { found.append(free) }
-        found += groupLimits(root)
-        if root.isEmpty, let limit = Platform.addressSpaceLimit {
-            let used = numbers(root + "/proc/self/statm").first.map { $0 * Platform.pageSize } ?? 0
-            let free = max(0, limit - used)
-            found.append(
-                AvailableMemory(
-                    bytes: free,
-                    reason:
-                        "of the \(byteText(limit)) of address space (ulimit -v), \(byteText(free)) are free"
-                ))
-        }
-        return found.min { $0.bytes < $1.bytes } ?? found[0]
+        return found + groupLimits(root) + (root.isEmpty ? processLimits() : [])
     }
 
     private static func meminfo(_ root: String) -> AvailableMemory? {
-        guard let text = text(root + "/proc/meminfo") else { return nil }
-        func kilobytes(_ name: String) -> Int? {
-            text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-                .flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int($0) }
-        }
-        guard let available = kilobytes("MemAvailable"), let total = kilobytes("MemTotal") else { return nil }
+        guard let text = SystemFile.text(root + "/proc/meminfo"),
+            let available = kilobytes("MemAvailable", in: text), let total = kilobytes("MemTotal", in: text)
+        else { return nil }
         return AvailableMemory(
-            bytes: available << 10,
-            reason: "of the machine's \(byteText(total << 10)), \(byteText(available << 10)) are free")
+            bytes: available, reason: "of the machine's \(byteText(total)), \(byteText(available)) are free")
     }
 
-    /// One element for each limit on the way from this process's group up to the root, in both versions of
-    /// Linux's control groups. Cached files count as free: they give way.
+    /// Cached files count as free: they give way.
     private static func groupLimits(_ root: String) -> [AvailableMemory] {
-        var found: [AvailableMemory] = []
-        for line in (text(root + "/proc/self/cgroup") ?? "").split(separator: "\n") {
-            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard fields.count == 3 else { continue }
-            let isUnified = fields[0] == "0"
-            guard isUnified || fields[1].split(separator: ",").contains("memory") else { continue }
-            let top = root + "/sys/fs/cgroup" + (isUnified ? "" : "/memory")
-            var path = String(fields[2])
-            while true {
-                let folder = top + (path == "/" ? "" : path)
-                if let limit = numbers(folder + (isUnified ? "/memory.max" : "/memory.limit_in_bytes")).first,
-                    let used = numbers(folder + (isUnified ? "/memory.current" : "/memory.usage_in_bytes"))
-                        .first
-                {
-                    let free = max(0, limit - max(0, used - cachedFiles(folder, isUnified: isUnified)))
-                    found.append(
-                        AvailableMemory(
-                            bytes: free,
-                            reason: "of the control group's \(byteText(limit)), \(byteText(free)) are free"))
-                }
-                if path == "/" || path.isEmpty { break }
-                path = (path as NSString).deletingLastPathComponent
+        ControlGroups(root: root).groups(of: "memory").compactMap { group in
+            let names =
+                group.isUnified
+                ? ["/memory.max", "/memory.current"] : ["/memory.limit_in_bytes", "/memory.usage_in_bytes"]
+            guard let limit = SystemFile.numbers(group.folder + names[0]).first,
+                let used = SystemFile.numbers(group.folder + names[1]).first
+            else { return nil }
+            let free = max(0, limit - max(0, used - cachedFiles(group)))
+            return AvailableMemory(
+                bytes: free, reason: "of the control group's \(byteText(limit)), \(byteText(free)) are free")
+        }
+    }
+
+    private static func cachedFiles(_ group: ControlGroups.Group) -> Int {
+        let names = ["inactive_file", "active_file"].map { group.isUnified ? $0 : "total_" + $0 }
+        return (SystemFile.text(group.folder + "/memory.stat") ?? "").split(separator: "\n")
+            .reduce(0) { sum, line in
+                let fields = line.split(separator: " ")
+                guard fields.count == 2, names.contains(String(fields[0])) else { return sum }
+                return sum + (Int(fields[1]) ?? 0)
             }
-        }
-        return found
     }
 
-    private static func cachedFiles(_ folder: String, isUnified: Bool) -> Int {
-        let names = ["inactive_file", "active_file"].map { isUnified ? $0 : "total_" + $0 }
-        return (text(folder + "/memory.stat") ?? "").split(separator: "\n").reduce(0) { sum, line in
-            let fields = line.split(separator: " ")
-            guard fields.count == 2, names.contains(String(fields[0])) else { return sum }
-            return sum + (Int(fields[1]) ?? 0)
+    /// What `ulimit` sets, as far as the system says how much is used.
+    static func processLimits() -> [AvailableMemory] {
+        let status = SystemFile.text("/proc/self/status") ?? ""
+        func left(_ kind: Kind, _ limit: Int?, _ used: String, _ name: String) -> AvailableMemory? {
+            guard let limit else { return nil }
+            let free = max(0, limit - (kilobytes(used, in: status) ?? 0))
+            return AvailableMemory(
+                kind: kind, bytes: free,
+                reason: "of the \(byteText(limit)) of \(name), \(byteText(free)) are free")
         }
+        return [
+            left(.addressSpace, Platform.addressSpaceLimit, "VmSize", "address space (ulimit -v)"),
+            left(.data, Platform.dataLimit, "VmData", "data (ulimit -d)"),
+        ].compactMap { $0 }
     }
 
-    private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
-
-    /// None for a limit of "max".
-    private static func numbers(_ path: String) -> [Int] {
-        (text(path) ?? "").split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
+    /// A line like "MemTotal:   16000 kB", in bytes.
+    private static func kilobytes(_ name: String, in text: String) -> Int? {
+        text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+            .flatMap { $0.dropFirst(name.count + 1).split { $0 == " " || $0 == "\t" }.first }
+            .flatMap { Int($0) }.map { $0 << 10 }
     }
 }
 

@@ -1,16 +1,40 @@
-/// A large block of memory, aligned for vectors, on large pages where the system has them.
+import Foundations
+
+/// A large block of memory, zero, aligned for vectors, on large pages where the system has them.
 final class PageMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let count: Int
 
-    /// Untouched pages cost nothing.
-    init(count: Int) {
+    /// What must be left behind each block: Swift's own small allocations can't fail without a crash.
+    static let spare = 32 << 20
+
+    /// Untouched pages cost nothing, except of what `ulimit` grants.
+    /// - Parameter left: bytes that there must be room for beyond it.
+    /// - Throws: `ModelError` of kind `resources` if there is no such room.
+    init(count: Int, leaving left: Int = PageMemory.spare) throws(ModelError) {
         let page = 2 << 20
         let large = count >= 2 * page
-        self.count = large ? (count + page - 1) / page * page : max(1, count)
-        base = .allocate(byteCount: self.count, alignment: large ? page : 4096)
+        do throws(Platform.Failure) {
+            self.count = large ? count.rounded(up: page) : max(1, count)
+            base = try Platform.reserve(self.count, alignment: large ? page : 4096, leaving: left)
+        } catch {
+            throw ModelError(
+                .resources,
+                "there is not enough memory: \(byteText(count)) more can't be had: \(error.reason). "
+                    + "End other programs, raise the limit (ulimit -v, ulimit -d), or take a smaller model.")
+        }
         if large { Platform.preferHugePages(base, count: self.count) }
     }
 
-    deinit { base.deallocate() }
+    /// Looks whether there is room for what will be allocated in small pieces, which can't be asked each.
+    /// - Throws: `ModelError` of kind `resources` if there is not.
+    static func require(_ count: Int, for path: String) throws(ModelError) {
+        if MemoryRoom.isThere(for: count + spare) { return }
+        throw ModelError(
+            .resources, path: path,
+            "there is not enough memory: it takes \(byteText(count)). Raise the limit (ulimit -v, ulimit -d)."
+        )
+    }
+
+    deinit { Platform.unmap(base, count: count) }
 }

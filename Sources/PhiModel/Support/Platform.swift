@@ -45,7 +45,41 @@ enum Platform {
         guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
             throw Failure(call: "mmap", code: errno)
         }
+        guard MemoryRoom.isThere(for: PageMemory.spare) else {
+            munmap(base, count)
+            throw Failure(call: "mmap", code: ENOMEM)
+        }
         return Mapping(base: base, count: count, state: state)
+    }
+
+    /// New zero memory.
+    /// - Parameters:
+    ///   - count: bytes.
+    ///   - alignment: a power of two.
+    ///   - left: bytes that there must be room for beyond it.
+    static func reserve(_ count: Int, alignment: Int, leaving left: Int) throws(Failure)
+        -> UnsafeMutableRawPointer
+    {
+        #if os(Linux)
+            // Pages that are never touched need not be promised.
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        #else
+            let flags = MAP_PRIVATE | MAP_ANON
+        #endif
+        let extra = max(0, alignment - pageSize)
+        guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED
+        else { throw Failure(call: "mmap", code: errno) }
+        // What lies before the first aligned address, and behind the end, goes back.
+        let start = Int(bitPattern: base)
+        let skipped = (start + alignment - 1) / alignment * alignment - start
+        let end = (skipped + count + pageSize - 1) / pageSize * pageSize
+        if skipped > 0 { munmap(base, skipped) }
+        if end < count + extra { munmap(base + end, count + extra - end) }
+        guard MemoryRoom.isThere(for: left) else {
+            munmap(base + skipped, count)
+            throw Failure(call: "mmap", code: ENOMEM)
+        }
+        return base + skipped
     }
 
     /// Asks for large pages behind fresh memory: with small ones, address translation halves the speed of
@@ -57,17 +91,36 @@ enum Platform {
         #endif
     }
 
-    static var pageSize: Int { Int(sysconf(Int32(_SC_PAGESIZE))) }
+    static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
     /// What `ulimit -v` has set, in bytes; nil if nothing.
     static var addressSpaceLimit: Int? {
-        var limit = rlimit()
         #if canImport(Glibc)
-            let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0
+            limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
         #else
-            let isKnown = getrlimit(RLIMIT_AS, &limit) == 0
+            limit(RLIMIT_AS)
         #endif
-        return isKnown ? Int(exactly: limit.rlim_cur).flatMap { $0 > 0 && $0 < Int.max >> 1 ? $0 : nil } : nil
+    }
+
+    /// What `ulimit -d` has set, in bytes; nil if nothing.
+    static var dataLimit: Int? {
+        #if canImport(Glibc)
+            limit(__rlimit_resource_t(RLIMIT_DATA.rawValue))
+        #else
+            limit(RLIMIT_DATA)
+        #endif
+    }
+
+    #if canImport(Glibc)
+        private typealias Resource = __rlimit_resource_t
+    #else
+        private typealias Resource = Int32
+    #endif
+
+    private static func limit(_ resource: Resource) -> Int? {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return nil }
+        return Int(exactly: limit.rlim_cur).flatMap { $0 < Int.max >> 1 ? $0 : nil }
     }
 
     /// Lets another thread have the processor.

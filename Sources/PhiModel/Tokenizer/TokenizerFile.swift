@@ -34,6 +34,8 @@ struct TokenizerFile {
         guard data.count <= Self.sizeLimit else {
             throw ModelError(.unsupported, path: file.path, "larger than \(Self.sizeLimit >> 20) MB")
         }
+        // What becomes of it takes less than that.
+        try PageMemory.require(4 * data.count, for: file.path)
         do {
             try data.withUnsafeBytes { bytes in
                 try JSONScanner.scan(bytes, limits: .file) { try read(&$0) }

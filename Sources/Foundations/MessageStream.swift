@@ -1,0 +1,82 @@
+import Foundation
+
+/// Lines for people on a descriptor, mostly stderr. It may be a pipe that nobody reads at the moment, and a job
+/// must not wait for that: information is left out then, and warnings and errors are kept until there is room.
+///
+/// The descriptor is shared with other programs, so it stays as it is: blocking.
+package final class MessageStream: @unchecked Sendable {
+    package enum Weight {
+        /// Left out if the stream doesn't take it at once.
+        case info
+        /// Kept until there is room, in the end for a second.
+        case warning
+        /// Kept until there is room, in the end as long as it takes.
+        case error
+    }
+
+    private let descriptor: Int32
+    private let lock = NSLock()
+    // All below is guarded by `lock`.
+    /// What is still to be written. Of the first some may be out already.
+    private var waiting: [(bytes: ArraySlice<UInt8>, weight: Weight)] = []
+    private var leftOut = 0
+    /// Whether the last line is one that is drawn over.
+    private var isDrawn = false
+
+    package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// A line that stays.
+    package func line(_ message: Message, _ weight: Weight) {
+        lock.withLock {
+            flush(milliseconds: 0)
+            if weight == .info, !waiting.isEmpty || !FileCalls.isReady(descriptor, milliseconds: 0) {
+                leftOut += 1
+                return
+            }
+            var text = isDrawn ? "\r\u{1B}[K" : ""
+            if leftOut > 0 { text += "phibatch: \(leftOut) lines are left out here: nobody read them\n" }
+            text += "phibatch: \(message.text)\n"
+            (isDrawn, leftOut) = (false, 0)
+            waiting.append((Array(text.utf8)[...], weight))
+            flush(milliseconds: 0)
+        }
+    }
+
+    /// A line that the next one replaces. For terminals only.
+    package func draw(_ message: Message) {
+        lock.withLock {
+            flush(milliseconds: 0)
+            guard waiting.isEmpty, FileCalls.isReady(descriptor, milliseconds: 0) else { return }
+            waiting.append((Array("\r\(message.text)\u{1B}[K".utf8)[...], .info))
+            flush(milliseconds: 0)
+            isDrawn = true
+        }
+    }
+
+    /// Writes what is still waiting. To be called once, at the end.
+    package func finish() {
+        lock.withLock {
+            let isLasting = waiting.contains { $0.weight == .error }
+            flush(milliseconds: isLasting ? -1 : 1000)
+            waiting = []
+        }
+    }
+
+    /// Writes as long as the stream takes it.
+    private func flush(milliseconds: Int32) {
+        while let first = waiting.first {
+            // More than this, and a pipe that is ready could still make us wait.
+            let part = first.bytes.prefix(FileCalls.pipeUnit)
+            guard FileCalls.isReady(descriptor, milliseconds: milliseconds) else { return }
+            switch part.withUnsafeBytes({ FileCalls.write(descriptor, $0) }) {
+            case .later where milliseconds == 0: return
+            case .later: continue
+            // If nobody listens there any more, so be it.
+            case .failed: waiting.removeFirst()
+            case .bytes(let count):
+                waiting[0].bytes = first.bytes.dropFirst(count)
+                if waiting[0].bytes.isEmpty { waiting.removeFirst() }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import CPhiKernels
+import Foundation
+import Synchronization
+
+/// What the threads of a `ComputePool` share: the region that is under way, and who is asleep.
+///
+/// The caller leads: it writes a region down, raises its number, and takes pieces like the others. A helper that
+/// sees the number takes pieces until there are none, and then notes how many units it has done. The region is
+/// over when the units of all notes are the region's. So nobody waits for a helper that has taken nothing, and
+/// what a late helper reads may be overwritten at any time: it checks the number afterwards.
+final class ComputeTeam: @unchecked Sendable {
+    /// How many threads may be awake at a time.
+    let width: Int
+    private let shares: WorkShares
+    /// How many threads there are. Set before the first region.
+    private var threads = 1
+
+    private let memory: UnsafeMutableRawPointer
+    /// Twice the number of the region under way; odd while it is being written down. It lies on one line with
+    /// the region, which others wait for.
+    private let begun: UnsafeMutablePointer<Atomic<UInt64>>
+    private let shape: UnsafeMutablePointer<Atomic<UInt64>>
+    private let body: UnsafeMutablePointer<Atomic<UInt>>
+    /// For each thread a `WorkShares.Mark`: the last region it had a part in, and the units it has done.
+    private let notes: UnsafeMutablePointer<Atomic<UInt64>>
+    /// Words between two threads' notes: two lines, since processors fetch them in pairs.
+    private static let spacing = 16
+
+    // NSCondition and not Mutex, which the thread sanitizer on Linux doesn't see.
+    private let helpers = NSCondition()
+    private let leader = NSCondition()
+    /// Helpers asleep and not called. Changed with `helpers` locked.
+    private let sleeping = Atomic<Int>(0)
+    /// Helpers called that are not awake yet. Guarded by `helpers`.
+    private var called = 0
+    private let leaderSleeps = Atomic<Bool>(false)
+    private let isDismissed = Atomic<Bool>(false)
+
+    /// Some ten microseconds.
+    private static let spins = 4096
+    private static let yields = 16
+
+    /// - Parameters:
+    ///   - threads: how many there may be, the leader among them.
+    ///   - width: how many of them may be awake at a time.
+    init(threads: Int, width: Int) {
+        self.width = width
+        shares = WorkShares(count: width)
+        let words = (1 + threads) * Self.spacing
+        memory = .allocate(byteCount: words * 8, alignment: 128)
+        let all = memory.bindMemory(to: UInt64.self, capacity: words)
+        all.initialize(repeating: 0, count: words)
+        begun = memory.assumingMemoryBound(to: Atomic<UInt64>.self)
+        shape = (memory + 8).assumingMemoryBound(to: Atomic<UInt64>.self)
+        body = (memory + 16).assumingMemoryBound(to: Atomic<UInt>.self)
+        notes = (memory + Self.spacing * 8).assumingMemoryBound(to: Atomic<UInt64>.self)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Says how many threads there are. Must come before the first region.
+    func begin(threads: Int) { self.threads = threads }
+
+    /// Sends the helpers home.
+    func dismiss() {
+        isDismissed.store(true, ordering: .sequentiallyConsistent)
+        helpers.lock()
+        helpers.broadcast()
+        helpers.unlock()
+    }
+
+    // MARK: The leader
+
+    /// Has 0 ..< count done, and returns when it is.
+    func lead(_ count: Int, unit: Int, halving: Bool, _ function: UnsafePointer<(Range<Int>) -> Void>) {
+        precondition(count <= WorkShares.unitLimit)
+        let number = begun.pointee.load(ordering: .relaxed) / 2 + 1
+        let region = WorkRegion(number: number, count: count, unit: unit, halving: halving)
+        begun.pointee.store(2 * number - 1, ordering: .relaxed)
+        shape.pointee.store(region.shape, ordering: .releasing)
+        body.pointee.store(UInt(bitPattern: function), ordering: .releasing)
+        begun.pointee.store(2 * number, ordering: .sequentiallyConsistent)
+        if sleeping.load(ordering: .sequentiallyConsistent) > 0 { callHelpers() }
+        let own = shares.work(0, on: region, function)
+        if own < count { awaitHelpers(number, count - own) }
+    }
+
+    /// Wakes as many as may be awake.
+    private func callHelpers() {
+        helpers.lock()
+        let asleep = sleeping.load(ordering: .relaxed)
+        let awake = threads - asleep
+        let wanted = min(asleep, width - awake)
+        if wanted > 0 {
+            sleeping.store(asleep - wanted, ordering: .relaxed)
+            called += wanted
+            if wanted == asleep {
+                helpers.broadcast()
+            } else {
+                for _ in 0..<wanted { helpers.signal() }
+            }
+        }
+        helpers.unlock()
+    }
+
+    /// Waits until the helpers have done `units` units.
+    private func awaitHelpers(_ number: UInt64, _ units: Int) {
+        for _ in 0..<Self.spins {
+            if unitsDone(number) == units { return }
+            phi_relax()
+        }
+        // Who holds a piece may be waiting for this processor.
+        for _ in 0..<Self.yields {
+            Platform.yieldProcessor()
+            if unitsDone(number) == units { return }
+        }
+        leader.lock()
+        leaderSleeps.store(true, ordering: .sequentiallyConsistent)
+        while unitsDone(number) < units { leader.wait() }
+        leaderSleeps.store(false, ordering: .relaxed)
+        leader.unlock()
+    }
+
+    private func unitsDone(_ number: UInt64) -> Int {
+        var units = 0
+        for thread in 1..<threads {
+            let word = notes[thread * Self.spacing].load(ordering: .sequentiallyConsistent)
+            let mark = WorkShares.Mark(word: word)
+            if mark.age(in: number) == 0 { units += mark.units }
+        }
+        return units
+    }
+
+    // MARK: The helpers
+
+    /// What a helper does all its life.
+    func help(_ thread: Int) {
+        let share = width == 1 ? 0 : 1 + (thread - 1) % (width - 1)
+        var seen: UInt64 = 0
+        while let (region, function) = nextRegion(after: seen) {
+            seen = region.number
+            let units = shares.work(share, on: region, function)
+            if units == 0 { continue }
+            let mark = WorkShares.Mark(seen, units)
+            notes[thread * Self.spacing].store(mark.word, ordering: .sequentiallyConsistent)
+            if leaderSleeps.load(ordering: .sequentiallyConsistent) {
+                leader.lock()
+                leader.signal()
+                leader.unlock()
+            }
+        }
+    }
+
+    /// Waits for a region behind the one with the number `seen`. Nil if there will be none.
+    private func nextRegion(after seen: UInt64) -> (WorkRegion, UnsafePointer<(Range<Int>) -> Void>)? {
+        var spins = 0
+        while !isDismissed.load(ordering: .relaxed) {
+            if let found = region(after: seen) { return found }
+            spins += 1
+            // Threads for which there are no processors don't keep the others' busy.
+            if spins < Self.spins, threadsAwake <= width {
+                phi_relax()
+            } else {
+                sleep(seen)
+                spins = 0
+            }
+        }
+        return nil
+    }
+
+    private var threadsAwake: Int {
+        // Before the first region the number of threads isn't known.
+        begun.pointee.load(ordering: .acquiring) < 2 ? 0 : threads - sleeping.load(ordering: .relaxed)
+    }
+
+    private func region(after seen: UInt64) -> (WorkRegion, UnsafePointer<(Range<Int>) -> Void>)? {
+        let before = begun.pointee.load(ordering: .acquiring)
+        guard before > 2 * seen, before & 1 == 0 else { return nil }
+        let found = WorkRegion(number: before / 2, shape: shape.pointee.load(ordering: .acquiring))
+        let address = body.pointee.load(ordering: .acquiring)
+        guard begun.pointee.load(ordering: .relaxed) == before,
+            let function = UnsafePointer<(Range<Int>) -> Void>(bitPattern: address)
+        else { return nil }
+        return (found, function)
+    }
+
+    /// Sleeps until the leader calls, unless there is a new region already.
+    private func sleep(_ seen: UInt64) {
+        helpers.lock()
+        defer { helpers.unlock() }
+        sleeping.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        if begun.pointee.load(ordering: .sequentiallyConsistent) > 2 * seen, threadsAwake < width {
+            sleeping.wrappingSubtract(1, ordering: .relaxed)
+            return
+        }
+        while called == 0, !isDismissed.load(ordering: .sequentiallyConsistent) { helpers.wait() }
+        if called > 0 { called -= 1 }
+    }
+}
+
+extension WorkRegion {
+    /// All but the number, in one word.
+    fileprivate var shape: UInt64 { UInt64(count) << 32 | UInt64(unit) << 1 | (halving ? 1 : 0) }
+
+    fileprivate init(number: UInt64, shape: UInt64) {
+        self.init(
+            number: number, count: Int(shape >> 32), unit: Int(shape & 0xffff_ffff) >> 1,
+            halving: shape & 1 == 1)
+    }
+}

@@ -1,0 +1,86 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The system's calls about signals. Only files of this name import a C library.
+enum Platform {
+    /// What asks a program to stop.
+    static let stopSignals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")]
+    static let hangUp = SIGHUP
+    static let alarm = SIGALRM
+
+    static func ignore(_ number: Int32) { signal(number, SIG_IGN) }
+
+    /// Failed writes then show as errors, not as a silent end: a closed pipe, a limit on the size of files
+    /// (ulimit -f).
+    static func ignoreFailedWrites() {
+        ignore(SIGPIPE)
+        ignore(SIGXFSZ)
+    }
+
+    static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        #if canImport(Darwin)
+            let handler = action.__sigaction_u.__sa_handler
+        #elseif canImport(Glibc)
+            let handler = action.__sigaction_handler.sa_handler
+        #else
+            let handler = action.__sa_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    /// Calls `handler` with the number, on whichever thread. System calls go on afterwards.
+    static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+        var action = sigaction()
+        #if canImport(Darwin)
+            action.__sigaction_u.__sa_handler = handler
+        #elseif canImport(Glibc)
+            action.__sigaction_handler.sa_handler = handler
+        #else
+            action.__sa_handler.sa_handler = handler
+        #endif
+        // A second signal must get through even if the first one's handler is stuck.
+        action.sa_flags = SA_RESTART | SA_NODEFER
+        sigaction(number, &action, nil)
+        unblock(number)
+    }
+
+    private static func unblock(_ number: Int32) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
+    // MARK: For handlers, which may neither allocate nor lock
+
+    /// Sends `alarm` after this time. Needs no thread.
+    static func setAlarm(milliseconds: Int) {
+        var timer = itimerval()
+        timer.it_value.tv_sec = milliseconds / 1000
+        timer.it_value.tv_usec = .init(milliseconds % 1000 * 1000)
+        #if canImport(Glibc)
+            setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+        #else
+            setitimer(ITIMER_REAL, &timer, nil)
+        #endif
+    }
+
+    static func leave(_ status: Int32) -> Never { _exit(status) }
+
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) != 0 }
+
+    /// Writes to stderr, if it takes that at once.
+    static func writeError(_ bytes: UnsafeRawBufferPointer) {
+        let before = errno
+        var entry = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+        if poll(&entry, 1, 0) > 0 { _ = write(2, bytes.baseAddress, bytes.count) }
+        errno = before
+    }
+}
