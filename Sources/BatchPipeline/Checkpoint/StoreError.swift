@@ -11,6 +11,8 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         case mismatch
         /// The reader of the output stream has closed it.
         case closedStream
+        /// Results of an earlier run would be lost, and nobody said that they may.
+        case wouldLose
         /// A wait for the lock was broken off.
         case interrupted
     }
@@ -21,11 +23,11 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
     /// The errno behind it, where there is one.
     public let code: Int32?
 
-    public init(_ kind: Kind, path: String, _ message: String) {
+    public init(_ kind: Kind, path: String, _ message: String, code: Int32? = nil) {
         self.kind = kind
         self.path = path
         self.message = message
-        code = nil
+        self.code = code
     }
 
     init(_ kind: Kind, path: String, _ what: String, _ error: SystemError) {
@@ -45,7 +47,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         case .cannotCreate: 73
         case .io, .closedStream: 74
         case .locked: 75
-        case .mismatch: 65
+        case .mismatch, .wouldLose: 65
         case .interrupted: 130
         }
     }
