@@ -8,6 +8,8 @@ import Synchronization
 final class SignalWatch: @unchecked Sendable {
     let stopFlag = StopFlag()
     private let first = Atomic<Int32>(0)
+    /// Once the run has ended by itself: the exit code that fits.
+    private let endStatus = Atomic<Int32>(-1)
     /// Seconds until the program leaves even if it is in the middle of something long: loading a large
     /// model, or putting a large output in place.
     private static let patience = 1.5
@@ -37,12 +39,14 @@ final class SignalWatch: @unchecked Sendable {
                 let (isFirst, _) = first.compareExchange(
                     expected: 0, desired: number, ordering: .acquiringAndReleasing)
                 guard isFirst else { _exit(128 + number) }
-                stopFlag.set()
+                let stops = stopFlag.set()
                 messages.async {
                     console.error(
-                        resumable
-                            ? "\(name): saving what is under way; the same command goes on from here"
-                            : "\(name): stopping")
+                        !stops
+                            ? "\(name): all lines are done; the run is just ending by itself"
+                            : resumable
+                                ? "\(name): saving what is under way; the same command goes on from here"
+                                : "\(name): stopping")
                 }
                 queue.asyncAfter(deadline: .now() + Self.patience) {
                     messages.async {
@@ -50,7 +54,10 @@ final class SignalWatch: @unchecked Sendable {
                             "leaving in the middle of a long step"
                                 + (resumable ? "; what is finished is safe" : ""))
                     }
-                    queue.asyncAfter(deadline: .now() + 0.05) { _exit(128 + number) }
+                    queue.asyncAfter(deadline: .now() + 0.05) { [self] in
+                        let ended = endStatus.load(ordering: .acquiring)
+                        _exit(ended >= 0 ? ended : 128 + number)
+                    }
                 }
             }
             source.resume()
@@ -60,6 +67,15 @@ final class SignalWatch: @unchecked Sendable {
                 signal(number, SIG_IGN)
             #endif
             sources.append(source)
+        }
+    }
+
+    /// What is left to be done is to leave; a signal does no more than hurry that.
+    func runHasEnded(_ status: RunOutcome.Status) {
+        switch status {
+        case .complete: endStatus.store(0, ordering: .releasing)
+        case .tooManyFailures: endStatus.store(3, ordering: .releasing)
+        case .interrupted: break
         }
     }
 
