@@ -45,11 +45,12 @@ enum Assembly {
     }
 
     static func openStore(
-        _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
+        _ job: JobSettings, restart: Bool, prunes: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
         let fingerprint = try RunFingerprint(job: job, arithmetic: arithmeticVersion)
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
+            if prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
             return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)
         }
         let waiting = OutputLock.Waiting(
@@ -59,6 +60,8 @@ enum Assembly {
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
             output: job.output, fingerprint: fingerprint, samples: job.samples, restart: restart,
+            prunes: prunes,
+            keptOutputCount: job.keepOld, inputs: job.input.filter { $0 != "-" },
             waiting: waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }
         if store.storedAtStart > 0 {

@@ -75,7 +75,7 @@ public final class Runner {
             while !stopFlag.isSet {
                 try admit()
                 if scheduler.isIdle {
-                    if inputEnded { return try conclude() }
+                    if inputEnded, stopFlag.beginEnd() { return try conclude() }
                     continue
                 }
                 try step()
@@ -272,6 +272,8 @@ public final class Runner {
     }
 
     private func outcome(_ status: RunOutcome.Status) -> RunOutcome {
-        RunOutcome(status: status, statistics: currentStatistics, failures: failures)
+        RunOutcome(
+            status: status, statistics: currentStatistics, failures: failures,
+            unfinished: feeder.count.unfinished)
     }
 }
