@@ -36,6 +36,18 @@ public enum StoredState: Sendable, Equatable {
     case done(failed: Bool)
 }
 
+/// How the input ended.
+public struct InputEnd: Sendable, Equatable {
+    public var lines: Int
+    /// Half a line came last, which was left for the next run.
+    public var isCut: Bool
+
+    public init(lines: Int, isCut: Bool = false) {
+        self.lines = lines
+        self.isCut = isCut
+    }
+}
+
 /// Where finished results go and stay. The journal is the real one; tests use one in memory.
 ///
 /// The runner calls `claim` once for each piece of work in input order (position 0, 1, 2, ...), then
@@ -58,6 +70,14 @@ public protocol ResultStore: AnyObject {
     /// yet are kept.
     func saveInFlight(_ records: [InFlightRecord]) throws
     func sync() throws
+    /// Whether the lines claimed so far leave it open if too many results of an earlier run would be lost: then
+    /// a look at the lines to come, before the work on them, may save that work.
+    var needsLookAhead: Bool { get }
+    /// A line to come has this key. What is seen so counts up to the next claim.
+    func lookAhead(at key: WorkKey) throws
+    /// All lines are claimed or looked at.
+    /// - Throws: what `finish` would, if results of an earlier run would be lost.
+    func inputEnds(_ end: InputEnd) throws
     /// All positions 0 ..< count are claimed and done: puts the output in place, in input order.
     func finish(count: Int) throws
     /// Leaves everything resumable (syncs, releases the lock). Called instead of `finish`, also after an
@@ -71,6 +91,9 @@ public protocol ResultStore: AnyObject {
 }
 
 extension ResultStore {
+    public var needsLookAhead: Bool { false }
+    public func lookAhead(at key: WorkKey) throws {}
+    public func inputEnds(_ end: InputEnd) throws {}
     public var positionLimit: Int { .max }
     public var idScratch: Scratch { .folder(nil) }
 }

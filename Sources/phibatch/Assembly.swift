@@ -47,7 +47,7 @@ enum Assembly {
     }
 
     static func openStore(
-        _ job: JobSettings, restart: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
+        _ job: JobSettings, restart: Bool, prunes: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
         let cache = WeightCacheLocation.standard()
         let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(engineOptions(job)), cache: cache) { bytes in
@@ -57,6 +57,7 @@ enum Assembly {
         }
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
+            if prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
             return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)
         }
         let waiting = OutputLock.Waiting(
@@ -66,6 +67,8 @@ enum Assembly {
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
             output: job.output, fingerprint: fingerprint, samples: job.samples, restart: restart,
+            prunes: prunes,
+            keptOutputCount: job.keepOld, inputs: job.input.filter { $0 != "-" },
             waiting: waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }
         if store.storedAtStart > 0 {

@@ -34,7 +34,8 @@ enum Failure {
         EXIT CODES:
           0    complete: the output is in place
           3    every line was tried, but more failed than max_failures allows
-          64   wrong usage                     65   wrong job or data
+          4    status --check: the output is not as it was written, or not complete
+          64   wrong usage                     65   wrong job or data, or results would go (--prune)
           66   missing input                   69   the model can't be used
           70   an error of phibatch itself     73   the output can't be made
           74   reading or writing failed       75   another run holds the output

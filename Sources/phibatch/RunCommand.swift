@@ -7,7 +7,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a job: prompts in, results out.",
-        usage: "phibatch run [<job file>] [--<setting> <value> ...] [--restart] [--wait] [--quiet]",
+        usage: "phibatch run [<job file>] [--<setting> <value> ...] [--restart] [--prune] [--wait] [--quiet]",
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
             file says; with options alone, no job file is needed. Paths in a job file are relative to the file, \
@@ -26,18 +26,31 @@ struct RunCommand: ParsableCommand {
             the job sets none.
 
             Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
-            by their number) and content: of an edited input only what is changed or new is done.
+            by their number) and content: of an edited input only what is changed or new is done. A finished output \
+            is taken as it stands, even if it was edited ("phibatch status --check" tells).
+
+            Results whose lines are no longer in the input go from the output; the earlier output is then kept as \
+            OUTPUT.old-1 or the next number. If more than a tenth would go, or none of them fits the input any more, \
+            the run stops before anything is replaced, unless --prune is given. An input without lines never \
+            replaces results. Half a line at the input's end (without a line feed, and no whole JSON object) is left \
+            for the next run.
 
             \(Failure.exitCodes)
             """)
 
-    @Flag(help: "Begin again instead of going on where an earlier run stopped; its journal is kept aside.")
+    @Flag(
+        help:
+            "Begin again instead of going on where an earlier run stopped; its journal and output are kept aside."
+    )
     var restart = false
+
+    @Flag(help: "Let any number of results go whose lines are no longer in the input.")
+    var prune = false
 
     @Flag(help: "If another run is writing the output, wait for its end instead of leaving.")
     var wait = false
 
-    @Flag(name: .shortAndLong, help: "No progress and no summary; errors only.")
+    @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
     @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A job file and settings.", visibility: .hidden))
@@ -67,7 +80,7 @@ struct RunCommand: ParsableCommand {
         let store: any ResultStore
         do {
             store = try Assembly.openStore(
-                job, restart: restart, waits: wait, stopFlag: signals.stopFlag, log: log)
+                job, restart: restart, prunes: prune, waits: wait, stopFlag: signals.stopFlag, log: log)
         } catch let error as StoreError where error.kind == .interrupted {
             throw ExitCode(128 + (signals.received ?? SIGINT))
         }
@@ -84,12 +97,17 @@ struct RunCommand: ParsableCommand {
             try? store.suspend()
             console.error("\(error)")
             if let journal = (store as? JournalStore)?.journalPath {
-                console.error("what was done is kept in \(journal); the same command goes on from there")
+                let goesOn = (error as? StoreError)?.kind != .wouldLose
+                console.error(
+                    "what was done is kept in \(journal)"
+                        + (goesOn ? "; the same command goes on from there" : ""))
             }
             throw ExitCode(Failure.status(of: error))
         }
+        signals.runHasEnded(outcome.status)
         let summary = Summary(job: job, outcome: outcome, journal: store as? JournalStore)
         for line in summary.lines { log.info("\(line)") }
+        for warning in summary.warnings { log.warning("\(warning)") }
         switch outcome.status {
         case .complete: return
         case .tooManyFailures:

@@ -9,7 +9,11 @@ import Synchronization
 final class SignalWatch: Sendable {
     let stopFlag = StopFlag()
     private let first = Atomic<Int32>(0)
+    /// Once the run has ended by itself: the exit code that fits.
+    private let endStatus = Atomic<Int32>(-1)
     private let notices: [SignalNotice]
+    /// For a run that is putting its results in place, and won't stop.
+    private let endNotices: [SignalNotice]
     private let lastNotice: SignalNotice
 
     /// Until the program leaves even if it is in the middle of something long: loading a large model, or
@@ -31,6 +35,10 @@ final class SignalWatch: Sendable {
             let text = resumable ? "saving what is under way, then stopping" : "stopping"
             return SignalNotice(number: number, text: "\(start)\(name): \(text)\n")
         }
+        endNotices = Platform.stopSignals.map { number, name in
+            let text = "all lines are done; the run is just ending by itself"
+            return SignalNotice(number: number, text: "\(start)\(name): \(text)\n")
+        }
         let end = resumable ? "; what is finished is safe" : ""
         lastNotice = SignalNotice(number: 0, text: "\(start)leaving in the middle of a long step\(end)\n")
         current = self
@@ -49,13 +57,23 @@ final class SignalWatch: Sendable {
             expected: 0, desired: number, ordering: .acquiringAndReleasing)
         guard isFirst else { Platform.leave(128 + number) }
         Platform.setAlarm(milliseconds: patience)
-        stopFlag.set()
-        for notice in notices where notice.number == number { Platform.writeError(notice.bytes) }
+        let stops = stopFlag.set()
+        for notice in stops ? notices : endNotices where notice.number == number { Platform.writeError(notice.bytes) }
     }
 
     private func leave() {
         Platform.writeError(lastNotice.bytes)
-        Platform.leave(128 + first.load(ordering: .relaxed))
+        let ended = endStatus.load(ordering: .acquiring)
+        Platform.leave(ended >= 0 ? ended : 128 + first.load(ordering: .relaxed))
+    }
+
+    /// What is left to be done is to leave; a signal does no more than hurry that.
+    func runHasEnded(_ status: RunOutcome.Status) {
+        switch status {
+        case .complete: endStatus.store(0, ordering: .releasing)
+        case .tooManyFailures: endStatus.store(3, ordering: .releasing)
+        case .interrupted: break
+        }
     }
 }
 

@@ -6,15 +6,26 @@ struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Say how far a job has come, and whether it is running.",
-        usage: "phibatch status [<job file>] [--<setting> <value> ...] [--json]",
+        usage: "phibatch status [<job file>] [--<setting> <value> ...] [--check] [--json]",
         discussion: """
             Takes the same job file and settings as run. Looks at the files beside the output and changes \
             nothing; a run that is going on is not disturbed. Its speed is as of the last checkpoint.
 
+            Each result ends in a sum of all results so far. With --check they are reckoned again: a line that was \
+            edited, put in, taken out or moved shows (but not what lies in its "timing"). Where the input can be \
+            counted, lines missing at the end show too. run takes a finished output as it stands.
+
             EXAMPLE:
               phibatch status jobs/demo.yaml
-              phibatch status jobs/demo.yaml --json
+              phibatch status jobs/demo.yaml --check --json
+
+            EXIT CODES:
+              0    all is well                 4    --check: the output is not as it was written, has
+              64, 65, 66, 74   as with run          no sums, is not complete or not there
             """)
+
+    @Flag(help: "Look whether the output is as it was written, and complete.")
+    var check = false
 
     @Flag(help: "One JSON object instead of text.")
     var json = false
@@ -30,8 +41,12 @@ struct StatusCommand: ParsableCommand {
                 throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
             }
             let status = try JobStatus.read(output: job.output, scratch: Assembly.scratch)
-            let report = StatusReport(job: job, status: status, lines: try job.countLines())
+            var report = StatusReport(job: job, status: status, lines: try job.countLines())
+            if check {
+                report.check = CheckReport(try OutputCheck.read(output: job.output), total: report.total)
+            }
             print(json ? report.json : report.text)
+            if let check = report.check, !check.isFine { throw ExitCode(4) }
         }
     }
 }
@@ -42,6 +57,8 @@ struct StatusReport {
     let status: JobStatus
     /// All results that the job will have; nil if its input can't be counted.
     let total: Int?
+    /// Nil if it was not asked for.
+    var check: CheckReport?
 
     init(job: JobSettings, status: JobStatus, lines: Int?) {
         self.job = job
@@ -87,6 +104,7 @@ struct StatusReport {
             rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
         }
         rows.append(("output", job.output))
+        if let check { rows.append(("check", check.text)) }
         return rows.map { $0.0.padding(to: 11) + $0.1.asMessage }.joined(separator: "\n")
     }
 
@@ -112,6 +130,10 @@ struct StatusReport {
             member("seconds_left", secondsLeft) { $0.number($1) }
             member("damaged_lines", status.damagedLines) { $0.int($1) }
             member("output", job.output) { $0.string($1) }
+            if let check {
+                writer.key("check")
+                check.write(to: &writer)
+            }
         }
         return writer.text
     }

@@ -75,6 +75,15 @@ struct Summary {
         return lines
     }
 
+    /// What is said even if the run is to be quiet.
+    var warnings: [String] {
+        (journal?.warnings ?? [])
+            + outcome.unfinished.map {
+                "\($0.file):\($0.line): is half a line (\($0.bytes) bytes, no line feed, no whole JSON object). "
+                    + "It is left for the next run."
+            }
+    }
+
     /// Shares of the time; nil if the model did nothing.
     private var whereTimeWent: Message? {
         let statistics = outcome.statistics

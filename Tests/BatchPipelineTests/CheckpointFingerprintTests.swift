@@ -60,7 +60,8 @@ import Testing
         let store = try openStore(folder, fingerprint: other)
         #expect(try TestRun(lines: lines).run(store) == 4)
         #expect(try folder.text("out.jsonl").contains(other.digest))
-        #expect(try folder.names == ["out.jsonl"])
+        #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"])
+        #expect(try folder.bytes("out.jsonl.old-1") == old)
     }
 
     @Test func aDamagedHeaderDoesNotLetAnotherRunIn() throws {

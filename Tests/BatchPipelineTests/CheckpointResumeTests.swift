@@ -14,7 +14,7 @@ import Testing
         let padded = String(repeating: "0", count: 16 - hash.count) + hash
         let second = try folder.text("out.jsonl").split(separator: "\n")[1]
         #expect(
-            second == """
+            second.replacing(/,"sum":"[0-9a-f]{16}"/, with: "") == """
                 {"id":"line-1","index":1,"text":"re: prompt 1","usage":{"prompt_tokens":1,"completion_tokens":7},\
                 "line_hash":"\(padded)","run":"\(run)"}
                 """)
@@ -79,8 +79,8 @@ import Testing
     @Test func linesThatGoAreDroppedWithoutAnyNewResult() throws {
         let folder = try TestFolder()
         try TestRun(lines: TestLine.make(5)).run(openStore(folder))
-        for lines in [TestLine.make(4), TestLine.make(4).reversed(), []] {
-            #expect(try TestRun(lines: lines).run(openStore(folder)) == 0)
+        for lines in [TestLine.make(4), TestLine.make(4).reversed(), TestLine.make(1)] {
+            #expect(try TestRun(lines: lines).run(openStore(folder, prunes: true)) == 0)
             #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
         }
     }

@@ -66,12 +66,15 @@ import Testing
     ]
 
     /// With few results in memory there are calls for scratch files too.
-    @Test(arguments: Start.allCases.map { ($0, Scratch.defaultResidentCount) } + [(.outputAndJournal, 4)])
-    func everyCallFailingInTurn(start: Start, residentCount: Int) throws {
+    @Test(
+        arguments: Start.allCases.map { ($0, Scratch.defaultResidentCount, true) } + [
+            (.outputAndJournal, 4, true), (.output, Scratch.defaultResidentCount, false),
+        ])
+    func everyCallFailingInTurn(start: Start, residentCount: Int, hasSecondNames: Bool) throws {
         let expected = try TestRun(lines: Self.edited).expected()
         let before = try prepare(start)
         let old = before.has("out.jsonl") ? try before.bytes("out.jsonl") : nil
-        let counting = FaultyFileSystem()
+        let counting = FaultyFileSystem(hasSecondNames: hasSecondNames)
         let prepared = try prepare(start)
         #expect(attempt(prepared, counting, residentCount: residentCount) == nil)
         #expect(counting.calls.count > 20)
@@ -81,9 +84,9 @@ import Testing
                 let what: Comment = "call \(number) (\(counting.calls[number])), \(fault), lasting: \(lasts)"
                 let folder = try TestFolder()
                 for name in try before.names { try folder.write(try before.bytes(name), to: name) }
-                let error = attempt(
-                    folder, FaultyFileSystem(failing: number, with: fault, lasts: lasts),
-                    residentCount: residentCount)
+                let system = FaultyFileSystem(
+                    failing: number, with: fault, lasts: lasts, hasSecondNames: hasSecondNames)
+                let error = attempt(folder, system, residentCount: residentCount)
                 if fault == .short || fault == .error(EINTR) { #expect(error == nil, what) }
                 if let error {
                     errors += 1
@@ -104,9 +107,17 @@ import Testing
                 } else {
                     #expect(old == nil && error != nil, what)
                 }
+                // From the moment the new one is in place, the old one is under its other name.
+                func kept() throws -> [String] { try folder.names.filter { $0.contains(".old-") } }
+                if let old, try folder.bytes("out.jsonl") != old {
+                    #expect(try kept().contains { try folder.bytes($0) == old }, what)
+                }
                 try TestRun(lines: Self.edited).run(openStore(folder))
                 #expect(try folder.bytes("out.jsonl") == expected, what)
-                #expect(try folder.names == ["out.jsonl"], what)
+                if let old { #expect(try kept().contains { try folder.bytes($0) == old }, what) }
+                // A copy that was broken off can't be told from a file of someone else's.
+                if hasSecondNames { #expect(try kept() == (old == nil ? [] : ["out.jsonl.old-1"]), what) }
+                #expect(try folder.names == ["out.jsonl"] + kept(), what)
             }
         }
         #expect(errors > counting.calls.count)

@@ -35,26 +35,34 @@ final class FaultyFileSystem: FileSystem {
         case error(Int32)
         case short
     }
-    enum Call: String { case open, read, write, sync, truncate, rename, unlink, info, link, lock }
+    enum Call: String { case open, read, write, sync, truncate, rename, unlink, info, link, lock, name, list }
 
     private struct State {
         var calls: [Call] = []
         var faultAt: Int?
         var fault = Fault.short
         var lasts = false
-        var written = 0
+        var onlyWrites = false
     }
     private let state = Mutex(State())
     private let real = POSIXFileSystem()
+    private let hasSecondNames: Bool
 
-    init() {}
+    /// - Parameter hasSecondNames: whether there are hard links.
+    init(hasSecondNames: Bool = true) { self.hasSecondNames = hasSecondNames }
 
     /// - Parameter lasts: whether all calls from the faulty one on fail, as when a process dies there.
-    init(failing number: Int, with fault: Fault, lasts: Bool = false) {
+    /// - Parameter onlyWrites: count writes alone.
+    init(
+        failing number: Int, with fault: Fault, lasts: Bool = false, onlyWrites: Bool = false,
+        hasSecondNames: Bool = true
+    ) {
+        self.hasSecondNames = hasSecondNames
         state.withLock {
             $0.faultAt = number
             $0.fault = fault
             $0.lasts = lasts
+            $0.onlyWrites = onlyWrites
         }
     }
 
@@ -63,6 +71,7 @@ final class FaultyFileSystem: FileSystem {
     /// - Returns: whether the call is to be a short one.
     private func pass(_ call: Call) throws(SystemError) -> Bool {
         let fault: Fault? = state.withLock { state in
+            if state.onlyWrites, call != .write { return nil }
             state.calls.append(call)
             guard let faultAt = state.faultAt else { return nil }
             let number = state.calls.count - 1
@@ -122,6 +131,15 @@ final class FaultyFileSystem: FileSystem {
         _ = try pass(.unlink)
         try real.unlink(path)
     }
+    func link(_ path: String, to name: String) throws(SystemError) {
+        _ = try pass(.name)
+        guard hasSecondNames else { throw SystemError(code: EPERM) }
+        try real.link(path, to: name)
+    }
+    func names(in folder: String) throws(SystemError) -> [String] {
+        _ = try pass(.list)
+        return try real.names(in: folder)
+    }
     func info(_ path: String) throws(SystemError) -> FileInfo {
         _ = try pass(.info)
         return try real.info(path)
@@ -168,11 +186,12 @@ let testFingerprint = RunFingerprint([
 
 func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint, restart: Bool = false,
+    prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
     residentCount: Int = Scratch.defaultResidentCount, system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
     try JournalStore(
-        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, system: system,
-        residentCount: residentCount)
+        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, prunes: prunes,
+        keptOutputCount: keeping, inputs: inputs, system: system, residentCount: residentCount)
 }
 
 /// What a runner does with a store, except generating.

@@ -169,6 +169,42 @@ import Testing
         #expect(status.left == 12 - status.done)
     }
 
+    /// A stop that is asked for while the output is put in place comes too late, and is told so.
+    @Test func aRunThatEndsDoesNotStop() throws {
+        final class Slow: ResultStore {
+            let inner = MemoryStore()
+            var atFinish: () -> Void = {}
+            func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+                try inner.claim(key, position: position)
+            }
+            func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+                try inner.append(result, key: key, position: position, failed: failed)
+            }
+            func saveInFlight(_ records: [InFlightRecord]) throws {}
+            func sync() throws {}
+            func finish(count: Int) throws {
+                atFinish()
+                try inner.finish(count: count)
+            }
+            func suspend() throws { try inner.suspend() }
+        }
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.prompts(5), to: "in.jsonl")
+        let store = Slow()
+        let flag = StopFlag()
+        var wasTaken: Bool?
+        store.atFinish = { wasTaken = flag.set() }
+        let outcome = try Runner(job: Self.job(path), model: ScriptedModel(), store: store, stopFlag: flag)
+            .run()
+        #expect(outcome.status == .complete && wasTaken == false && !flag.isSet && store.inner.output != nil)
+        // Asked for before, it is heeded.
+        let early = StopFlag()
+        #expect(early.set() && early.isSet && early.set())
+        let stopped = try Runner(job: Self.job(path), model: ScriptedModel(), store: Slow(), stopFlag: early)
+            .run()
+        #expect(stopped.status == .interrupted)
+    }
+
     @Test func savedTokensThatCannotBeOursAreNotUsed() throws {
         final class Liar: ResultStore {
             let inner = MemoryStore()

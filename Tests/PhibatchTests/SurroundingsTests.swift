@@ -85,6 +85,26 @@ struct SurroundingsTests {
         }
     }
 
+    /// The cache folder's disk fills when more results have come than memory holds; stdout is no file.
+    @Test func aFullCacheDiskDoesNotEndAStream() throws {
+        let count = 16_500
+        let job = try DemoJob((0..<count).map { "{\"id\":\"n\($0)\"}" }, ["--max-failures", "100%"])
+        defer { job.remove() }
+        let script =
+            "{ (ulimit -f 0; \"$@\" --output -; echo $? 1>&2) | cat; } >lines 2>status"
+        let result = try RunningProgram(
+            [
+                "-c", script, "sh", try #require(Program.path), "run", "--model", job.model, "--input",
+                "in.jsonl",
+            ]
+                + ["--quiet"] + job.settings,
+            environment: ["PHIBATCH_CACHE": "cache"], folder: job.folder, program: "/bin/sh"
+        ).end()
+        #expect(result.status == 0, "\(result.errors)")
+        let lines = try String(contentsOfFile: job.folder + "/lines", encoding: .utf8)
+        #expect(lines.count { $0 == "\n" } == count)
+    }
+
     #if os(Linux)
         @Test func tooLittleMemoryIsSaidBeforeLoading() throws {
             let job = try job()

@@ -1,9 +1,10 @@
 /// CRC-64/XZ (ECMA-182, reflected; the check value of "123456789" is 995dc9bbdf1939fa), eight bytes
 /// at a time.
 enum Checksum {
-    static func crc64(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    /// - Parameter before: the sum of the bytes before these, to have that of all together.
+    static func crc64(_ bytes: UnsafeRawBufferPointer, after before: UInt64 = 0) -> UInt64 {
         table.withUnsafeBufferPointer { table in
-            var crc = ~UInt64(0)
+            var crc = ~before
             var index = 0
             while index + 8 <= bytes.count {
                 let word =

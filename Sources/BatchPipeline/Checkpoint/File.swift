@@ -23,7 +23,7 @@ final class File {
             case .read: throw StoreError(.io, path: path, "cannot be opened for reading", error)
             case .readWrite:
                 throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
-            case .create, .createEmpty:
+            case .create, .createEmpty, .createNew:
                 throw StoreError(.cannotCreate, path: path, "cannot be created", error)
             }
         }

@@ -14,6 +14,8 @@ public enum FileAccess: Sendable, Equatable {
     case create
     /// As `create`, and emptied.
     case createEmpty
+    /// For reading and writing; must not be there yet.
+    case createNew
 }
 
 /// What `stat` tells of a path or descriptor, as far as it matters here.
@@ -57,6 +59,10 @@ public protocol FileSystem: Sendable {
     func truncate(_ descriptor: Int32, to size: Int) throws(SystemError)
     func rename(_ from: String, to: String) throws(SystemError)
     func unlink(_ path: String) throws(SystemError)
+    /// Gives a file a second name, which must be free.
+    func link(_ path: String, to name: String) throws(SystemError)
+    /// The names in a folder, in any order.
+    func names(in folder: String) throws(SystemError) -> [String]
     func info(_ path: String) throws(SystemError) -> FileInfo
     func info(_ descriptor: Int32) throws(SystemError) -> FileInfo
     /// What a symbolic link points to; nil if the path isn't one or isn't there.

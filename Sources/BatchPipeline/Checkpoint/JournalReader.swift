@@ -12,6 +12,8 @@ struct JournalReader {
         var damagedRanges: [Range<Int>] = []
         var failed = 0
         var completionTokens = 0
+        /// Results of an output for which the journal has others, as their lines were changed.
+        var superseded = 0
         var isTorn: Bool { end < fileSize }
 
         fileprivate mutating func addDamage(at range: Range<Int>) {
@@ -82,7 +84,7 @@ struct JournalReader {
                     outcome.damaged += 1
                     continue
                 }
-                try index.store(record, line: bytes, at: offset)
+                if try index.store(record, line: bytes, at: offset) { outcome.superseded += 1 }
                 if countsTokens { outcome.completionTokens += Self.completionTokens(bytes) }
             }
             return true
@@ -172,18 +174,23 @@ struct OutputReader {
 
 extension ResultIndex {
     /// A record of the journal: replaces what was known before.
-    fileprivate func store(_ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int) throws {
+    /// - Returns: whether that was a result in the output, for another content of the line.
+    fileprivate func store(
+        _ record: RecordLine, line: UnsafeRawBufferPointer, at offset: Int
+    ) throws -> Bool {
         let name = Self.nameHash(
             id: UnsafeRawBufferPointer(rebasing: line[record.id]), sample: record.sample,
             repetition: record.repetition)
         var entry = Entry(
             nameHash: name, contentHash: record.contentHash, repetition: record.repetition)
         entry.store(at: offset, length: line.count, failed: record.failed, inOutput: false)
-        if let known = try find(name) {
-            try set(known, entry)
-        } else {
+        guard let number = try find(name) else {
             _ = try insert(entry)
+            return false
         }
+        let known = try self[number]
+        try set(number, entry)
+        return known.isInOutput && !known.isFailed && known.contentHash != entry.contentHash
     }
 
     /// A line of an output, where the same id again is a repetition.

@@ -12,22 +12,48 @@ extension JournalStore {
         }
     }
 
-    /// Writes all results in input order to a file of its own, brings it to the disk, and renames it.
+    /// Writes all results in input order to a file of its own, brings it to the disk, and renames it. What would
+    /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
         let draft = try File.open(paths.draft, .createEmpty, in: system)
         do {
             try writeResults(to: draft)
             try draft.sync()
-            try system.moveIntoPlace(paths.draft, to: paths.output)
+            if try isInPlace(draft) {
+                try system.removeIfPresent(paths.draft)
+            } else {
+                try keepEarlierOutput()
+                try system.moveIntoPlace(paths.draft, to: paths.output)
+            }
         } catch {
             try? system.removeIfPresent(paths.draft)
             throw error
         }
         try system.syncFolder(paths.folder)
+        if hasKeptOutput { warnings += keptOutputs.removeOldest(but: keptOutputCount) }
+    }
+
+    /// Whether the output is the draft, byte for byte: a run was ended before it could remove its journal.
+    private func isInPlace(_ draft: File) throws -> Bool {
+        guard let there = try system.infoIfPresent(paths.output), there.size == (try draft.info().size),
+            let output = try File.openIfPresent(paths.output, .read, in: system)
+        else { return false }
+        var buffers = [[UInt8]](repeating: [UInt8](repeating: 0, count: 1 << 20), count: 2)
+        var offset = 0
+        while offset < there.size {
+            let count = try buffers[0].withUnsafeMutableBytes { try draft.read(into: $0, at: offset) }
+            let other = try buffers[1].withUnsafeMutableBytes { try output.read(into: $0, at: offset) }
+            guard count > 0, count == other, buffers[0][..<count] == buffers[1][..<count] else {
+                return false
+            }
+            offset += count
+        }
+        return true
     }
 
     /// Only after the output is safely in place. Takes along what a run that died left half written.
     func removeJournal() throws {
+        try keepJournal()
         for path in [
             paths.draft, paths.journalDraft, paths.inFlightDraft, paths.indexScratch, paths.idScratch,
             paths.inFlight, paths.journal,
@@ -40,6 +66,7 @@ extension JournalStore {
     private func writeResults(to draft: File) throws {
         var writer = BufferedWriter(draft)
         let batch = RecordBatch(journal: journal, output: earlierOutput, countLimit: residentCount)
+        var sums = OutputSums()
         var written = 0
         func writeBatch() throws {
             try batch.forEachLine { entry, line in
@@ -47,8 +74,10 @@ extension JournalStore {
                     throw changedUnderneath(entry.isInOutput ? paths.output : paths.journal)
                 }
                 try writer.withBuffer { bytes in
+                    let start = bytes.count
                     record.appendOutput(
                         from: line, index: written / samples, showsSample: samples > 1, to: &bytes)
+                    sums.seal(&bytes, from: start, like: record)
                     bytes.append(0x0a)
                 }
                 written += 1

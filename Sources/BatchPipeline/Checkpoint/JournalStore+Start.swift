@@ -38,11 +38,13 @@ extension JournalStore {
         if let found, header != nil { try loadRecords(found) }
         try loadInFlight()
         storedAtStart = index.count
+        for number in 0..<index.count { earlier.find(try index[number]) }
         index.beginClaims()
     }
 
     private var beginAgain: String {
-        "use --restart to begin again (an earlier journal is kept as \(paths.setAside(1)) or the next free number)."
+        "use --restart to begin again (the earlier output and journal are kept as \(keptOutputs.name(1)), "
+            + "\(keptJournals.name(1)) or the next number)."
     }
 
     private func refuse(_ old: RunFingerprint) throws {
@@ -74,10 +76,10 @@ extension JournalStore {
     private func setAside() throws {
         try system.removeIfPresent(paths.inFlight)
         guard try system.exists(paths.journal) else { return }
-        var number = 1
-        while try system.exists(paths.setAside(number)) { number += 1 }
-        try system.moveIntoPlace(paths.journal, to: paths.setAside(number))
-        notes.append("begun again; the earlier journal is kept as \(paths.setAside(number)).")
+        let name = try keptJournals.keep()
+        try system.removeIfPresent(paths.journal)
+        notes.append("begun again; the earlier journal is kept as \(name).")
+        notes += keptJournals.removeOldest(but: max(1, keptOutputCount))
     }
 
     private func loadOutput(refusesOthers: Bool) throws {
@@ -99,6 +101,7 @@ extension JournalStore {
             )
         }
         earlierOutput = file
+        earlier.foreignLines = outcome.foreign
         earlierOutputLines = outcome.lines
         outputIsAsWritten = outcome.foreign == 0 && outcome.isInOrder
     }
@@ -119,6 +122,7 @@ extension JournalStore {
             // So that the next run doesn't find, and tell of, the same damage again.
             for range in outcome.damagedRanges { try found.fill(range, with: 0x0a) }
         }
+        earlier.superseded = outcome.superseded
         journal = found
         journalEnd = outcome.end
     }

@@ -28,11 +28,16 @@ public final class JournalStore: ResultStore {
     public var progress = JobProgress()
     /// Whether `finish` put a new output in place; false if there was nothing to do.
     public internal(set) var didReplaceOutput = false
+    /// What `finish` found that must not go unnoticed: results that are no longer in the output.
+    public internal(set) var warnings: [String] = []
 
     // Not private for the sake of the start and the finish, which have files of their own.
     let paths: OutputPaths
     let system: any FileSystem
     let samples: Int
+    let prunes: Bool
+    let keptOutputCount: Int
+    let inputs: [String]
     private let lock: OutputLock
     private let now: () -> Double
     var journal: File?
@@ -49,6 +54,11 @@ public final class JournalStore: ResultStore {
     public internal(set) var storedAtStart = 0
     private var claimedStored = 0
     private var counts = ResumeReport()
+    var earlier = EarlierResults()
+    var hasKeptOutput = false
+    private var inputEnd: InputEnd?
+    /// Once closed: the journal, if it is still the one that this store wrote.
+    private var closedJournal: String?
     /// In-flight completions of an earlier run, by entry name, until they are taken up.
     var carried: [UInt64: InFlightRecord] = [:]
     private var policy: SyncPolicy
@@ -61,7 +71,10 @@ public final class JournalStore: ResultStore {
     ///   - fingerprint: everything that all results depend on; must include `samples`.
     ///   - samples: how many results each line has; `index` is the position divided by this.
     ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
-    ///     in place until the new one is complete.
+    ///     in place until the new one is complete, and is then kept too.
+    ///   - prunes: whether any number of results may go whose lines are no longer in the input.
+    ///   - keptOutputCount: how many earlier outputs are kept, and how many earlier journals.
+    ///   - inputs: paths of files that are never taken for earlier outputs, and removed.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
     ///   - residentCount: of how many results the whereabouts are held in memory, a power of two; those of
     ///     the others go to nameless files beside the output.
@@ -69,6 +82,7 @@ public final class JournalStore: ResultStore {
     /// - Throws: `StoreError` of any kind but `closedStream`.
     public init(
         output: String, fingerprint: RunFingerprint, samples: Int = 1, restart: Bool = false,
+        prunes: Bool = false, keptOutputCount: Int = 3, inputs: [String] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
         residentCount: Int = Scratch.defaultResidentCount,
         now: @escaping () -> Double = JournalStore.monotonicSeconds
@@ -76,6 +90,9 @@ public final class JournalStore: ResultStore {
         precondition(samples > 0, "a line has at least one sample")
         self.fingerprint = fingerprint
         self.samples = samples
+        self.prunes = prunes
+        self.keptOutputCount = keptOutputCount
+        self.inputs = inputs
         self.system = system
         self.now = now
         policy = SyncPolicy(now: now())
@@ -104,8 +121,12 @@ public final class JournalStore: ResultStore {
     }
     private static let monotonicStart = ContinuousClock.now
 
-    /// The journal, if there is one.
-    public var journalPath: String? { (try? system.exists(paths.journal)) == true ? paths.journal : nil }
+    /// The journal, if this store has one, and it wasn't removed or replaced.
+    public var journalPath: String? { journal.map(inPlace) ?? closedJournal }
+
+    private func inPlace(_ journal: File) -> String? {
+        (try? journal.isInPlace()) == true ? journal.path : nil
+    }
 
     /// What could be used of an earlier run's results, so far as lines are claimed.
     public var report: ResumeReport {
@@ -134,6 +155,7 @@ public final class JournalStore: ResultStore {
 
     /// What is known of a key by the entry that it finds; counts it.
     private func state(of known: ResultIndex.Entry, for key: WorkKey) -> StoredState {
+        earlier.claim(known, contentHash: key.contentHash)
         if known.isStored {
             claimedStored += 1
             if known.contentHash == key.contentHash {
@@ -260,13 +282,32 @@ public final class JournalStore: ResultStore {
         if failure == nil { try failing { try syncJournal() } }
     }
 
+    public var needsLookAhead: Bool { !prunes && earlier.losesTooMany }
+
+    public func lookAhead(at key: WorkKey) throws {
+        if let failure { throw failure }
+        try failing {
+            // A repeated id gets an error, never a result that could be lost.
+            guard let number = try index.lookUp(nameHash(key, repetition: 0)) else { return }
+            earlier.lookAhead(try index[number], contentHash: key.contentHash)
+        }
+    }
+
+    public func inputEnds(_ end: InputEnd) throws {
+        if let failure { throw failure }
+        inputEnd = end
+        // No fault of the store: what is under way can still be saved.
+        try checkLosses(end)
+    }
+
     public func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == positions.count, "every position is claimed")
         defer { close() }
+        if journal != nil { try failing(syncJournal) }
+        try checkLosses(inputEnd ?? InputEnd(lines: count / samples))
         try failing {
             if try !isUnchanged() {
-                if journal != nil { try syncJournal() }
                 try writeOutput()
                 didReplaceOutput = true
             }
@@ -290,6 +331,7 @@ public final class JournalStore: ResultStore {
     }
 
     private func close() {
+        closedJournal = journalPath
         journal = nil
         earlierOutput = nil
         lock.release()

@@ -11,7 +11,6 @@ struct OutputPaths: Equatable {
     // The names that two kinds of scratch files have for an instant.
     var indexScratch: String { output + ".journal.index.tmp" }
     var idScratch: String { output + ".journal.ids.tmp" }
-    func setAside(_ number: Int) -> String { "\(journal).old-\(number)" }
 
     var folder: String {
         guard let slash = output.lastIndex(of: "/") else { return "." }

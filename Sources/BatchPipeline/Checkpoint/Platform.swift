@@ -11,6 +11,9 @@
 enum ErrorCode {
     static let interrupted = EINTR
     static let notFound = ENOENT
+    static let exists = EEXIST
+    /// Of a hard link: the file system has none, or not of this file.
+    static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
     static let brokenPipe = EPIPE
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
@@ -62,6 +65,7 @@ public struct POSIXFileSystem: FileSystem {
         case .readWrite: flags = O_RDWR
         case .create: flags = O_RDWR | O_CREAT | O_NOFOLLOW
         case .createEmpty: flags = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW
+        case .createNew: flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         }
         return try Self.check(systemOpen(path, flags | O_CLOEXEC | O_NOCTTY, 0o666))
     }
@@ -117,6 +121,27 @@ public struct POSIXFileSystem: FileSystem {
 
     public func unlink(_ path: String) throws(SystemError) {
         try Self.check(systemUnlink(path))
+    }
+
+    public func link(_ path: String, to name: String) throws(SystemError) {
+        try Self.check(systemLink(path, name))
+    }
+
+    public func names(in folder: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(folder) else { throw SystemError(code: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw SystemError(code: errno) }
+                return names
+            }
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+                })
+        }
     }
 
     public func info(_ path: String) throws(SystemError) -> FileInfo {
@@ -180,3 +205,4 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ coun
 }
 private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
 private func systemUnlink(_ path: String) -> Int32 { unlink(path) }
+private func systemLink(_ path: String, _ name: String) -> Int32 { link(path, name) }

@@ -3,14 +3,15 @@ import Foundations
 /// One result as a line, in the journal and in the output.
 ///
 ///     journal  {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
-///     output   {"id":"…","index":N[,"sample":S],<members>,"line_hash":"…","run":"…"}
+///     output   {"id":"…","index":N[,"sample":S],<members>,"line_hash":"…","run":"…","sum":"<crc64>"}
 ///
 /// The members are the result's own, byte for byte. What depends on the input's order (`index`) is put
 /// in only when the output is made, so a kept result fits wherever its line has moved. `line_hash`
 /// (the line's content) and `run` (the digest of the fingerprint) stand in the output too: with them
 /// a finished output is its own record of what was done, and needs no file beside it.
 /// `repeat` counts results of the same id and sample before this one (a duplicate id is an error
-/// result of its own); in the output the order tells. `sum` covers all behind its closing quote.
+/// result of its own); in the output the order tells. A journal line's `sum` covers all behind its closing
+/// quote; an output line's is of all lines so far (`OutputSums`), and outputs of earlier versions have none.
 ///
 /// A failed result is one whose first member is `error`.
 struct RecordLine {
@@ -18,11 +19,15 @@ struct RecordLine {
     var id: Range<Int>
     var sample: Int
     var repetition: Int
-    /// From the comma behind the head to the line's end.
+    /// From the comma behind the head to the closing quote of `run`.
     var rest: Range<Int>
     var contentHash: UInt64
     var run: Range<Int>
     var failed: Bool
+    /// What stands between the braces of `timing`; empty if there is none.
+    var timing: Range<Int>
+    /// An output line's sum.
+    var sum: UInt64?
 
     /// Longer lines are not written, and are damage when read.
     static let maximumLength = 1 << 30
@@ -64,8 +69,9 @@ struct RecordLine {
         else { return nil }
         self.id = id
         self.sample = sample
-        guard let tail = Self.tail(of: line, from: cursor.position) else { return nil }
-        (rest, contentHash, run, failed) = tail
+        guard let tail = Tail(of: line, from: cursor.position, end: line.count - 1) else { return nil }
+        (rest, contentHash, run) = (tail.rest, tail.contentHash, tail.run)
+        (failed, timing) = (tail.failed, tail.timing)
     }
 
     /// A line of an output.
@@ -85,32 +91,72 @@ struct RecordLine {
         } else {
             cursor.position = behindIndex
         }
-        guard let tail = Self.tail(of: line, from: cursor.position) else { return nil }
-        (rest, contentHash, run, failed) = tail
+        let end: Int
+        (end, sum) = Self.sum(at: line)
+        guard let tail = Tail(of: line, from: cursor.position, end: end) else { return nil }
+        (rest, contentHash, run) = (tail.rest, tail.contentHash, tail.run)
+        (failed, timing) = (tail.failed, tail.timing)
     }
 
-    /// The line's end is of known shape, so it is read backwards from there, past any members.
-    private static func tail(
-        of line: UnsafeRawBufferPointer, from start: Int
-    ) -> (rest: Range<Int>, contentHash: UInt64, run: Range<Int>, failed: Bool)? {
-        guard line.count - start > 4, line[line.count - 1] == UInt8(ascii: "}"),
-            line[line.count - 2] == UInt8(ascii: "\"")
-        else { return nil }
-        var runStart = line.count - 2
-        while runStart > start, line[runStart - 1] != UInt8(ascii: "\"") {
-            runStart -= 1
-            if line.count - runStart > RunFingerprint.maximumDigestLength + 2 { return nil }
+    /// The sum at a line's end, if there is one, and where what is before it ends.
+    private static func sum(at line: UnsafeRawBufferPointer) -> (end: Int, sum: UInt64?) {
+        let member: StaticString = ",\"sum\":\""
+        let start = line.count - member.utf8CodeUnitCount - 18
+        guard start > 0 else { return (line.count - 1, nil) }
+        var cursor = ByteCursor(bytes: line, position: start)
+        guard cursor.skip(member), let sum = cursor.hex(), cursor.skip("\"}") else {
+            return (line.count - 1, nil)
         }
-        let hashMember: StaticString = ",\"line_hash\":\""
-        let runMember: StaticString = "\",\"run\":\""
-        let hashStart = runStart - runMember.utf8CodeUnitCount - 16 - hashMember.utf8CodeUnitCount
-        guard hashStart >= start else { return nil }
-        var cursor = ByteCursor(bytes: line, position: hashStart)
-        guard cursor.skip(hashMember), let hash = cursor.hex(), cursor.skip(runMember) else { return nil }
-        guard hashStart == start || line[start] == UInt8(ascii: ",") else { return nil }
-        var error = ByteCursor(bytes: line, position: start)
-        let failed = error.skip(",\"error\":")
-        return (start..<line.count, hash, runStart..<line.count - 2, failed)
+        return (start, sum)
+    }
+
+    /// A line's end is of known shape, so it is read backwards from there, past any members.
+    private struct Tail {
+        var rest: Range<Int>
+        var contentHash: UInt64
+        var run: Range<Int>
+        var failed: Bool
+        var timing: Range<Int>
+
+        /// - Parameter end: behind the closing quote of `run`.
+        init?(of line: UnsafeRawBufferPointer, from start: Int, end: Int) {
+            guard end - start > 3, line[line.count - 1] == UInt8(ascii: "}"),
+                line[end - 1] == UInt8(ascii: "\"")
+            else { return nil }
+            var runStart = end - 1
+            while runStart > start, line[runStart - 1] != UInt8(ascii: "\"") {
+                runStart -= 1
+                if end - runStart > RunFingerprint.maximumDigestLength + 1 { return nil }
+            }
+            let hashMember: StaticString = ",\"line_hash\":\""
+            let runMember: StaticString = "\",\"run\":\""
+            let hashStart = runStart - runMember.utf8CodeUnitCount - 16 - hashMember.utf8CodeUnitCount
+            guard hashStart >= start else { return nil }
+            var cursor = ByteCursor(bytes: line, position: hashStart)
+            guard cursor.skip(hashMember), let hash = cursor.hex(), cursor.skip(runMember) else { return nil }
+            guard hashStart == start || line[start] == UInt8(ascii: ",") else { return nil }
+            rest = start..<end
+            contentHash = hash
+            run = runStart..<end - 1
+            var error = ByteCursor(bytes: line, position: start)
+            failed = error.skip(",\"error\":")
+            timing = Self.timing(of: line, in: start..<hashStart)
+        }
+
+        /// `timing` is the last of the members, and an object without objects.
+        private static func timing(of line: UnsafeRawBufferPointer, in members: Range<Int>) -> Range<Int> {
+            let none = members.lowerBound..<members.lowerBound
+            let name: StaticString = ",\"timing\":{"
+            guard let last = members.last, line[last] == UInt8(ascii: "}") else { return none }
+            var first = last
+            while first > members.lowerBound, last - first < 1000, line[first - 1] != UInt8(ascii: "{") {
+                first -= 1
+            }
+            let start = first - name.utf8CodeUnitCount
+            guard start >= members.lowerBound else { return none }
+            var cursor = ByteCursor(bytes: line, position: start)
+            return cursor.skip(name) ? first..<last : none
+        }
     }
 
     /// Makes a sealed journal line, without a line feed.
@@ -144,7 +190,7 @@ struct RecordLine {
         line.append(contentsOf: "\"}".utf8)
     }
 
-    /// Appends an output line, without a line feed, made from a journal's or an earlier output's.
+    /// Appends an output line, without its sum and line feed, made from a journal's or an earlier output's.
     func appendOutput(
         from line: UnsafeRawBufferPointer, index: Int, showsSample: Bool, to bytes: inout [UInt8]
     ) {
@@ -152,6 +198,7 @@ struct RecordLine {
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[id]))
         Self.appendPlace(index: index, sample: showsSample ? sample : nil, to: &bytes)
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: line[rest]))
+        bytes.append(UInt8(ascii: "}"))
     }
 
     static func appendPlace(index: Int, sample: Int?, to bytes: inout [UInt8]) {

@@ -90,6 +90,11 @@ final class ResultIndex {
         return try numbers.value(of: nameHash).map { Int($0) }
     }
 
+    /// As `find`, for names that don't come in order.
+    func lookUp(_ nameHash: UInt64) throws(StoreError) -> Int? {
+        try numbers.value(of: nameHash).map { Int($0) }
+    }
+
     /// Adds an entry that `find` didn't find.
     func insert(_ entry: Entry) throws(StoreError) -> Int {
         try entries.append(entry)

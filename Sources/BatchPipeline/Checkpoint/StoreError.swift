@@ -13,6 +13,8 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         case mismatch
         /// The reader of the output stream has closed it.
         case closedStream
+        /// Results of an earlier run would be lost, and nobody said that they may.
+        case wouldLose
         /// A wait for the lock was broken off.
         case interrupted
     }
@@ -26,11 +28,11 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - path: shown with escapes, like all values that are interpolated into the message.
-    package init(_ kind: Kind, path: String, _ message: Message) {
+    package init(_ kind: Kind, path: String, _ message: Message, code: Int32? = nil) {
         self.kind = kind
         self.path = path
         text = message
-        code = nil
+        self.code = code
     }
 
     /// - Parameter message: shown with escapes, line feeds included.
@@ -56,7 +58,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         case .cannotCreate: 73
         case .io, .closedStream: 74
         case .locked: 75
-        case .mismatch: 65
+        case .mismatch, .wouldLose: 65
         case .interrupted: 130
         }
     }

@@ -13,6 +13,7 @@ public final class StreamStore: ResultStore {
     private let heldLimit: Int
     private var held: [Int: [UInt8]] = [:]
     private var heldBytes = 0
+    private var sums = OutputSums()
     private var next = 0
     private var claimed = 0
     private var failure: StoreError?
@@ -55,12 +56,17 @@ public final class StreamStore: ResultStore {
         JSONBytes.append(key.id, to: &line)
         RecordLine.appendPlace(index: position / samples, sample: samples > 1 ? key.sample : nil, to: &line)
         RecordLine.appendRest(result, contentHash: key.contentHash, run: fingerprint.digest, to: &line)
-        line.append(0x0a)
         heldBytes += line.count
         held[position] = line
-        while let line = held.removeValue(forKey: next) {
+        while var line = held.removeValue(forKey: next) {
             heldBytes -= line.count
             next += 1
+            var ignored = 0
+            guard let record = line.withUnsafeBytes({ RecordLine(output: $0, index: &ignored) }) else {
+                preconditionFailure("a line of ours is one of an output's")
+            }
+            sums.seal(&line, from: 0, like: record)
+            line.append(0x0a)
             try write(line)
         }
     }

@@ -1,19 +1,34 @@
 import Foundation
 
 extension JobSettings {
-    /// How many lines of the input a run would take up: all that are not blank.
+    /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.
     /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once.
     /// - Throws: `JobError` if a file can't be read.
     public func countLines() throws -> Int? {
-        for path in input {
-            guard path != "-",
-                try POSIXFileSystem().infoIfPresent(path).map({ $0.kind == .regular }) ?? true
-            else { return nil }
-        }
+        guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
         var reader = LineReader(paths: input, lineLimit: 4096)
         var count = 0
-        while try reader.next() != nil { count += 1 }
+        while let line = try reader.next() {
+            if line.isUnterminated, try Self.isHalf(line) { continue }
+            count += 1
+        }
         return count
+    }
+
+    /// Whether the input is files alone.
+    func canReadTwice() throws -> Bool {
+        try input.allSatisfy { path in
+            try path != "-" && POSIXFileSystem().infoIfPresent(path).map { $0.kind == .regular } ?? true
+        }
+    }
+
+    private static func isHalf(_ line: InputLine) throws -> Bool {
+        guard line.excessLength != nil else { return line.isHalf }
+        var reader = LineReader(paths: [line.file])
+        while let whole = try reader.next() {
+            if whole.number == line.number { return whole.isHalf }
+        }
+        return false
     }
 }

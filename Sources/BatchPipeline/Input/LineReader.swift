@@ -12,6 +12,14 @@ struct InputLine {
     var number: Int
     /// 1-based, over all files of the job.
     var overallNumber: Int
+    /// A file's last line that has no line feed.
+    var isUnterminated = false
+
+    /// Half a line: one without a line feed that is no whole JSON object. It seems that its writer is still at
+    /// it, or was broken off.
+    var isHalf: Bool {
+        isUnterminated && excessLength == nil && (try? PromptRecord.parseObject(bytes)) == nil
+    }
 }
 
 /// Reads lines from several files in a row, holding no more than one line at a time.
@@ -85,6 +93,7 @@ struct LineReader {
         overallNumber += 1
         var line = InputLine(bytes: bytes, file: source.name, number: number, overallNumber: overallNumber)
         if length > lineLimit { line.excessLength = length }
+        line.isUnterminated = !isComplete
         if line.bytes.last == 0x0D { line.bytes.removeLast() }
         if number == 1, line.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { line.bytes.removeFirst(3) }
         return line

@@ -7,7 +7,7 @@ struct SeenIDs {
     init(_ scratch: Scratch) { digests = HashTable(scratch) }
 
     /// - Returns: false if the id was met before.
-    /// - Throws: `StoreError` if a scratch file can't be made, written or read.
+    /// - Throws: `StoreError` if a scratch file can't be read, or neither disk nor memory has room.
     mutating func insert(_ id: String) throws -> Bool {
         var id = id
         let hash = id.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }

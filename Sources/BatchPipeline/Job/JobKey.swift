@@ -156,6 +156,13 @@ public struct JobKey: Sendable {
         JobKey("max_failures", "N|P%", "how many lines may fail, or which share of them (default 0)") {
             job, value throws(SettingProblem) in job.maxFailures = try value.failureLimit()
         },
+        JobKey(
+            "keep_old", "N",
+            "how many earlier outputs (and journals) stay as OUTPUT.old-1 and so on, where results go with their lines "
+                + "(default 3)"
+        ) {
+            job, value throws(SettingProblem) in job.keepOld = try value.int(in: 0...1000)
+        },
     ]
 
     private static let machineKeys = [

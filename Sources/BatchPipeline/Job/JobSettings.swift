@@ -73,6 +73,8 @@ public struct JobSettings: Sendable, Equatable {
     public var prefillChunk = JobSettings.defaultPrefillChunk
 
     public var maxFailures = FailureLimit.count(0)
+    /// How many earlier outputs stay under other names, where results would be lost with them.
+    public var keepOld = 3
     /// Seconds between two savings of the completions under way.
     public var checkpointInterval = 15.0
 

@@ -149,6 +149,8 @@ final class JobRun: RequestSource {
     // MARK: The end
 
     func completed() {
+        // Asked to stop at the last moment: then the next run puts the results in place.
+        guard stopFlag.beginEnd() else { return abandoned([], error: nil) }
         end([]) {
             let count = feeder.count
             let allowed = job.maxFailures.allowed(of: count.lines)
@@ -183,7 +185,9 @@ final class JobRun: RequestSource {
     }
 
     private func outcome(_ status: RunOutcome.Status) -> RunOutcome {
-        RunOutcome(status: status, statistics: currentStatistics, failures: failures)
+        RunOutcome(
+            status: status, statistics: currentStatistics, failures: failures,
+            unfinished: feeder.count.unfinished)
     }
 
     // MARK: Checkpoints and progress

@@ -1,5 +1,4 @@
 import BatchEngine
-import Crypto
 import Foundation
 import Foundations
 import PhiModel
@@ -14,6 +13,8 @@ final class LineFeeder: @unchecked Sendable {
         var positions = 0
         /// Pieces of work that an earlier run has done.
         var done = 0
+        /// Half lines at the end of the input, or of one of its files.
+        var unfinished: [UnfinishedLine] = []
         /// Whether `lines` is all there are.
         var isWhole = false
     }
@@ -30,6 +31,7 @@ final class LineFeeder: @unchecked Sendable {
     // Used by the feeder's thread alone.
     private var reader: LineReader
     private var seen: SeenIDs
+    private var hasLookedAhead = false
 
     /// - Throws: `JobError` if a template of the job is malformed.
     init(job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue) throws {
@@ -60,10 +62,19 @@ final class LineFeeder: @unchecked Sendable {
     private func run() {
         do {
             while let line = try reader.next() {
+                if line.isHalf {
+                    let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
+                    lock.withLock { counted.unfinished.append(half) }
+                    continue
+                }
                 guard try feed(line) else { return }
             }
             lock.withLock { counted.isWhole = true }
+            let end = InputEnd(lines: count.lines, isCut: !count.unfinished.isEmpty)
+            try store.use { try $0.inputEnds(end) }
             queue.finish()
+        } catch let error as StoreError where error.kind == .wouldLose {
+            queue.fail(error)
         } catch {
             queue.finish(error)
         }
@@ -87,6 +98,10 @@ final class LineFeeder: @unchecked Sendable {
                 lock.withLock { counted.done += 1 }
                 continue
             }
+            if !hasLookedAhead {
+                hasLookedAhead = true
+                try LookAhead(job: job, store: store).look(past: line.overallNumber, lines: index + 1)
+            }
             let line = try prepared ?? prepare(parsed.record)
             prepared = line
             let work: Work
@@ -104,36 +119,13 @@ final class LineFeeder: @unchecked Sendable {
 
     // MARK: From bytes to a record
 
-    private struct IdentifiedLine {
-        var id: String
-        var contentHash: UInt64
-        var record: Result<PromptRecord, LineError>
-    }
-
-    /// Every line gets an id, its own or its number, even if it is wrong otherwise.
-    private func identify(_ line: InputLine) throws -> IdentifiedLine {
-        var hash = SHA256()
-        line.bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        var result = IdentifiedLine(
-            id: String(line.overallNumber), contentHash: 0,
-            record: .failure(
-                LineError(
-                    .lineTooLong,
-                    "The line has \(line.excessLength ?? 0) bytes; at most \(reader.lineLimit) are read.")))
-        if line.excessLength == nil {
-            do throws(LineError) {
-                let fields = try PromptRecord.parseObject(line.bytes)
-                if let id = try PromptRecord.id(of: fields) { result.id = id }
-                result.record = .success(try PromptRecord(fields: fields))
-            } catch {
-                result.record = .failure(error)
-            }
+    /// An id that has come before belongs to the line that came first.
+    private func identify(_ line: InputLine) throws -> LineIdentity {
+        var identity = LineIdentity(line, lineLimit: reader.lineLimit)
+        if try !seen.insert(identity.id) {
+            identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
         }
-        if try !seen.insert(result.id) {
-            result.record = .failure(LineError(.duplicateID, "The id \"\(result.id)\" has come before."))
-        }
-        result.contentHash = hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        return result
+        return identity
     }
 
     // MARK: From a record to token ids

@@ -43,6 +43,14 @@ public struct FailedLine: Sendable, Equatable {
     public var error: LineError
 }
 
+/// Half a line at the end of an input, which is left for the next run.
+public struct UnfinishedLine: Sendable, Equatable {
+    public var file: String
+    public var line: Int
+    /// How many bytes of it are there.
+    public var bytes: Int
+}
+
 /// How a run ended.
 public struct RunOutcome: Sendable {
     public enum Status: Sendable, Equatable {
@@ -50,7 +58,7 @@ public struct RunOutcome: Sendable {
         case complete
         /// Every line was tried, but more failed than `max_failures` allows.
         case tooManyFailures(allowed: Int)
-        /// The stop flag was set; the next run goes on from here.
+        /// The stop flag was set in time; the next run goes on from here.
         case interrupted
     }
 
@@ -58,4 +66,6 @@ public struct RunOutcome: Sendable {
     public var statistics: RunStatistics
     /// The first few lines that failed.
     public var failures: [FailedLine]
+    /// Half lines at the end of the input's files. They count nowhere else.
+    public var unfinished: [UnfinishedLine] = []
 }

@@ -15,6 +15,15 @@ final class SharedStore: @unchecked Sendable {
         return isClosed ? nil : try store.claim(key, position: position)
     }
 
+    /// - Returns: whether to go on: neither is the run over, nor is all known.
+    func lookAhead(at key: WorkKey) throws -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        guard !isClosed else { return false }
+        try store.lookAhead(at: key)
+        return store.needsLookAhead
+    }
+
     func use<Value>(_ body: (any ResultStore) throws -> Value) rethrows -> Value {
         lock.lock()
         defer { lock.unlock() }

@@ -1,12 +1,31 @@
 import Synchronization
 
-/// Asks a run to stop: set by a signal handler, looked at between steps.
+/// Asks a run to stop: set by a signal handler, looked at between steps. A run whose last answer is made ends by
+/// itself, and says so here: then it is too late to stop it.
 public final class StopFlag: Sendable {
-    private let flag = Atomic<Bool>(false)
+    private enum Phase {
+        static let running: UInt8 = 0
+        static let stopping: UInt8 = 1
+        static let ending: UInt8 = 2
+    }
+    private let phase = Atomic<UInt8>(Phase.running)
 
     public init() {}
 
-    public var isSet: Bool { flag.load(ordering: .acquiring) }
+    public var isSet: Bool { phase.load(ordering: .acquiring) == Phase.stopping }
 
-    public func set() { flag.store(true, ordering: .releasing) }
+    /// - Returns: false if the run is putting its results in place, and won't stop.
+    @discardableResult public func set() -> Bool {
+        phase.compareExchange(
+            expected: Phase.running, desired: Phase.stopping, ordering: .acquiringAndReleasing
+        ).original != Phase.ending
+    }
+
+    /// From here on the run doesn't stop.
+    /// - Returns: false if it was asked to before.
+    func beginEnd() -> Bool {
+        phase.compareExchange(
+            expected: Phase.running, desired: Phase.ending, ordering: .acquiringAndReleasing
+        ).original != Phase.stopping
+    }
 }

@@ -49,6 +49,15 @@ final class WorkQueue: @unchecked Sendable {
         condition.unlock()
     }
 
+    /// No more will come, and what is waiting is not to be done either.
+    func fail(_ error: any Error) {
+        condition.lock()
+        items = []
+        (head, weight) = (0, 0)
+        condition.unlock()
+        finish(error)
+    }
+
     /// Nobody will take more.
     func close() {
         condition.lock()

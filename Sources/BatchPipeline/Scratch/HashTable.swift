@@ -20,7 +20,7 @@ struct HashTable {
     }
 
     /// Adds a key that isn't there.
-    /// - Throws: `StoreError` if a scratch file can't be made, written or read.
+    /// - Throws: `StoreError` if a scratch file can't be read, or neither disk nor memory has room.
     mutating func insert(_ key: UInt64, _ value: UInt64) throws(StoreError) {
         recent[key] = value
         if recent.count >= scratch.residentCount { try spill() }
@@ -29,7 +29,7 @@ struct HashTable {
     private mutating func spill() throws(StoreError) {
         let pairs = recent.map { SortedRun.Pair(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
         recent.removeAll(keepingCapacity: true)
-        var writer = SortedRun.Writer(try scratch.makeFile(), count: pairs.count)
+        var writer = SortedRun.Writer(scratch.makeFile(), count: pairs.count)
         for pair in pairs { try writer.append(pair) }
         var run = try writer.finish()
         while let last = runs.last, last.count < 2 * run.count {

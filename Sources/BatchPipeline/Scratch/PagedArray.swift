@@ -71,7 +71,7 @@ final class PagedArray<Element: BitwiseCopyable> {
         let size = Self.stride << pageShift
         let bytes = UnsafeMutableRawBufferPointer(start: memory + frame << pageShift, count: size)
         if isChanged[frame] {
-            if file == nil { file = try scratch.makeFile() }
+            if file == nil { file = scratch.makeFile() }
             try file?.write(UnsafeRawBufferPointer(bytes), at: held[frame] * size)
             isChanged[frame] = false
         }

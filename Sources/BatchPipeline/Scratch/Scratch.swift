@@ -2,6 +2,9 @@ import Foundation
 
 /// Where what grows with the lines goes while a run lasts, once memory holds enough of it: files that lose
 /// their name as soon as they are open, and so are gone with the process however it ends.
+///
+/// Where no file can be made, or the disk fills, memory takes what the files would have held, up to 1 GiB in
+/// all: some 100 bytes a result.
 public struct Scratch: Sendable {
     /// How many elements of each kind stay in memory.
     public static let defaultResidentCount = 1 << 14
@@ -9,45 +12,57 @@ public struct Scratch: Sendable {
     private enum Place: Sendable {
         /// The name that files have for an instant. Not for two users at a time.
         case path(String, any FileSystem)
-        case folder(String)
+        case folder(String, any FileSystem)
         case memory
     }
 
     let residentCount: Int
     private let place: Place
+    private let memory: ScratchMemory
 
-    private init(_ place: Place, residentCount: Int) {
+    private init(_ place: Place, residentCount: Int, memory: ScratchMemory) {
         precondition(residentCount >= 2 && residentCount & (residentCount - 1) == 0, "a power of two")
         self.place = place
         self.residentCount = residentCount
+        self.memory = memory
     }
 
-    /// Files that lie at `path` for an instant; without them the work can't go on.
+    /// Files that lie at `path` for an instant.
     /// - Parameter residentCount: a power of two, at least 2.
-    init(path: String, residentCount: Int = defaultResidentCount, in system: any FileSystem) {
-        self.init(.path(path, system), residentCount: residentCount)
+    init(
+        path: String, residentCount: Int = defaultResidentCount, memory: ScratchMemory = .shared,
+        in system: any FileSystem
+    ) {
+        self.init(.path(path, system), residentCount: residentCount, memory: memory)
     }
 
-    /// Files in a folder, which is made at the first need. Where that can't be, or no file can be made in
-    /// it, memory takes what the files would have held: some 50 bytes a result.
+    /// Files in a folder, which is made at the first need.
     ///
     /// - Parameters:
     ///   - folder: a folder meant for what may be lost, such as the cache; nil for memory alone.
     ///   - residentCount: how many elements are held before a file is made; a power of two, at least 2.
     public static func folder(_ folder: String?, residentCount: Int = defaultResidentCount) -> Scratch {
-        Scratch(folder.map { .folder($0) } ?? .memory, residentCount: residentCount)
+        self.folder(folder, residentCount: residentCount, memory: .shared, in: POSIXFileSystem())
     }
 
-    func makeFile() throws(StoreError) -> any ScratchFile {
+    static func folder(
+        _ folder: String?, residentCount: Int = defaultResidentCount, memory: ScratchMemory = .shared,
+        in system: any FileSystem
+    ) -> Scratch {
+        Scratch(
+            folder.map { .folder($0, system) } ?? .memory, residentCount: residentCount, memory: memory)
+    }
+
+    func makeFile() -> any ScratchFile {
         switch place {
-        case .path(let path, let system): return try Self.namelessFile(path, in: system)
-        case .folder(let folder):
+        case .path(let path, let system):
+            return SpillFile(try? Self.namelessFile(path, in: system), memory: memory)
+        case .folder(let folder, let system):
             try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             // One that a kill leaves with its name is empty, and harms nobody.
             let path = "\(folder)/scratch-\(UInt64.random(in: 0 ... .max)).tmp"
-            if let file = try? Self.namelessFile(path, in: POSIXFileSystem()) { return file }
-            return MemoryFile()
-        case .memory: return MemoryFile()
+            return SpillFile(try? Self.namelessFile(path, in: system), memory: memory)
+        case .memory: return SpillFile(nil, memory: memory)
         }
     }
 

@@ -55,7 +55,7 @@ final class SortedRun {
     static func merged(_ first: SortedRun, _ second: SortedRun, _ scratch: Scratch) throws(StoreError)
         -> SortedRun
     {
-        var writer = Writer(try scratch.makeFile(), count: first.count + second.count)
+        var writer = Writer(scratch.makeFile(), count: first.count + second.count)
         let (left, right) = (Reader(first), Reader(second))
         var (a, b) = (try left.next(), try right.next())
         while let pair = a ?? b {

@@ -1,0 +1,90 @@
+/// Results whose lines are no longer in the input: few of them may go, and not without a trace.
+extension JournalStore {
+    /// Looks what would be lost now that the whole input is claimed or looked at.
+    /// - Throws: `StoreError` of kind `wouldLose`.
+    func checkLosses(_ end: InputEnd) throws(StoreError) {
+        guard end.lines > 0 else { return try checkEmptyInput() }
+        guard !prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
+        let all = "the \(earlier.found) results of an earlier run"
+        let what =
+            if earlier.kept == 0 {
+                "none of \(all) fits a line of the input any more (lines gone: \(earlier.gone), changed: "
+                    + "\(earlier.changed))"
+            } else if earlier.losesTooMany {
+                "of \(all) \(earlier.gone) would go, as their lines are not in the input any more"
+            } else {
+                "of \(all) \(earlier.gone) would go, as their lines are not in the input; but that ends in half a "
+                    + "line, so it seems to be still written"
+            }
+        throw StoreError(
+            .wouldLose, path: paths.output,
+            what
+                + ". Nothing is replaced. Mend the input, or name another output; if the results may go, use "
+                + "--prune.")
+    }
+
+    /// An input without lines is hardly ever meant, and its output is quickly made by other means.
+    private func checkEmptyInput() throws(StoreError) {
+        let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
+        guard storedAtStart > 0 || outputSize > 0 else { return }
+        let what = outputSize > 0 ? paths.output : paths.journal
+        throw StoreError(
+            .wouldLose, path: paths.output,
+            "the input has no lines, and results of an earlier run are there. They stay: an input without lines "
+                + "never replaces results. If they may go, remove \(what).")
+    }
+
+    /// Keeps the earlier output under another name if not all of it goes into the new one. It stays in place
+    /// too, until the new one takes that.
+    func keepEarlierOutput() throws {
+        guard let there = try system.infoIfPresent(paths.output), there.size > 0 else { return }
+        guard !usesOutput || earlier.lostFromOutput > 0 else { return }
+        var text = ""
+        if usesOutput {
+            text =
+                "results of the earlier output that are not in the new one: \(earlier.lostFromOutput), of which "
+                + "with lines that are gone: \(earlier.inOutput.gone); "
+        }
+        guard keptOutputCount > 0 else {
+            warnings.append(text + "the earlier output is not kept, as keep_old is 0.")
+            return
+        }
+        let name = try keptOutputs.keep()
+        try system.syncFolder(paths.folder)
+        warnings.append(text + "the earlier output is kept as \(name).")
+        hasKeptOutput = true
+    }
+
+    /// The journal is all that has the results of an unfinished run.
+    func keepJournal() throws {
+        let gone = earlier.inJournal.gone
+        guard gone > 0, keptOutputCount > 0, journal != nil else { return }
+        let name = try keptJournals.keep()
+        try system.syncFolder(paths.folder)
+        warnings.append(
+            "results of the earlier, unfinished run whose lines are gone: \(gone); its journal is kept as \(name)."
+        )
+        warnings += keptJournals.removeOldest(but: keptOutputCount)
+    }
+
+    var keptOutputs: KeptFiles {
+        KeptFiles(path: paths.output, folder: paths.folder, spared: inputs, system: system) { file in
+            var isOurs = false
+            try LineScanner(file: file).forEachLine { line in
+                var ignored = 0
+                isOurs = line.isWhole && RecordLine(output: line.bytes, index: &ignored) != nil
+                return false
+            }
+            return isOurs
+        }
+    }
+
+    var keptJournals: KeptFiles {
+        KeptFiles(path: paths.journal, folder: paths.folder, spared: inputs, system: system) { file in
+            switch try JournalReader(file: file).header() {
+            case .valid, .otherVersion: true
+            case .damaged, nil: false
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// A look through the lines to come, before the first work on one of them: an input from which too many lines
+/// are gone shows itself before the work, and not at its end. It goes no further than needed: where an input was
+/// only added to, it doesn't even begin.
+///
+/// Needs an input that can be read twice. With others the same is found when all lines are read.
+struct LookAhead {
+    let job: JobSettings
+    let store: SharedStore
+
+    /// - Parameters:
+    ///   - number: the overall number of the last line that is claimed.
+    ///   - lines: how many are.
+    /// - Throws: `StoreError` of kind `wouldLose`; `JobError` if the input can't be read.
+    func look(past number: Int, lines: Int) throws {
+        guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
+        var reader = LineReader(paths: job.input)
+        var end = InputEnd(lines: lines)
+        while let line = try reader.next() {
+            guard line.overallNumber > number else { continue }
+            if line.isHalf {
+                end.isCut = true
+                continue
+            }
+            end.lines += 1
+            let identity = LineIdentity(line, lineLimit: reader.lineLimit)
+            for sample in 0..<job.samples {
+                let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
+                guard try store.lookAhead(at: key) else { return }
+            }
+        }
+        try store.use { try $0.inputEnds(end) }
+    }
+}
