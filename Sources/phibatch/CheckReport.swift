@@ -1,4 +1,5 @@
 import BatchPipeline
+import Foundations
 
 /// What `status --check` says of an output.
 struct CheckReport {

@@ -1,3 +1,5 @@
+import Foundations
+
 /// The sums at the ends of an output's lines. Each is of all lines up to its own, so that not only a line that
 /// was edited shows, but also one that was put in, taken out or moved. (Lines taken from the end leave what a
 /// shorter job would have written; that they are missing only the input can tell.)
