@@ -1,6 +1,7 @@
 # make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
 # make test   all tests, in release
 # make torture  kill a real job 200 times and compare (KILLS=n)
+# make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
 # make help   the other targets
 SHELL := /bin/sh
@@ -13,7 +14,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: demo test torture sanitize fuzz fuzz-corpus bench-peers perplexity build model clean help format lint check-swift check-python
+.PHONY: demo test torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -32,12 +33,19 @@ test: check-swift
 	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
 		$(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
 	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes torture KILLS=20)
+	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes attack ATTACKS=quick)
 
 # Ends a real job over and over at random moments; what comes out must be as if undisturbed.
 KILLS ?= 200
 torture: build model
 	@echo "==> killing a job $(KILLS) times"
 	@$(TEST_CACHE) $(PYTHON) Tests/Torture/torture.py --kills $(KILLS) --program $(PHIBATCH) --model $(MODEL)
+
+# What bad luck and bad will can do to the real program; CASE is the beginning of cases' names (kills, limits/pids).
+attack: build model
+	@echo "==> attacking the program"
+	@$(PYTHON) -B Tests/Attack/attack.py $(if $(filter quick,$(ATTACKS)),--quick) --program $(PHIBATCH) --model $(MODEL) \
+		$(CASE)
 
 # The tests under the thread and the address sanitizer, built apart. The demo model is left out: too slow.
 sanitize: check-swift
@@ -105,7 +113,7 @@ help:
 	@sed -n 's/^# make/make/p' Makefile
 	@echo "make build  the program only: $(PHIBATCH)"
 	@echo "make model  the embedded model only: $(MODEL)"
-	@echo "make test FILTER=NAME  some of the tests, without torture"
+	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"

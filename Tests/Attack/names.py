@@ -1,0 +1,226 @@
+"""Names: of one character, not UTF-8, those of our own files; links; the cache folder."""
+import json
+import os
+
+from harness import REFUSALS, Skip, case, expect, results, snapshot
+from kills import faulty, spread
+
+MINE = b"This is mine, and nobody else's.\n"
+# The names of files beside an output, of this version and the ones before.
+SUFFIXES = [".tmp", ".journal", ".lock", ".journal.tmp", ".journal.inflight", ".journal.inflight.tmp",
+            ".journal.index.tmp", ".journal.ids.tmp", ".journal.old-1", ".old-1"]
+
+
+def refused_or_complete(bench, run, folder, what, output="out.jsonl"):
+    run.must_end_with(0, *REFUSALS, what=what)
+    if run.code == 0:
+        expect(results(folder, output) == bench.expected(bench.small), f"{what}: status 0, but other results")
+
+
+def own_names(bench):
+    """The names, other than the output's, that a run makes, moves or removes beside it: whatever they are now."""
+    def make():
+        names = []
+        for more in ([], ["--restart"]):
+            folder = bench.subfolder("names")
+            bench.small.write(folder)
+            settings = bench.small.settings + ["--checkpoint-interval", "0"]
+            bench.run(bench.command(settings), folder)
+            _, calls = faulty(bench, bench.command(settings + ["--restart"]), folder, folder)
+            for call in calls:
+                name = os.path.basename(call.path.replace(" (deleted)", ""))
+                if call.path.startswith(folder + "/") and name.startswith("out.jsonl."):
+                    names.append(name[len("out.jsonl"):])
+        return sorted(set(names))
+    try:
+        found = bench.suite.once("own names", make)
+    except Skip:
+        found = []
+    names = list(dict.fromkeys(found + SUFFIXES))
+    return spread(names, 5) if bench.quick else names
+
+
+# MARK: Short and strange
+
+@case("names/one-character", quick=True)
+def one_character(bench):
+    expected = bench.expected(bench.small)
+    for output, made in (("X", "X"), ("é", "é"), ("n/o.jsonl", "n/o.jsonl"), ("./Z", "Z"), ("a/b", "a/b"),
+                         ("a//b///c", "a/b/c"), ("Y/", "Y"), ("/", None), ("//", None), (".", None), ("..", None),
+                         ("./", None), ("", None), (" ", " "), ("\\", "\\"), ("~", "~"), ("in.jsonl/", None),
+                         ("x/..", None), ("../", None)):
+        folder = bench.subfolder("x")
+        bench.small.write(folder)
+        what = f"--output {output!r}"
+        run = bench.run(bench.command(bench.small.settings, output=output), folder, what=what)
+        run.must_end_with(0, *REFUSALS, what=what)
+        if made is None:
+            expect(run.code != 0, f"{what}: status 0")
+        elif made != "Y":
+            run.must_end_with(0, what=what)
+        if run.code == 0:
+            expect(results(folder, made) == expected, f"{what}: other results")
+    folder = bench.subfolder("x")
+    os.symlink(bench.suite.model, os.path.join(folder, "m"))
+    bench.small.write(folder, "i")
+    with open(os.path.join(folder, "j"), "w") as file:
+        json.dump({"model": "m", "input": "i", "output": "o", "max_tokens": 3, "threads": 1, "workers": 2, "seed": 3,
+                   "max_failures": 1}, file)
+    bench.run(["run", "j"], folder, what="run j").must_end_with(0, what="run j")
+    expect(results(folder, "o") == expected, "run j: other results")
+    for arguments in (["status", "j"], ["run", "k"], ["run", ""], ["run", "/"], ["run", "."], ["status", ""]):
+        run = bench.run(arguments, folder, what=" ".join(arguments))
+        run.must_end_with(0, 64, 65, 66, what=" ".join(arguments))
+    bench.run(["run", "./j", "--restart"], folder).must_end_with(0, what="run ./j --restart")
+
+
+@case("names/long")
+def long_names(bench):
+    """Names that fit, but leave no room for ours beside them."""
+    for length in (200, 240, 247, 250, 255, 256, 5000):
+        folder = bench.subfolder("long")
+        bench.small.write(folder)
+        name = "o" * length
+        what = f"an output's name of {length} bytes"
+        run = bench.run(bench.command(bench.small.settings, output=name), folder, what=what)
+        refused_or_complete(bench, run, folder, what, name)
+        if run.code:
+            expect(os.listdir(folder) == ["in.jsonl"], f"{what}: left {os.listdir(folder)}")
+
+
+@case("names/no-folder")
+def no_folder(bench):
+    """The working folder is gone."""
+    for arguments in (bench.command(bench.small.settings), ["run", "j"], ["status", "j"]):
+        folder = bench.subfolder("gone")
+        script = ["-c", 'rmdir "$PWD" && exec "$0" "$@"', bench.suite.program, *arguments]
+        run = bench.wait(bench.start(script, folder, program="/bin/sh"))
+        run.must_end_with(*REFUSALS, what=f"{arguments[0]} in a folder that is gone")
+
+
+@case("names/not-utf8", quick=True)
+def not_utf8(bench):
+    expected = bench.expected(bench.small)
+    probe = os.fsencode(bench.subfolder("probe"))
+    try:
+        open(os.path.join(probe, b"\xff"), "w").close()
+    except OSError:
+        raise Skip("the file system takes UTF-8 only") from None
+    for name in (b"o\xff.jsonl", b"\xfe", b"o\xcc\x81\xc3.jsonl", b"d\xff/o.jsonl", b"o\xed\xa0\x80",
+                 b"e\xcc\x81.jsonl"):
+        folder = os.fsencode(bench.subfolder("bytes"))
+        bench.small.write(os.fsdecode(folder))
+        os.rename(os.path.join(folder, b"in.jsonl"), os.path.join(folder, b"i\xfe.jsonl"))
+        os.symlink(bench.suite.model, os.path.join(folder, b"m\xff"))
+        command = bench.command(bench.small.settings, model=b"m\xff", input=b"i\xfe.jsonl", output=name)
+        for attempt in ("", ", once more"):
+            bench.run(command, folder, what=f"{name}{attempt}").must_end_with(0, what=f"{name}{attempt}")
+            expect(results(folder, name) == expected, f"{name}{attempt}: other results")
+            there = set(os.listdir(folder)) - {b"i\xfe.jsonl", b"m\xff", name.split(b"/")[0]}
+            expect(not there, f"{name}: there is also {there}")
+        status = bench.run(["status", *command[1:]], folder)
+        status.must_end_with(0, what=f"status of {name}")
+    folder = os.fsencode(bench.subfolder("job"))
+    bench.small.write(os.fsdecode(folder))
+    with open(os.path.join(folder, b"j\xff.yaml"), "w") as file:
+        file.write(f"model: {bench.suite.model}\ninput: in.jsonl\noutput: out.jsonl\nmax_failures: 1\nmax_tokens: 3\n")
+    bench.run([b"run", b"j\xff.yaml"], folder).must_end_with(0, what="a job file's name that is not UTF-8")
+
+
+# MARK: Our own names
+
+@case("names/input-like-ours", quick=True)
+def input_like_ours(bench):
+    """An input is never written, whatever its name."""
+    bench.expected(bench.small)
+    for suffix in own_names(bench):
+        for restart in [[]] if bench.quick else [[], ["--restart"]]:
+            folder = bench.subfolder("input")
+            bench.small.write(folder, "in" + suffix)
+            before = snapshot(folder)
+            what = f"--input in{suffix} --output in"
+            command = bench.command(bench.small.settings + restart, input="in" + suffix, output="in")
+            for _ in range(2):
+                run = bench.run(command, folder, what=what)
+                after = snapshot(folder).get(("in" + suffix).encode())
+                expect(after == before[("in" + suffix).encode()], f"{what}: the input is changed or gone, {run}")
+                refused_or_complete(bench, run, folder, what, "in")
+
+
+@case("names/foreign-like-ours", quick=True)
+def foreign_like_ours(bench):
+    """No file that is not provably ours is written or removed, by a run, a second one, or a restart."""
+    bench.expected(bench.small)
+    wrong = []
+    for suffix in own_names(bench):
+        for content in [MINE] if bench.quick else [MINE, b"", b'{"my":"json"}\n']:
+            folder = bench.subfolder("foreign")
+            bench.small.write(folder)
+            with open(os.path.join(folder, "out.jsonl" + suffix), "wb") as file:
+                file.write(content)
+            before = snapshot(folder)[f"out.jsonl{suffix}".encode()]
+            what = f"out.jsonl{suffix} with {content[:9]}"
+            for more in ([], ["--restart"]):
+                run = bench.run(bench.command(bench.small.settings + more), folder, what=what)
+                refused_or_complete(bench, run, folder, what)
+                # An empty file may be what a killed run has left, before it could write in it.
+                if content and snapshot(folder).get(f"out.jsonl{suffix}".encode()) != before:
+                    wrong.append(f"out.jsonl{suffix}")
+                    break
+    expect(not wrong, lambda: f"changed or gone: {', '.join(dict.fromkeys(wrong))}")
+
+
+@case("names/links-like-ours", quick=True)
+def links_like_ours(bench):
+    """A link with one of our names is not followed."""
+    bench.expected(bench.small)
+    wrong = []
+    for suffix in own_names(bench):
+        for dangling in [False] if bench.quick else [False, True]:
+            folder, other = bench.subfolder("link"), bench.subfolder("other")
+            bench.small.write(folder)
+            target = os.path.join(other, "diary")
+            if not dangling:
+                with open(target, "wb") as file:
+                    file.write(MINE)
+            os.symlink(target, os.path.join(folder, "out.jsonl" + suffix))
+            before = snapshot(other)
+            what = f"out.jsonl{suffix} is a link{' to nothing' if dangling else ''}"
+            for more in ([], ["--restart"]):
+                run = bench.run(bench.command(bench.small.settings + more), folder, what=what)
+                refused_or_complete(bench, run, folder, what)
+            if snapshot(other) != before:
+                wrong.append(what)
+            elif not os.path.islink(os.path.join(folder, "out.jsonl" + suffix)):
+                wrong.append(f"{what}: it is gone")
+    expect(not wrong, lambda: f"{len(wrong)}: {'; '.join(wrong)}")
+
+
+@case("names/cache-folder", quick=True)
+def cache_folder(bench):
+    """A cache folder that holds others' things is not cleaned."""
+    bench.expected(bench.small)
+    for inside in ("", "phibatch"):
+        cache, folder = bench.subfolder("cache"), bench.subfolder("job")
+        top = os.path.join(cache, inside)
+        os.makedirs(top, exist_ok=True)
+        for name in ("letter.tmp", "a.weights", "model.1-2.tmp", "scratch-1", "notes", "x.weights.tmp",
+                     "model-5f.weights"):
+            with open(os.path.join(top, name), "wb") as file:
+                file.write(MINE)
+        # More than the cache may take in all: sparse.
+        try:
+            with open(os.path.join(top, "mine.weights"), "wb") as file:
+                file.truncate(40_000_000_000)
+            os.utime(os.path.join(top, "mine.weights"), (1, 1))
+        except OSError:
+            pass
+        before = {name: os.lstat(os.path.join(top, name)) for name in os.listdir(top)}
+        bench.small.write(folder)
+        for more in ([], ["--restart"]):
+            run = bench.run(bench.command(bench.small.settings + more), folder, environment={"PHIBATCH_CACHE": cache})
+            run.must_end_with(0)
+        gone = [name for name, status in before.items() if not os.path.lexists(os.path.join(top, name))
+                or (os.lstat(os.path.join(top, name)).st_size, os.lstat(os.path.join(top, name)).st_mtime_ns)
+                != (status.st_size, status.st_mtime_ns)]
+        expect(not gone, f"gone or changed in PHIBATCH_CACHE/{inside}: {sorted(gone)}")

@@ -1,0 +1,209 @@
+"""What reaches a terminal: nothing from data that it would obey; and readers of stderr that don't read."""
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+from harness import Failure, Job, Skip, case, expect, results, wait_until
+
+# ESC, BEL, CR, line feed with a forged line, DEL, C1 (CSI), bidirectional override and isolate, line separator.
+EVIL = "a\x1b[31mb\x07c\rd\nphibatch: forged\x7fe\x9b2Jf\u202eg\u2066h\u2028i"
+PLAIN_EVIL = "a\x1b]0;owned\x07\nphibatch: forged\u202e"
+
+
+# Control characters but line feed, what turns the direction or breaks lines, and bytes that are no UTF-8.
+BAD = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
+
+
+def must_be_plain(run, what):
+    """Nothing of that on stdout or stderr, and no forged line."""
+    for stream in (run.err, run.out):
+        text = stream.decode("utf-8", "surrogateescape")
+        bad = BAD.search(text)
+        expect(not bad, lambda: f"{what}: the terminal gets {ascii(text[max(0, bad.start() - 100):bad.end() + 50])}")
+        expect("\nphibatch: forged" not in "\n" + text, f"{what}: a forged line: {ascii(text[-300:])}")
+
+
+def lines_of_evil():
+    return [json.dumps({"id": EVIL, "prompt": "Hi"}), json.dumps({"id": EVIL, "prompt": "again"}),
+            json.dumps({"id": "k" + EVIL, EVIL: 1}), json.dumps({"id": "m", "prompt": "x", "max_tokens": EVIL}),
+            json.dumps({"id": "r", "messages": [{"role": EVIL, "content": "x"}]}), '{"' + "\x1b[2J" + '": 1}',
+            '{"id":"n","prompt":"x",\x1b[31m}', json.dumps({"id": "d", "prompt": {EVIL: 1}}), EVIL.replace("\n", " "),
+            json.dumps({"id": "t", "prompt": "x", "temperature": EVIL}), json.dumps({EVIL * 50: EVIL})]
+
+
+@case("terminal/lines", quick=True)
+def evil_lines(bench):
+    folder = bench.subfolder("lines")
+    job = Job(["--max-tokens", "2", "--threads", "1"], lines_of_evil())
+    job.write(folder)
+    run = bench.run(bench.command(job.settings), folder)
+    run.must_end_with(3)
+    must_be_plain(run, "failed lines")
+    # Few are shown of each run: one at a time.
+    for number, line in enumerate(job.lines):
+        Job([], [line, '{"id":"x"}']).write(folder)
+        run = bench.run(bench.command(job.settings + ["--restart"]), folder, what=f"line {number}")
+        run.must_end_with(3, what=f"line {number}")
+        must_be_plain(run, f"line {number}")
+    run = bench.run(["tokenize", "--model", bench.suite.model], folder, stdin=open(os.path.join(folder, "in.jsonl")))
+    must_be_plain(run, "tokenize")
+
+
+@case("terminal/paths", quick=True)
+def evil_paths(bench):
+    evil = PLAIN_EVIL.replace("/", "")
+    for name in (evil, "\x9b2J", "tab\there", "o\x7f"):
+        folder = bench.subfolder("paths")
+        bench.small.write(folder)
+        settings = bench.small.settings
+        os.symlink(bench.suite.model, os.path.join(folder, f"m{name}"))
+        os.symlink("in.jsonl", os.path.join(folder, f"i{name}"))
+        with open(os.path.join(folder, f"j{name}"), "w") as file:
+            file.write(f"modle: x\n{json.dumps(name)}: 5\n")
+        os.mkdir(os.path.join(folder, f"d{name}"))
+        good = bench.command(settings, model=f"m{name}", input=f"i{name}", output=f"o{name}")
+        commands = [good, good, ["status", *good[1:]], ["status", *good[1:], "--json"],
+                    bench.command(settings, output=f"d{name}"), bench.command(settings, model=f"none{name}"),
+                    bench.command(settings, input=f"none{name}"), bench.command(settings, model=f"d{name}"),
+                    ["run", f"j{name}"], ["run", f"none{name}"], ["run", f"--{name}", "5"], [name], ["run", "j", name],
+                    bench.command([f"--max-tokens={name}"]), bench.command(["--prompt", "{{ " + name]),
+                    bench.command(settings, output=f"in.jsonl/{name}"), ["tokenize", "--model", f"d{name}"],
+                    ["convert", f"i{name}", f"c{name}"], ["bench", "--model", f"d{name}"]]
+        for number, command in enumerate(commands):
+            what = f"{command[0][:8]!r} {number} with {name[:8]!r}"
+            run = bench.run(command, folder, what=what)
+            if number < 4:
+                run.must_end_with(0, what=what)
+            must_be_plain(run, what)
+
+
+@case("terminal/files")
+def evil_files(bench):
+    """What other files say: a lock's holder, a journal, a model's configuration and template."""
+    folder = bench.subfolder("files")
+    bench.small.write(folder)
+    settings = bench.small.settings
+    holder = json.dumps({"pid": 1, "host": EVIL, "started": EVIL})
+    path = os.path.join(folder, "out.jsonl.lock")
+    with open(path, "w") as file:
+        file.write(holder)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        must_be_plain(bench.run(bench.command(settings), folder), "a lock's holder")
+        must_be_plain(bench.run(["status", *bench.command(settings)[1:]], folder), "status of a lock's holder")
+    os.unlink(path)
+    for name in ("out.jsonl", "out.jsonl.journal"):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(json.dumps({"id": EVIL, "run": EVIL, EVIL: EVIL}) + "\n")
+        must_be_plain(bench.run(bench.command(settings), folder), f"a foreign {name}")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, name))
+    model = os.path.join(folder, "model")
+    os.mkdir(model)
+    for name in os.listdir(bench.suite.model):
+        os.symlink(os.path.join(bench.suite.model, name), os.path.join(model, name))
+    for changes in ({"model_type": EVIL}, {"hidden_act": EVIL}, {EVIL: 5, "hidden_size": EVIL},
+                    {"rope_scaling": {"type": EVIL}}):
+        with open(os.path.join(bench.suite.model, "config.json")) as file:
+            config = {**json.load(file), **changes}
+        os.unlink(os.path.join(model, "config.json"))
+        with open(os.path.join(model, "config.json"), "w") as file:
+            json.dump(config, file)
+        what = f"config.json with {list(changes)[0][:12]!r}"
+        must_be_plain(bench.run(bench.command(settings, model=model), folder, what=what), what)
+
+
+# MARK: Nobody reads
+
+def full(number, nonblocking):
+    """Writes until no more fits. (A terminal makes room once more when it gets to it.)"""
+    os.set_blocking(number, False)
+    refusals = 0
+    while refusals < 5:
+        try:
+            os.write(number, b"x" * 4096)
+            refusals = 0
+        except BlockingIOError:
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(number, b"x")
+            refusals += 1
+            time.sleep(0.02)
+    os.set_blocking(number, not nonblocking)
+
+
+def with_unread(bench, what, job, ends, more=(), nonblocking=False, number=None):
+    """Runs with a stderr that is full and that nobody reads: the output must come all the same."""
+    folder = bench.subfolder("unread")
+    job.write(folder)
+    read, write = ends
+    full(write, nonblocking)
+    command = bench.command(job.settings + list(more))
+    process = bench.start(command, folder, stderr=write, stdout=subprocess.DEVNULL)
+    os.close(write)
+    try:
+        if number:
+            wait_until(lambda: bench.has_saved(command, folder), process, 60, "saved tokens")
+            process.send_signal(number)
+        with contextlib.suppress(Failure):
+            run = bench.wait(process, 60, what)
+        expect(process.returncode == (128 + number if number else 0),
+               f"{what}: {'still running after 60 s' if process.returncode == -9 else f'status {process.returncode}'}"
+               f", output {'there' if results(folder) else 'not there'}")
+        if not number:
+            expect(results(folder) == bench.expected(job), f"{what}: other results")
+    finally:
+        os.close(read)
+
+
+def quiet_job(bench):
+    """No line fails: nothing that must be said."""
+    lines = [json.dumps({"id": f"n{number}", "prompt": "Tell me a story."}) for number in range(24)]
+    return Job(["--max-tokens", "40", "--threads", "1"], lines)
+
+
+@case("terminal/unread-pipe", quick=True)
+def unread_pipe(bench):
+    job = quiet_job(bench)
+    bench.expected(job)
+    for more in (["-q"], []):
+        with_unread(bench, f"an unread pipe {more}", job, os.pipe(), more)
+    with_unread(bench, "an unread pipe that doesn't block", job, os.pipe(), nonblocking=True)
+
+
+@case("terminal/unread-terminal", alone=True)
+def unread_terminal(bench):
+    job = quiet_job(bench)
+    bench.expected(job)
+    try:
+        ends = pty.openpty()
+    except OSError as error:
+        raise Skip(f"no terminal can be made: {error}") from None
+    with_unread(bench, "an unread terminal", job, ends)
+
+
+@case("terminal/unread-signals", alone=True)
+def unread_signals(bench):
+    from resources import long_job
+    job = long_job(bench)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with_unread(bench, f"{signal.Signals(number).name} with an unread pipe", job, os.pipe(), number=number)
+
+
+@case("terminal/closed", quick=True)
+def closed(bench):
+    """A stderr whose reader has gone harms nothing."""
+    read, write = os.pipe()
+    os.close(read)
+    folder = bench.subfolder("closed")
+    bench.small.write(folder)
+    process = bench.start(bench.command(bench.small.settings), folder, stderr=write, stdout=subprocess.DEVNULL)
+    os.close(write)
+    bench.wait(process, 60).must_end_with(0, what="a closed stderr")
+    expect(results(folder) == bench.expected(bench.small), "a closed stderr: other results")
