@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
 import Foundation
+import Foundations
 import Logging
 
 struct RunCommand: ParsableCommand {
@@ -98,9 +99,8 @@ struct RunCommand: ParsableCommand {
             console.error("\(error)")
             if let journal = (store as? JournalStore)?.journalPath {
                 let goesOn = (error as? StoreError)?.kind != .wouldLose
-                console.error(
-                    "what was done is kept in \(journal)"
-                        + (goesOn ? "; the same command goes on from there" : ""))
+                let advice: Message = goesOn ? "; the same command goes on from there" : ""
+                console.error("what was done is kept in \(journal)\(advice)")
             }
             throw ExitCode(Failure.status(of: error))
         }
