@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Logging
 
 /// All that goes to stderr. On a terminal the last line may be a progress line, which is drawn over.
@@ -40,7 +41,7 @@ final class Console: @unchecked Sendable {
 
     /// Writes to stderr; if nobody listens there, so be it.
     static func writeError(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        try? FileHandle.standardError.write(contentsOf: Data(text.showingBytes.utf8))
     }
 }
 

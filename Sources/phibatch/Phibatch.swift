@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundations
 
 @main
 struct Phibatch: ParsableCommand {
@@ -22,6 +23,6 @@ struct Phibatch: ParsableCommand {
 
     static func main() {
         StandardStreams.occupy()
-        main(nil)
+        main(Array(ProgramCall.arguments.dropFirst()))
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchPipeline
+import Foundations
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -85,7 +86,7 @@ struct StatusReport {
         if status.damagedLines > 0 {
             rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
         }
-        rows.append(("output", job.output))
+        rows.append(("output", job.output.showingBytes))
         return rows.map { $0.0.padding(to: 11) + $0.1 }.joined(separator: "\n")
     }
 
@@ -110,7 +111,7 @@ struct StatusReport {
             member("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
             member("seconds_left", secondsLeft) { $0.number($1) }
             member("damaged_lines", status.damagedLines) { $0.int($1) }
-            member("output", job.output) { $0.string($1) }
+            member("output", job.output.showingBytes) { $0.string($1) }
         }
         return writer.text
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Foundations
 import PhiModel
 
 /// The part of a run's fingerprint that a model folder gives.
@@ -20,29 +21,32 @@ public enum ModelFingerprint {
 
     /// - Returns: parts of the groups `model` and `tokenizer`, always in the same order.
     /// - Throws: `ModelError` if the folder or a file can't be read, or holds no weights.
-    public static func parts(folder: URL) throws -> [(String, String)] {
+    public static func parts(folder: URL) throws -> [(String, String)] { try parts(folder: folder.path) }
+
+    /// As with a URL.
+    public static func parts(folder: String) throws -> [(String, String)] {
         let names: [String]
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            names = try Files.names(in: folder)
         } catch {
-            throw ModelError(.missing, path: folder.path, "the model folder cannot be read.")
+            throw ModelError(.missing, path: folder, "the model folder cannot be read: \(error.reason).")
         }
         let present = Set(names)
         let weights = names.filter { $0.utf8.reversed().starts(with: ".safetensors".utf8.reversed()) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard !weights.isEmpty else {
-            throw ModelError(.missing, path: folder.path, "the model folder has no *.safetensors file.")
+            throw ModelError(.missing, path: folder, "the model folder has no *.safetensors file.")
         }
         var parts: [(String, String)] = []
         do {
             for name in modelFiles where present.contains(name) {
-                parts.append(("model.\(name)", try wholeFile(folder.appendingPathComponent(name).path)))
+                parts.append(("model.\(name)", try wholeFile(Paths.join(folder, name))))
             }
             for name in weights {
-                parts.append(("model.\(name)", try weightsFile(folder.appendingPathComponent(name).path)))
+                parts.append(("model.\(name)", try weightsFile(Paths.join(folder, name))))
             }
             for name in tokenizerFiles where present.contains(name) {
-                parts.append(("tokenizer.\(name)", try wholeFile(folder.appendingPathComponent(name).path)))
+                parts.append(("tokenizer.\(name)", try wholeFile(Paths.join(folder, name))))
             }
         } catch let error as StoreError {
             throw ModelError(.missing, path: error.path, error.message)

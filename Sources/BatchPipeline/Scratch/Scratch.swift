@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// Where what grows with the lines goes while a run lasts, once memory holds enough of it: files that lose
 /// their name as soon as they are open, and so are gone with the process however it ends.
@@ -42,7 +42,7 @@ public struct Scratch: Sendable {
         switch place {
         case .path(let path, let system): return try Self.namelessFile(path, in: system)
         case .folder(let folder):
-            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try? Files.makeFolder(folder)
             // One that a kill leaves with its name is removed with the weight cache's own drafts.
             let path = "\(folder)/scratch-\(UInt64.random(in: 0 ... .max)).tmp"
             if let file = try? Self.namelessFile(path, in: POSIXFileSystem()) { return file }
@@ -52,8 +52,8 @@ public struct Scratch: Sendable {
     }
 
     private static func namelessFile(_ path: String, in system: any FileSystem) throws(StoreError) -> File {
-        let file = try File.open(path, .createEmpty, in: system)
-        try system.removeIfPresent(path)
+        let file = try File.open(path, .createNew(mode: 0o600), in: system)
+        try file.remove()
         return file
     }
 }

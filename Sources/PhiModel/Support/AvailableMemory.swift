@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// How much memory this process may still take, and what says so.
 struct AvailableMemory: Equatable {
@@ -63,8 +64,8 @@ struct AvailableMemory: Equatable {
                             bytes: free,
                             reason: "of the control group's \(byteText(limit)), \(byteText(free)) are free"))
                 }
-                if path == "/" || path.isEmpty { break }
-                path = (path as NSString).deletingLastPathComponent
+                if path == "/" || !Paths.isAbsolute(path) { break }
+                path = Paths.folder(of: path)
             }
         }
         return found
@@ -79,7 +80,10 @@ struct AvailableMemory: Equatable {
         }
     }
 
-    private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+    /// The name of a control group need not be UTF-8.
+    private static func text(_ path: String) -> String? {
+        (try? Files.contents(of: path)).map { String(pathBytes: $0) }
+    }
 
     /// None for a limit of "max".
     private static func numbers(_ path: String) -> [Int] {

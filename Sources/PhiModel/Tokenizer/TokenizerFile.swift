@@ -22,18 +22,15 @@ struct TokenizerFile {
     private(set) var suffix: [Int32] = []
     private(set) var decoder: [DecoderStep] = []
 
-    init(contentsOf file: URL) throws {
-        path = file.path
-        let data: Data
-        do {
-            data = try Data(contentsOf: file)
-        } catch {
-            throw ModelError(.missing, path: file.path, "the tokenizer file can't be read")
+    init(path: String) throws {
+        self.path = path
+        let file = try MappedFile(path: path)
+        guard file.count <= Self.sizeLimit else {
+            throw ModelError(.unsupported, path: path, "larger than \(Self.sizeLimit >> 20) MB")
         }
-        guard data.count <= Self.sizeLimit else {
-            throw ModelError(.unsupported, path: file.path, "larger than \(Self.sizeLimit >> 20) MB")
-        }
-        try JSONScanner.scan(data, path: file.path) { try read(&$0) }
+        // A copy: the file may be cut short while it is read.
+        let data = file.withBytes { Data($0) }
+        try JSONScanner.scan(data, path: path) { try read(&$0) }
     }
 
     private mutating func read(_ scanner: inout JSONScanner) throws {
