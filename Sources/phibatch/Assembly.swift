@@ -1,5 +1,6 @@
 import BatchPipeline
 import Foundation
+import Foundations
 import Logging
 import PhiModel
 
@@ -7,12 +8,10 @@ import PhiModel
 enum Assembly {
     /// A look before anything is opened: is there a model at all?
     static func checkModelFolder(_ job: JobSettings) throws {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: job.model, isDirectory: &isFolder), isFolder.boolValue
-        else {
+        guard Files.kind(of: job.model) == .folder else {
             throw ModelError(.missing, path: job.model, "there is no such model folder.")
         }
-        guard FileManager.default.fileExists(atPath: job.model + "/config.json") else {
+        guard Files.kind(of: Paths.join(job.model, "config.json")) != nil else {
             throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
         }
         try ModelFolder.checkLinks(job.model)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Foundations
 import PhiModel
 
@@ -44,9 +43,9 @@ struct ConvertCommand: ParsableCommand {
             let console = Console(isQuiet: quiet)
             var source = GGUFConverter.Tokenizer.embedded
             if noTokenizer { source = .none }
-            if let tokenizer { source = .folder(URL(filePath: tokenizer)) }
+            if let tokenizer { source = .folder(path: tokenizer) }
             let summary = try GGUFConverter.convert(
-                gguf: URL(filePath: file), to: URL(filePath: folder), tokenizer: source, overwrite: overwrite
+                file: file, to: folder, tokenizer: source, overwrite: overwrite
             ) { console.progress("\($0.layersDone) of \($0.layerCount) layers") }
             let bits = summary.matricesByBits.sorted { $0.key < $1.key }
                 .map { "\($0.value) matrices of \($0.key) bits" }.joined(separator: ", ")

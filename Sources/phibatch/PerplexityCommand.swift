@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
 import Foundation
+import Foundations
 import PhiModel
 
 struct PerplexityCommand: ParsableCommand {
@@ -43,10 +44,14 @@ struct PerplexityCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            guard let data = FileManager.default.contents(atPath: file) else {
-                throw ModelError(.missing, path: file, "can't be read.")
+            let bytes: [UInt8]
+            do throws(Files.Failure) { bytes = try Files.contents(of: file) } catch {
+                throw ModelError(.missing, path: file, "can't be read: \(error.reason).")
             }
-            guard let text = String(data: data, encoding: .utf8) else {
+            if let each, let output = Files.identity(of: each), output == Files.identity(of: file) {
+                throw ModelError(.badRequest, path: each, "is the text itself; name another file for --each.")
+            }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
             let engine = try PhiEngine(
@@ -66,10 +71,8 @@ struct PerplexityCommand: ParsableCommand {
     }
 
     private func write(_ lines: String, to path: String) throws {
-        do {
-            try Data(lines.utf8).write(to: URL(fileURLWithPath: path))
-        } catch {
-            throw ModelError(.resources, path: path, "can't be written: \(error.localizedDescription)")
+        do throws(Files.Failure) { try Files.replaceContents(of: path, with: Array(lines.utf8)) } catch {
+            throw ModelError(.resources, path: path, "can't be written: \(error.reason).")
         }
     }
 

@@ -33,7 +33,7 @@ struct Phibatch: ParsableCommand {
                             + "Raise the limit (ulimit -v, ulimit -d)."))
                 throw ExitCode(69)
             }
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(Array(ProgramCall.arguments.dropFirst()))
             try command.run()
             Console.finish()
         } catch {
@@ -44,7 +44,7 @@ struct Phibatch: ParsableCommand {
 
     /// The parser's messages repeat arguments as they are, so they are made again of escaped ones.
     private static func leave(_ error: any Error) -> Never {
-        let arguments = CommandLine.arguments.dropFirst()
+        let arguments = ProgramCall.arguments.dropFirst()
         let escaped = arguments.map(\.asMessage)
         guard !(error is ExitCode), !escaped.elementsEqual(arguments) else { exit(withError: error) }
         do {

@@ -129,7 +129,7 @@ struct StatusReport {
             member("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
             member("seconds_left", secondsLeft) { $0.number($1) }
             member("damaged_lines", status.damagedLines) { $0.int($1) }
-            member("output", job.output) { $0.string($1) }
+            member("output", job.output.showingBytes) { $0.string($1) }
             if let check {
                 writer.key("check")
                 check.write(to: &writer)

@@ -19,7 +19,16 @@ import Testing
         let whole = try journal(of: lines)
         let expected = try TestRun(lines: lines).expected()
         let folder = try TestFolder()
-        for length in 0...whole.count {
+        // As much as it takes to know it for ours.
+        let least = "{\"sum\":\"0123456789abcdef\",\"phibatch_journal\":".utf8.count
+        for length in 0..<least {
+            try folder.write(whole[..<length], to: "out.jsonl.journal")
+            let error = #expect(throws: StoreError.self) { try openStore(folder) }
+            #expect(error?.exitCode == 65 && error?.message.contains("not made by phibatch") == true)
+            #expect(try folder.bytes("out.jsonl.journal") == Array(whole[..<length]))
+            #expect(try folder.names == ["out.jsonl.journal"])
+        }
+        for length in least...whole.count {
             try folder.write(whole[..<length], to: "out.jsonl.journal")
             let store = try openStore(folder)
             let wholeRecords = max(0, whole[..<length].count { $0 == 0x0a } - 1)

@@ -35,7 +35,10 @@ final class FaultyFileSystem: FileSystem {
         case error(Int32)
         case short
     }
-    enum Call: String { case open, read, write, sync, truncate, rename, unlink, info, link, lock, name, list }
+    enum Call: String {
+        case open, read, write, sync, truncate, rename, unlink, info, link, lock, mode, owner, attributes,
+            probe, name, list
+    }
 
     private struct State {
         var calls: [Call] = []
@@ -43,6 +46,8 @@ final class FaultyFileSystem: FileSystem {
         var fault = Fault.short
         var lasts = false
         var onlyWrites = false
+        var refused: [Call: Int32] = [:]
+        var written = 0
     }
     private let state = Mutex(State())
     private let real = POSIXFileSystem()
@@ -66,6 +71,9 @@ final class FaultyFileSystem: FileSystem {
         }
     }
 
+    /// All calls of a kind fail, as where the user lacks a right.
+    init(refusing calls: [Call: Int32]) { state.withLock { $0.refused = calls } }
+
     var calls: [Call] { state.withLock { $0.calls } }
 
     /// - Returns: whether the call is to be a short one.
@@ -73,6 +81,7 @@ final class FaultyFileSystem: FileSystem {
         let fault: Fault? = state.withLock { state in
             if state.onlyWrites, call != .write { return nil }
             state.calls.append(call)
+            if let code = state.refused[call] { return .error(code) }
             guard let faultAt = state.faultAt else { return nil }
             let number = state.calls.count - 1
             return number == faultAt || state.lasts && number > faultAt ? state.fault : nil
@@ -126,6 +135,30 @@ final class FaultyFileSystem: FileSystem {
     func rename(_ from: String, to: String) throws(SystemError) {
         _ = try pass(.rename)
         try real.rename(from, to: to)
+    }
+    func renameNew(_ from: String, to: String) throws(SystemError) {
+        _ = try pass(.rename)
+        try real.renameNew(from, to: to)
+    }
+    func checkReplaceable(_ path: String) throws(SystemError) {
+        _ = try pass(.probe)
+        try real.checkReplaceable(path)
+    }
+    func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
+        _ = try pass(.mode)
+        try real.setMode(descriptor, mode)
+    }
+    func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
+        _ = try pass(.owner)
+        try real.setOwner(descriptor, user: user, group: group)
+    }
+    func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String] {
+        _ = try pass(.attributes)
+        return try real.copyAttributes(from: path, to: descriptor)
+    }
+    func entry(_ path: String) throws(SystemError) -> FileInfo {
+        _ = try pass(.info)
+        return try real.entry(path)
     }
     func unlink(_ path: String) throws(SystemError) {
         _ = try pass(.unlink)

@@ -60,11 +60,11 @@ private final class OtherProcess {
         let folder = try TestFolder()
         let path = folder.path("lock")
         let system = POSIXFileSystem()
-        let first = try system.open(path, .create)
+        let first = try system.open(path, .createNew())
         #expect(try system.lock(first, exclusive: true))
         let copy = dup(first)
         defer { close(copy) }
-        let second = try system.open(path, .create)
+        let second = try system.open(path, .readWrite)
         defer { system.close(second) }
         #expect(try !system.lock(second, exclusive: true))
         system.close(first)
@@ -130,7 +130,8 @@ private final class OtherProcess {
                     for _ in 0..<5 {
                         guard
                             let lock = try? OutputLock(
-                                lockPath, output: "o", waiting: .init(onWait: { _ in }), in: POSIXFileSystem()
+                                lockPath, draft: lockPath + ".draft", output: "o",
+                                waiting: .init(onWait: { _ in }), in: POSIXFileSystem()
                             ),
                             let text = try? String(contentsOfFile: counter, encoding: .utf8),
                             let value = Int(text)

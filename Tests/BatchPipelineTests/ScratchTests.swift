@@ -193,9 +193,7 @@ import Testing
 
     @Test func aLeftOverFileIsTakenAlong() throws {
         let folder = try TestFolder()
-        for name in ["out.jsonl.journal.index.tmp", "out.jsonl.journal.ids.tmp"] {
-            try folder.write([1, 2, 3], to: name)
-        }
+        for name in ["out.jsonl.phibatch-index", "out.jsonl.phibatch-ids"] { try folder.write([], to: name) }
         let lines = TestLine.make(20)
         try TestRun(lines: lines).run(openStore(folder, residentCount: 2))
         #expect(try folder.names == ["out.jsonl"])

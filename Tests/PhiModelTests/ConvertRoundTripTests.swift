@@ -164,15 +164,40 @@ struct ConvertRoundTripTests {
     }
 
     @Test func aFailedConversionLeavesNoFiles() throws {
-        // The folder for the weights' temporary name is taken, so that writing fails last.
+        // A folder stands where a file must go, and is not emptied.
         try FileManager.default.createDirectory(
-            atPath: output + "/model.safetensors.partial/x", withIntermediateDirectories: true)
+            atPath: output + "/config.json/x", withIntermediateDirectories: true)
         let error = #expect(throws: ModelError.self) {
-            try convert(TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)))
+            try convert(TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)), overwrite: true)
         }
         #expect(error?.kind == .resources)
-        #expect(!FileManager.default.fileExists(atPath: output + "/config.json"))
-        #expect(!FileManager.default.fileExists(atPath: output + "/config.json.partial"))
+        #expect(
+            try FileManager.default.subpathsOfDirectory(atPath: output).sorted() == [
+                "config.json", "config.json/x",
+            ])
+    }
+
+    @Test func onlyWhatAConversionLeftIsRemoved() throws {
+        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+        let foreign = ["model.safetensors.partial", "config.json.phibatch-1.partial"]
+        let left = "config.json.phibatch-0123456789abcdef.partial"
+        for name in foreign + [left] { try scratch.write("converted/" + name, "mine") }
+        let summary = try convert(TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)))
+        let names = try FileManager.default.contentsOfDirectory(atPath: output).sorted()
+        #expect(names == (summary.files + foreign).sorted())
+    }
+
+    @Test func theSourceIsNotReplaced() throws {
+        var gguf = TestModel(llama: [GGMLType](repeating: .q8Type0, count: 8)).gguf
+        let bytes = gguf.bytes()
+        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+        let path = try scratch.write("converted/model.safetensors", bytes)
+        let error = #expect(throws: ModelError.self) {
+            try GGUFConverter.convert(
+                gguf: URL(fileURLWithPath: path), to: URL(fileURLWithPath: output), overwrite: true)
+        }
+        #expect(error?.kind == .badRequest)
+        #expect(FileManager.default.contents(atPath: path).map { Array($0) } == Array(bytes))
     }
 
     @Test func progressNamesEveryLayer() throws {

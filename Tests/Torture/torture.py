@@ -184,7 +184,7 @@ class Torture:
         moment = rng.choices(["middle", "end", "finish"], [55, 25, 20])[0]
         if moment == "finish":
             # The output's draft is there, or has just been put in place, or the journal is gone.
-            watched = rng.choice([["out.jsonl.tmp", "out.jsonl"], ["out.jsonl"]])
+            watched = rng.choice([["out.jsonl.phibatch-new", "out.jsonl"], ["out.jsonl"]])
             watched = [self.path(name) for name in watched]
             def is_there():
                 return any(map(os.path.exists, watched))

@@ -1,8 +1,9 @@
 /// An open file: whole transfers, and errors that name the path. Closed with the last reference.
 final class File {
-    let path: String
+    /// Changes when the file is put in place.
+    private(set) var path: String
     let system: any FileSystem
-    private let descriptor: Int32
+    let descriptor: Int32
 
     private init(path: String, system: any FileSystem, descriptor: Int32) {
         self.path = path
@@ -20,11 +21,10 @@ final class File {
             return File(path: path, system: system, descriptor: descriptor)
         } catch {
             switch access {
-            case .read: throw StoreError(.io, path: path, "cannot be opened for reading", error)
+            case .read, .readOwn: throw StoreError(.io, path: path, "cannot be opened for reading", error)
             case .readWrite:
                 throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
-            case .create, .createEmpty, .createNew:
-                throw StoreError(.cannotCreate, path: path, "cannot be created", error)
+            case .createNew: throw StoreError(.cannotCreate, path: path, "cannot be created", error)
             }
         }
     }
@@ -103,11 +103,45 @@ final class File {
 
     /// Whether `path` still names this file.
     func isInPlace() throws(StoreError) -> Bool {
-        guard let there = try system.infoIfPresent(path) else { return false }
+        guard let there = try system.entryIfPresent(path) else { return false }
         return there.isSameFile(as: try info())
     }
 
-    private func attempt<T>(
+    /// Moves the file to another name, where there is nothing.
+    func moveNew(to target: String) throws(StoreError) {
+        do {
+            try system.retrying { () throws(SystemError) in try system.renameNew(path, to: target) }
+        } catch {
+            if error.code == ErrorCode.exists { throw StoreError.appeared(target, error) }
+            throw StoreError(.io, path: target, "cannot be put in place (rename)", error)
+        }
+        path = target
+    }
+
+    /// Moves the file to another name, in the place of `earlier`; nil if there should be nothing.
+    func replace(_ target: String, _ earlier: FileInfo?) throws(StoreError) {
+        guard let earlier, let there = try system.entryIfPresent(target) else {
+            return try moveNew(to: target)
+        }
+        guard there.isSameFile(as: earlier) else {
+            throw StoreError.appeared(target, SystemError(code: ErrorCode.exists))
+        }
+        try system.moveIntoPlace(path, to: target)
+        path = target
+    }
+
+    /// Removes the file's name, if it is still this file's.
+    func remove() throws(StoreError) {
+        if try isInPlace() { try system.removeIfPresent(path) }
+    }
+
+    func setMode(_ mode: UInt32) throws(StoreError) {
+        try attempt("cannot be given its permissions") { () throws(SystemError) in
+            try system.setMode(descriptor, mode)
+        }
+    }
+
+    func attempt<T>(
         _ what: String, _ call: () throws(SystemError) -> T
     ) throws(StoreError) -> T {
         do {

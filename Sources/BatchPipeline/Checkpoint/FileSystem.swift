@@ -4,33 +4,46 @@ public struct SystemError: Error, Equatable, Sendable {
     public init(code: Int32) { self.code = code }
 }
 
-/// How a file is opened. Created files get mode 0666 less the user's umask.
+/// How a file is opened.
 public enum FileAccess: Sendable, Equatable {
     /// An existing file or folder, for reading.
     case read
-    /// An existing file, for reading and writing.
+    /// As `read`, but never through a symbolic link: for files that only phibatch makes.
+    case readOwn
+    /// An existing file, for reading and writing. Never through a symbolic link.
     case readWrite
-    /// For reading and writing; made if it isn't there. Never through a symbolic link.
-    case create
-    /// As `create`, and emptied.
-    case createEmpty
-    /// For reading and writing; must not be there yet.
-    case createNew
+    /// For reading and writing, with these permissions less the user's umask. Only if there is nothing of that
+    /// name, not even a symbolic link.
+    case createNew(mode: UInt32 = 0o666)
 }
 
 /// What `stat` tells of a path or descriptor, as far as it matters here.
 public struct FileInfo: Sendable, Equatable {
-    public enum Kind: Sendable { case regular, folder, other }
+    /// `link` is a symbolic link.
+    public enum Kind: Sendable { case regular, folder, link, other }
     public var kind: Kind
     public var size: Int
     public var device: UInt64
     public var inode: UInt64
+    /// Permissions, with the bits for set-user-id, set-group-id and sticky.
+    public var mode: UInt32
+    public var user: UInt32
+    public var group: UInt32
+    /// How many names the file has.
+    public var linkCount: Int
 
-    public init(kind: Kind, size: Int, device: UInt64, inode: UInt64) {
+    public init(
+        kind: Kind, size: Int, device: UInt64, inode: UInt64, mode: UInt32 = 0o644, user: UInt32 = 0,
+        group: UInt32 = 0, linkCount: Int = 1
+    ) {
         self.kind = kind
         self.size = size
         self.device = device
         self.inode = inode
+        self.mode = mode
+        self.user = user
+        self.group = group
+        self.linkCount = linkCount
     }
 
     func isSameFile(as other: FileInfo) -> Bool { device == other.device && inode == other.inode }
@@ -58,12 +71,23 @@ public protocol FileSystem: Sendable {
     func sync(_ descriptor: Int32) throws(SystemError)
     func truncate(_ descriptor: Int32, to size: Int) throws(SystemError)
     func rename(_ from: String, to: String) throws(SystemError)
+    /// As `rename`, but fails with EEXIST if there is anything at `to`.
+    func renameNew(_ from: String, to: String) throws(SystemError)
     func unlink(_ path: String) throws(SystemError)
     /// Gives a file a second name, which must be free.
     func link(_ path: String, to name: String) throws(SystemError)
     /// The names in a folder, in any order.
     func names(in folder: String) throws(SystemError) -> [String]
+    /// Fails as a rename to `path`, which names a regular file, would for want of rights; changes nothing.
+    func checkReplaceable(_ path: String) throws(SystemError)
+    func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError)
+    func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError)
+    /// Gives an open file the extended attributes and the access control list that a path has.
+    /// - Returns: the names of those that can't be given.
+    func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String]
     func info(_ path: String) throws(SystemError) -> FileInfo
+    /// Of what stands at the path itself, if that is a symbolic link.
+    func entry(_ path: String) throws(SystemError) -> FileInfo
     func info(_ descriptor: Int32) throws(SystemError) -> FileInfo
     /// What a symbolic link points to; nil if the path isn't one or isn't there.
     func linkTarget(_ path: String) throws(SystemError) -> String?
@@ -92,6 +116,17 @@ extension FileSystem {
         } catch {
             if error.code == ErrorCode.notFound { return nil }
             throw StoreError(.io, path: path, "cannot be examined", error)
+        }
+    }
+
+    /// What stands at the path itself; nil if there is nothing.
+    func entryIfPresent(_ path: String) throws(StoreError) -> FileInfo? {
+        do {
+            return try retrying { () throws(SystemError) in try entry(path) }
+        } catch {
+            if error.code == ErrorCode.notFound { return nil }
+            let kind: StoreError.Kind = error.code == ErrorCode.nameTooLong ? .cannotCreate : .io
+            throw StoreError(kind, path: path, "cannot be examined", error)
         }
     }
 

@@ -58,11 +58,13 @@ enum InFlightFile {
         var damaged = 0
     }
 
+    /// - Parameter earlier: what was written or found before; nil if nothing.
+    /// - Returns: what is there now.
     static func write(
-        _ records: [InFlightRecord], progress: JobProgress, run: String,
-        paths: OutputPaths, in system: any FileSystem
-    ) throws {
-        let file = try File.open(paths.inFlightDraft, .createEmpty, in: system)
+        _ records: [InFlightRecord], progress: JobProgress, run: String, to place: OutputPlace,
+        replacing earlier: FileInfo?
+    ) throws -> FileInfo {
+        let file = try place.makeOwnFile(place.paths.inFlightDraft)
         var writer = BufferedWriter(file)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -90,16 +92,17 @@ enum InFlightFile {
             }
             try writer.flush()
             try file.sync()
-            try system.moveIntoPlace(paths.inFlightDraft, to: paths.inFlight)
+            let info = try file.info()
+            try file.replace(place.paths.inFlight, earlier)
+            return info
         } catch {
-            try? system.removeIfPresent(paths.inFlightDraft)
+            try? file.remove()
             throw error
         }
     }
 
-    /// - Returns: nil if there is no such file or it belongs to another run.
-    static func read(_ path: String, run: String?, in system: any FileSystem) throws -> Content? {
-        guard let file = try File.openIfPresent(path, .read, in: system) else { return nil }
+    /// - Returns: nil if it belongs to another run.
+    static func read(_ file: File, run: String?) throws -> Content? {
         var content = Content()
         var isFirst = true
         var isOurs = true

@@ -61,7 +61,7 @@ public struct JobStatus: Sendable, Equatable {
             completionTokens: 0, progress: nil, damagedLines: 0)
         let index = ResultIndex(scratch)
         var hasJournal = false
-        if let journal = try File.openIfPresent(paths.journal, .read, in: system) {
+        if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
             hasJournal = true
             let reader = JournalReader(file: journal)
             var run: String?
@@ -72,7 +72,9 @@ public struct JobStatus: Sendable, Equatable {
             let outcome = try reader.records(into: index, run: run, countsTokens: true, onOtherRun: { _ in })
             status.completionTokens += outcome.completionTokens
             status.damagedLines += outcome.damaged
-            if let content = try InFlightFile.read(paths.inFlight, run: nil, in: system) {
+            if let file = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system),
+                let content = try InFlightFile.read(file, run: nil)
+            {
                 status.progress = content.progress
                 status.inFlight = content.records.count
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }

@@ -15,21 +15,19 @@ extension JournalStore {
     /// Writes all results in input order to a file of its own, brings it to the disk, and renames it. What would
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
-        let draft = try File.open(paths.draft, .createEmpty, in: system)
+        let draft = try place.makeDraft()
         do {
             try writeResults(to: draft)
-            try draft.sync()
             if try isInPlace(draft) {
-                try system.removeIfPresent(paths.draft)
+                try draft.remove()
             } else {
-                try keepEarlierOutput()
-                try system.moveIntoPlace(paths.draft, to: paths.output)
+                try place.replace(with: draft) { try keepEarlierOutput() }
             }
         } catch {
-            try? system.removeIfPresent(paths.draft)
+            // Not if it is the output already.
+            if draft.path == paths.draft { try? draft.remove() }
             throw error
         }
-        try system.syncFolder(paths.folder)
         if hasKeptOutput { warnings += keptOutputs.removeOldest(but: keptOutputCount) }
     }
 
@@ -51,15 +49,14 @@ extension JournalStore {
         return true
     }
 
-    /// Only after the output is safely in place. Takes along what a run that died left half written.
+    /// Only after the output is safely in place.
     func removeJournal() throws {
         try keepJournal()
-        for path in [
-            paths.draft, paths.journalDraft, paths.inFlightDraft, paths.indexScratch, paths.idScratch,
-            paths.inFlight, paths.journal,
-        ] {
-            try system.removeIfPresent(path)
+        if let inFlight, let there = try system.entryIfPresent(paths.inFlight), there.isSameFile(as: inFlight)
+        {
+            try system.removeIfPresent(paths.inFlight)
         }
+        try journal?.remove()
         journal = nil
     }
 

@@ -2,12 +2,16 @@
 extension JournalStore {
     func load(restart: Bool) throws {
         if restart { try setAside() }
-        let found = try File.openIfPresent(paths.journal, .readWrite, in: system)
+        let found = try foundJournal()
         var header: JournalHeader.Reading?
         if let found {
-            try lockJournal(found)
             header = try JournalReader(file: found).header()
-            if header == nil { notes.append("\(paths.journal): holds no result; begun again.") }
+            if header == nil {
+                try found.remove()
+                notes.append("\(paths.journal): holds no result; begun again.")
+            } else {
+                try place.tighten(found)
+            }
         }
         switch header {
         case .valid(let header):
@@ -42,6 +46,16 @@ extension JournalStore {
         index.beginClaims()
     }
 
+    /// The journal of an earlier run, locked; nil if there is none.
+    private func foundJournal() throws -> File? {
+        guard let found = try RunFile.openUnchecked(paths.journal, .journal, .readWrite, in: system) else {
+            return nil
+        }
+        try lockJournal(found)
+        guard try RunFile.isOurs(found, .journal) else { throw RunFile.foreign(paths.journal, .journal) }
+        return found
+    }
+
     private var beginAgain: String {
         "use --restart to begin again (the earlier output and journal are kept as \(keptOutputs.name(1)), "
             + "\(keptJournals.name(1)) or the next number)."
@@ -74,10 +88,10 @@ extension JournalStore {
     }
 
     private func setAside() throws {
-        try system.removeIfPresent(paths.inFlight)
-        guard try system.exists(paths.journal) else { return }
+        try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)?.remove()
+        guard let found = try foundJournal() else { return }
         let name = try keptJournals.keep()
-        try system.removeIfPresent(paths.journal)
+        try found.remove()
         notes.append("begun again; the earlier journal is kept as \(name).")
         notes += keptJournals.removeOldest(but: max(1, keptOutputCount))
     }
@@ -128,9 +142,9 @@ extension JournalStore {
     }
 
     private func loadInFlight() throws {
-        guard
-            let content = try InFlightFile.read(paths.inFlight, run: fingerprint.digest, in: system)
-        else { return }
+        guard let found = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system) else { return }
+        inFlight = try found.info()
+        guard let content = try InFlightFile.read(found, run: fingerprint.digest) else { return }
         for record in content.records { carried[nameHash(record.key, repetition: 0)] = record }
         if content.damaged > 0 {
             notes.append(

@@ -33,6 +33,7 @@ public final class JournalStore: ResultStore {
 
     // Not private for the sake of the start and the finish, which have files of their own.
     let paths: OutputPaths
+    var place: OutputPlace
     let system: any FileSystem
     let samples: Int
     let prunes: Bool
@@ -41,6 +42,8 @@ public final class JournalStore: ResultStore {
     private let lock: OutputLock
     private let now: () -> Double
     var journal: File?
+    /// The file of completions under way that is there, if it is ours.
+    var inFlight: FileInfo?
     var journalEnd = 0
     var earlierOutput: File?
     var earlierOutputLines = 0
@@ -102,12 +105,14 @@ public final class JournalStore: ResultStore {
         let scratch = Scratch(path: paths.indexScratch, residentCount: residentCount, in: system)
         index = ResultIndex(scratch)
         positions = PagedArray(scratch)
-        if let there = try system.infoIfPresent(paths.output), there.kind != .regular {
-            throw StoreError(
-                .cannotCreate, path: output, "is not a regular file, so no output can be put there.")
-        }
-        lock = try OutputLock(paths.lock, output: output, waiting: waiting, in: system)
+        place = try OutputPlace(paths, output: output, in: system)
+        lock = try OutputLock(
+            paths.lock, draft: paths.lockDraft, output: output, waiting: waiting, in: system)
         do {
+            // The run before may have put an output in place while this one was waiting.
+            place = try OutputPlace(paths, output: output, in: system)
+            try place.prepare()
+            if let warning = place.warning { notes.append(warning) }
             try load(restart: restart)
         } catch {
             lock.release()
@@ -266,9 +271,9 @@ public final class JournalStore: ResultStore {
             progress.savedAt = Date().timeIntervalSince1970
             _ = try openedJournal()
             try syncJournal()
-            try InFlightFile.write(
-                records + carried.values, progress: progress, run: fingerprint.digest, paths: paths,
-                in: system)
+            inFlight = try InFlightFile.write(
+                records + carried.values, progress: progress, run: fingerprint.digest, to: place,
+                replacing: inFlight)
         }
     }
 
@@ -353,18 +358,17 @@ public final class JournalStore: ResultStore {
     func openedJournal() throws -> File {
         if let journal { return journal }
         let header = JournalHeader(fingerprint: fingerprint, usesOutput: usesOutput).line()
+        // Locked from its beginning, see `lockJournal`.
+        let opened = try place.makeOwnFile(paths.journalDraft)
         do {
-            let draft = try File.open(paths.journalDraft, .createEmpty, in: system)
-            try header.withUnsafeBytes { try draft.write($0, at: 0) }
-            try draft.sync()
-            try system.moveIntoPlace(paths.journalDraft, to: paths.journal)
+            try header.withUnsafeBytes { try opened.write($0, at: 0) }
+            try opened.sync()
+            try opened.moveNew(to: paths.journal)
         } catch {
-            try? system.removeIfPresent(paths.journalDraft)
+            try? opened.remove()
             throw error
         }
         try system.syncFolder(paths.folder)
-        let opened = try File.open(paths.journal, .readWrite, in: system)
-        try lockJournal(opened)
         journal = opened
         journalEnd = header.count
         return opened

@@ -53,7 +53,8 @@ struct KeptFiles {
     /// Where a file can't have two names.
     private func copy(to copy: String) throws {
         let original = try File.open(path, .read, in: system)
-        let file = try File.open(copy, .createNew, in: system)
+        let file = try File.open(
+            copy, .createNew(mode: try original.info().mode & 0o777), in: system)
         do {
             var writer = BufferedWriter(file)
             var buffer = [UInt8](repeating: 0, count: 1 << 20)

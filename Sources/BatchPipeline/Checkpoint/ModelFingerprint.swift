@@ -18,10 +18,10 @@ public enum ModelFingerprint {
     /// - Returns: parts of the groups `model` and `tokenizer`, always in the same order.
     /// - Throws: `ModelError` if the folder or a file can't be read, or holds no weights.
     package static func parts(
-        folder: URL, hashes: FileHashes = FileHashes(cache: nil), willRead: (Int) -> Void = { _ in }
+        folder: String, hashes: FileHashes = FileHashes(cache: nil), willRead: (Int) -> Void = { _ in }
     ) throws -> [(String, String)] {
         do throws(FileFault) {
-            return try parts(in: folder.path, hashes, willRead)
+            return try parts(in: folder, hashes, willRead)
         } catch {
             throw ModelError(.missing, path: error.path, error.reason + ".")
         }
@@ -40,7 +40,7 @@ public enum ModelFingerprint {
         let files =
             (modelFiles.filter(present.contains) + weights).map { (group: "model", name: $0) }
             + tokenizerFiles.filter(present.contains).map { (group: "tokenizer", name: $0) }
-        let found = try hashes.hashes(of: files.map { folder + "/" + $0.name }, willRead: willRead)
+        let found = try hashes.hashes(of: files.map { Paths.join(folder, $0.name) }, willRead: willRead)
         return zip(files, found).map { file, hash in
             ("\(file.group).\(file.name)", "\(hash.state.size) bytes, sha256 \(hash.sha256)")
         }

@@ -29,28 +29,33 @@ public final class OutputLock {
     }
 
     private var file: File?
-    private let path: String
-    private let system: any FileSystem
 
-    /// - Parameter waiting: if nil, a lock that is held is an error.
-    /// - Throws: `StoreError` of kind `locked`, `interrupted`, `cannotCreate` or `io`.
-    init(_ path: String, output: String, waiting: Waiting?, in system: any FileSystem) throws(StoreError) {
-        self.path = path
-        self.system = system
+    /// - Parameters:
+    ///   - draft: where the lock file is made before it gets its name: it never stands there half written.
+    ///   - waiting: if nil, a lock that is held is an error.
+    /// - Throws: `StoreError` of kind `locked`, `interrupted`, `mismatch`, `cannotCreate` or `io`.
+    init(
+        _ path: String, draft: String, output: String, waiting: Waiting?, in system: any FileSystem
+    ) throws(StoreError) {
         var attempts = 0
+        var races = 0
         while true {
-            let file = try File.open(path, .create, in: system)
-            if try file.lock(exclusive: true) {
-                // The holder before may have removed the file between our open and our lock.
-                guard try file.isInPlace() else { continue }
+            let holder: Holder?
+            switch try Self.attempt(path, draft: draft, in: system) {
+            case .taken(let file):
                 self.file = file
-                try writeHolder()
                 return
+            case .changing where races < 1000:
+                races += 1
+                continue
+            case .changing: holder = nil
+            case .held(let other): holder = other
             }
             // `phibatch status` may hold a shared lock for an instant: a refusal must last.
             attempts += 1
             if attempts == 5 {
-                let holder = Self.holder(in: file)
+                // Perhaps it is somebody else's file, locked by somebody else's program.
+                if holder == nil { _ = try RunFile.open(path, .lock, .readOwn, in: system) }
                 guard let waiting else {
                     let name = holder?.description ?? "another process"
                     throw StoreError(
@@ -66,6 +71,54 @@ public final class OutputLock {
         }
     }
 
+    private enum Attempt {
+        case taken(File)
+        case held(by: Holder?)
+        /// Others are at it too: the next attempt will tell.
+        case changing
+    }
+
+    private static func attempt(
+        _ path: String, draft: String, in system: any FileSystem
+    ) throws(StoreError) -> Attempt {
+        if let there = try RunFile.openUnchecked(path, .lock, .readWrite, in: system) {
+            guard try there.lock(exclusive: true) else { return .held(by: try holder(in: there)) }
+            // The holder before may have removed the file between our open and our lock.
+            guard try there.isInPlace() else { return .changing }
+            guard try RunFile.isOurs(there, .lock) else { throw RunFile.foreign(path, .lock) }
+            // Of a run that was killed.
+            try system.removeIfPresent(path)
+            return .changing
+        }
+        let file: File
+        do {
+            file = try File.open(draft, .createNew(), in: system)
+        } catch {
+            guard error.code == ErrorCode.exists else { throw error }
+            guard let there = try RunFile.openUnchecked(draft, .lockDraft, .readOwn, in: system) else {
+                return .changing
+            }
+            guard try there.lock(exclusive: true) else { return .held(by: nil) }
+            guard try there.isInPlace() else { return .changing }
+            guard try RunFile.isOurs(there, .lockDraft) else { throw RunFile.foreign(draft, .lockDraft) }
+            try system.removeIfPresent(draft)
+            return .changing
+        }
+        do {
+            // Another may take it for what a killed run left, and remove it, until it is locked.
+            guard try file.lock(exclusive: true), try file.isInPlace() else { return .changing }
+            try writeHolder(to: file)
+            // Else it might be empty after a power failure, and nobody's.
+            try file.sync()
+            try file.moveNew(to: path)
+        } catch {
+            try? file.remove()
+            if error.code == ErrorCode.exists { return .changing }
+            throw error
+        }
+        return .taken(file)
+    }
+
     deinit { release() }
 
     /// Removes the file while it is still locked, so that no one else's is removed.
@@ -73,11 +126,10 @@ public final class OutputLock {
         guard let file else { return }
         self.file = nil
         // Without effect on the lock itself, which ends with the descriptor.
-        if (try? file.isInPlace()) == true { try? system.removeIfPresent(path) }
+        try? file.remove()
     }
 
-    private func writeHolder() throws(StoreError) {
-        guard let file else { return }
+    private static func writeHolder(to file: File) throws(StoreError) {
         let holder = Holder(
             pid: Platform.processID, host: Platform.hostName, started: Date().ISO8601Format())
         var bytes: [UInt8] = Array("{\"pid\":\(holder.pid),\"host\":".utf8)
@@ -86,30 +138,35 @@ public final class OutputLock {
         JSONBytes.append(holder.started, to: &bytes)
         bytes.append(contentsOf: "}\n".utf8)
         do {
-            try file.truncate(to: 0)
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
         } catch let error as StoreError {
-            release()
             throw error
         } catch {
-            throw StoreError(.io, path: path, "\(error)")
+            throw StoreError(.io, path: file.path, "\(error)")
         }
     }
 
-    private static func holder(in file: File) -> Holder? {
+    /// Who has written himself down in a lock file; nil if it is none.
+    static func holder(in file: File) throws(StoreError) -> Holder? {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
-            return nil
+        do {
+            let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+            return try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, path: file.path, "\(error)")
         }
-        return try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
     }
 
     /// Whether a run holds the lock now, and which. Doesn't disturb it.
     static func probe(
         _ path: String, in system: any FileSystem
     ) throws(StoreError) -> (isHeld: Bool, holder: Holder?) {
-        guard let file = try File.openIfPresent(path, .read, in: system) else { return (false, nil) }
+        guard let file = try RunFile.openUnchecked(path, .lock, .readOwn, in: system) else {
+            return (false, nil)
+        }
         if try file.lock(exclusive: false) { return (false, nil) }
-        return (true, holder(in: file))
+        return (true, try holder(in: file))
     }
 }

@@ -1,34 +1,64 @@
+import Foundations
+
 /// The files beside an output. A symbolic link as output is followed once, here, so that the rename
 /// replaces the file it points to and not the link.
+///
+/// None of these names is proof that a file is ours: `RunFile` looks into it. The drafts' names are such as
+/// nobody gives by chance; they are fixed, so that what a killed run left is found without listing the folder.
 struct OutputPaths: Equatable {
     let output: String
     var journal: String { output + ".journal" }
-    var journalDraft: String { output + ".journal.tmp" }
     var inFlight: String { output + ".journal.inflight" }
-    var inFlightDraft: String { output + ".journal.inflight.tmp" }
     var lock: String { output + ".lock" }
-    var draft: String { output + ".tmp" }
-    // The names that two kinds of scratch files have for an instant.
-    var indexScratch: String { output + ".journal.index.tmp" }
-    var idScratch: String { output + ".journal.ids.tmp" }
 
-    var folder: String {
-        guard let slash = output.lastIndex(of: "/") else { return "." }
-        return slash == output.startIndex ? "/" : String(output[..<slash])
+    // Drafts of the output and of these, and what a run tries the place with.
+    var draft: String { output + ".phibatch-new" }
+    var journalDraft: String { output + ".phibatch-journal" }
+    var inFlightDraft: String { output + ".phibatch-inflight" }
+    var lockDraft: String { output + ".phibatch-lock" }
+    /// The longest name of all, so that none of the others is too long.
+    var trial: String { output + ".phibatch-trial-of-place" }
+    // The names that two kinds of scratch files have for an instant.
+    var indexScratch: String { output + ".phibatch-index" }
+    var idScratch: String { output + ".phibatch-ids" }
+
+    /// All names that a run may use, and what it uses them for.
+    var own: [(path: String, use: RunFile.Use)] {
+        [
+            (journal, .journal), (inFlight, .inFlight), (lock, .lock), (lockDraft, .lockDraft),
+        ] + drafts
     }
+
+    /// What nobody uses when a run begins. (The lock's draft is there whenever another run tries for the lock.)
+    var drafts: [(path: String, use: RunFile.Use)] {
+        [
+            (draft, .outputDraft), (journalDraft, .journalDraft), (inFlightDraft, .inFlightDraft),
+            (trial, .scratch), (indexScratch, .scratch), (idScratch, .scratch),
+        ]
+    }
+
+    var folder: String { Paths.folder(of: output) }
 
     init(output: String, in system: any FileSystem) throws(StoreError) {
         var path = output
         var links = 0
         do {
-            while let target = try system.retrying({ () throws(SystemError) in try system.linkTarget(path) })
-            {
+            while true {
+                // A link of this process's own streams, which names nothing in a folder.
+                if ["/dev/fd/", "/dev/std", "/proc/"].contains(where: { path.utf8.starts(with: $0.utf8) }) {
+                    throw StoreError(
+                        .cannotCreate, path: output,
+                        "is an open stream and not a file. For the standard output, give - as output.")
+                }
+                guard
+                    let target = try system.retrying({ () throws(SystemError) in try system.linkTarget(path) }
+                    )
+                else { break }
                 links += 1
                 guard links <= 40 else {
                     throw StoreError(.cannotCreate, path: output, "is a symbolic link that leads nowhere.")
                 }
-                let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-                path = target.hasPrefix("/") ? target : parent + target
+                path = Paths.join(Paths.folder(of: path), target)
             }
         } catch let error as SystemError {
             throw StoreError(.cannotCreate, path: output, "cannot be examined", error)

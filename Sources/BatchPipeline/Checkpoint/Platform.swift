@@ -1,4 +1,6 @@
-// The one file that knows which C library is below.
+// Only files of this name know which C library is below.
+
+import Foundations
 
 #if canImport(Glibc)
     import Glibc
@@ -14,6 +16,11 @@ enum ErrorCode {
     static let exists = EEXIST
     /// Of a hard link: the file system has none, or not of this file.
     static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
+    static let nameTooLong = ENAMETOOLONG
+    static let notPermitted = EPERM
+    static let busy = EBUSY
+    /// What the system answers where a file can't have an owner or permissions.
+    static let refused: Set<Int32> = [EPERM, EINVAL, ENOTSUP, EOPNOTSUPP]
     static let brokenPipe = EPIPE
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
@@ -60,14 +67,17 @@ public struct POSIXFileSystem: FileSystem {
 
     public func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
         let flags: Int32
+        var mode: mode_t = 0
         switch access {
         case .read: flags = O_RDONLY | O_NONBLOCK
-        case .readWrite: flags = O_RDWR
-        case .create: flags = O_RDWR | O_CREAT | O_NOFOLLOW
-        case .createEmpty: flags = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW
-        case .createNew: flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+        // O_NONBLOCK: a named pipe must not be waited for.
+        case .readOwn: flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
+        case .readWrite: flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW
+        case .createNew(let bits):
+            flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+            mode = mode_t(truncatingIfNeeded: bits)
         }
-        return try Self.check(systemOpen(path, flags | O_CLOEXEC | O_NOCTTY, 0o666))
+        return try Self.check(systemOpen(path, flags | O_CLOEXEC | O_NOCTTY, mode))
     }
 
     public func close(_ descriptor: Int32) {
@@ -128,7 +138,7 @@ public struct POSIXFileSystem: FileSystem {
     }
 
     public func names(in folder: String) throws(SystemError) -> [String] {
-        guard let stream = opendir(folder) else { throw SystemError(code: errno) }
+        guard let stream = opendir(folder.cPath) else { throw SystemError(code: errno) }
         defer { closedir(stream) }
         var names: [String] = []
         while true {
@@ -146,7 +156,7 @@ public struct POSIXFileSystem: FileSystem {
 
     public func info(_ path: String) throws(SystemError) -> FileInfo {
         var result = stat()
-        try Self.check(stat(path, &result))
+        try Self.check(stat(path.cPath, &result))
         return FileInfo(result)
     }
 
@@ -156,18 +166,24 @@ public struct POSIXFileSystem: FileSystem {
         return FileInfo(result)
     }
 
+    public func entry(_ path: String) throws(SystemError) -> FileInfo {
+        var result = stat()
+        try Self.check(lstat(path.cPath, &result))
+        return FileInfo(result)
+    }
+
     public func linkTarget(_ path: String) throws(SystemError) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { readlink(path, $0, text.count) } ?? 0
+                text.baseAddress.map { readlink(path.cPath, $0, text.count) } ?? 0
             }
         }
         if count < 0 {
             if errno == EINVAL || errno == ENOENT || errno == ENOTDIR { return nil }
             throw SystemError(code: errno)
         }
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        return String(pathBytes: bytes[..<count])
     }
 
     public func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
@@ -177,7 +193,7 @@ public struct POSIXFileSystem: FileSystem {
     }
 
     @discardableResult
-    private static func check<T: SignedInteger>(_ result: T) throws(SystemError) -> T {
+    static func check<T: SignedInteger>(_ result: T) throws(SystemError) -> T {
         if result < 0 { throw SystemError(code: errno) }
         return result
     }
@@ -189,20 +205,24 @@ extension FileInfo {
             switch status.st_mode & S_IFMT {
             case S_IFREG: .regular
             case S_IFDIR: .folder
+            case S_IFLNK: .link
             default: .other
             }
         self.init(
             kind: kind, size: Int(status.st_size), device: UInt64(truncatingIfNeeded: status.st_dev),
-            inode: UInt64(truncatingIfNeeded: status.st_ino))
+            inode: UInt64(truncatingIfNeeded: status.st_ino), mode: UInt32(status.st_mode) & 0o7777,
+            user: status.st_uid, group: status.st_gid, linkCount: Int(status.st_nlink))
     }
 }
 
 // The methods above have the calls' own names and hide them.
-private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    open(path.cPath, flags, mode)
+}
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }
-private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
-private func systemUnlink(_ path: String) -> Int32 { unlink(path) }
-private func systemLink(_ path: String, _ name: String) -> Int32 { link(path, name) }
+private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from.cPath, to.cPath) }
+private func systemUnlink(_ path: String) -> Int32 { unlink(path.cPath) }
+private func systemLink(_ path: String, _ name: String) -> Int32 { link(path.cPath, name.cPath) }

@@ -52,6 +52,14 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Something has come to stand where only we put files.
+    static func appeared(_ path: String, _ error: SystemError) -> StoreError {
+        StoreError(
+            .io, path: path,
+            "was put there by another program while the run was going on, and is left as it is. Move it away "
+                + "and run the same command again", error)
+    }
+
     /// The exit code that sysexits gives this.
     public var exitCode: Int32 {
         switch kind {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 
 /// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more.
 final class ByteSource {
@@ -19,13 +20,12 @@ final class ByteSource {
             return
         }
         (name, isOurs) = (path, true)
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw JobError(.missingInput, at: path, "can't be read: \(String(cString: strerror(errno))).")
         }
         expectedEnd = Self.size(of: descriptor)
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        if Files.status(of: descriptor)?.kind == .folder {
             close(descriptor)
             descriptor = -1
             throw JobError(.missingInput, at: path, "is a folder, not a file.")
@@ -38,9 +38,8 @@ final class ByteSource {
 
     /// Nil for what is no regular file.
     private static func size(of descriptor: Int32) -> Int? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int(status.st_size)
+        guard let status = Files.status(of: descriptor), status.kind == .regular else { return nil }
+        return status.size
     }
 
     /// - Returns: how many bytes were read; 0 at the end.

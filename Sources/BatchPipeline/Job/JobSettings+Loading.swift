@@ -1,11 +1,12 @@
-import Foundation
+import Foundations
 
 extension JobSettings {
     /// Settings from a job file, from command-line options, or from both; options replace what the file says.
     ///
     /// Relative paths start at the job file's folder, those in options at the working directory.
     /// - Parameters:
-    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone.
+    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It and the options
+    ///     are as `ProgramCall` gives them, so that paths need not be UTF-8.
     ///   - options: `--max-tokens 64`, `--max-tokens=64`; `--stop` and `--input` may come several times.
     /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
     public static func load(file: String?, options: [String] = []) throws -> JobSettings {
@@ -13,6 +14,9 @@ extension JobSettings {
         if let file { try job.apply(file: file) }
         try job.apply(options: options)
         try job.check(file: file)
+        if let file, job.output != "-", areSame(file, job.output) {
+            throw JobError(.badJob, at: file, "output would overwrite the job file.")
+        }
         return job
     }
 
@@ -41,7 +45,9 @@ extension JobSettings {
                 break
             } else if argument.hasPrefix("--") {
                 options.append(argument)
-                if !argument.contains("="), let value = rest.popFirst() { options.append(value) }
+                if !argument.utf8.contains(UInt8(ascii: "=")), let value = rest.popFirst() {
+                    options.append(value)
+                }
             } else if argument.hasPrefix("-") {
                 throw JobError(.usage, "unknown option \(argument).")
             } else {
@@ -55,12 +61,10 @@ extension JobSettings {
     }
 
     private mutating func apply(file: String) throws {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
-            throw JobError(.missingInput, at: file, "there is no such job file.")
-        }
-        guard !isFolder.boolValue else {
-            throw JobError(.missingInput, at: file, "is a folder, not a job file.")
+        switch Files.kind(of: file) {
+        case nil: throw JobError(.missingInput, at: file, "there is no such job file.")
+        case .folder: throw JobError(.missingInput, at: file, "is a folder, not a job file.")
+        case .regular, .other: break
         }
         let bytes: [UInt8]
         do {
@@ -69,22 +73,24 @@ extension JobSettings {
         } catch let error as JobError {
             throw error
         }
-        try JobFile.apply(bytes, name: file, folder: (file as NSString).deletingLastPathComponent, to: &self)
+        try JobFile.apply(bytes, name: file, folder: Paths.folder(of: file), to: &self)
     }
 
     private mutating func apply(options: [String]) throws {
         var rest = options[...]
         var lists: [(key: JobKey, values: [SettingValue])] = []
         while let option = rest.popFirst() {
-            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts[0])
+            // By bytes: the value may begin with an accent, which would make one character with the sign.
+            let parts = option.utf8.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = String(Substring(parts[0]))
             guard let key = JobKey.all.first(where: { $0.option == name }) else {
                 throw JobError(
                     .usage,
                     "unknown option \(name.prefix(64))."
                         + NearMiss.hint(for: name, among: JobKey.all.map(\.option)))
             }
-            guard let text = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
+            guard let text = parts.count > 1 ? String(Substring(parts[1])) : rest.popFirst() else {
                 throw JobError(.usage, "\(key.option) needs a value: \(key.option) \(key.placeholder).")
             }
             let value = SettingValue(content: .plain(text), isOption: true, folder: "")
@@ -126,15 +132,18 @@ extension JobSettings {
                 kind, at: file,
                 "system has no place without a chat template; put it into prompt, or drop chat: false.")
         }
-        if output != "-", input.contains(where: { isSameFile($0, output) }) {
+        if output != "-", input.contains(where: { Self.areSame($0, output) }) {
             throw JobError(kind, at: file, "output would overwrite the input \(output).")
         }
     }
-}
 
-private func isSameFile(_ a: String, _ b: String) -> Bool {
-    func standard(_ path: String) -> String {
-        URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
+    /// Whether two paths name one file, be it not there yet.
+    private static func areSame(_ a: String, _ b: String) -> Bool {
+        let files = (Files.identity(of: a), Files.identity(of: b))
+        if files.0 != nil || files.1 != nil { return files.0 == files.1 }
+        let folders = (Files.identity(of: Paths.folder(of: a)), Files.identity(of: Paths.folder(of: b)))
+        return Paths.areEqual(a, b)
+            || folders.0 != nil && folders.0 == folders.1
+                && Paths.areEqual(Paths.name(of: a), Paths.name(of: b))
     }
-    return standard(a) == standard(b)
 }

@@ -1,8 +1,9 @@
-import Foundation
+import Foundations
 
 extension JobSettings {
-    /// Looks whether the files that the job names are there, before anything costly begins. Changes nothing.
-    /// - Throws: `JobError` naming the path.
+    /// Looks whether the files that the job names are there, before anything costly begins. Changes nothing;
+    /// `JournalStore` then tries the output's place for real.
+    /// - Throws: `JobError` or `StoreError`, naming the path.
     public func checkFiles() throws {
         _ = try PromptBuilder(self)
         for path in input where path != "-" { try Self.checkInput(path) }
@@ -10,36 +11,56 @@ extension JobSettings {
     }
 
     private static func checkInput(_ path: String) throws {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw JobError(.missingInput, at: path, "there is no such input file.")
+        switch Files.kind(of: path) {
+        case nil: throw JobError(.missingInput, at: path, "there is no such input file.")
+        case .folder: throw JobError(.missingInput, at: path, "is a folder, not an input file.")
+        case .regular, .other: break
         }
-        guard !isFolder.boolValue else {
-            throw JobError(.missingInput, at: path, "is a folder, not an input file.")
-        }
-        guard FileManager.default.isReadableFile(atPath: path) else {
-            throw JobError(.missingInput, at: path, "the input file can't be read: permission denied.")
+        do { try Files.checkAccess(path, writing: false) } catch {
+            throw JobError(.missingInput, at: path, "the input file can't be read: \(error.reason).")
         }
     }
 
     private func checkOutput() throws {
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: output, isDirectory: &isFolder), isFolder.boolValue {
-            throw JobError(.cannotWrite, at: output, "is a folder; the output must be a file.")
-        }
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: output, in: system)
+        _ = try OutputPlace(paths, output: output, in: system)
+        try checkInputs(against: paths)
         // The folder may not be there yet; then the first one above that is must be writable.
-        var folder = outputFolder
-        while !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) {
-            let parent = (folder as NSString).deletingLastPathComponent
-            if parent == folder { break }
-            folder = parent.isEmpty ? "." : parent
+        var folder = paths.folder
+        while Files.kind(of: folder) == nil {
+            let above = Paths.folder(of: folder)
+            if Paths.areEqual(above, folder) { break }
+            folder = above
         }
-        guard isFolder.boolValue else {
+        guard Files.kind(of: folder) == .folder else {
             throw JobError(.cannotWrite, at: folder, "is not a folder, so \(output) can't be written.")
         }
-        guard FileManager.default.isWritableFile(atPath: folder) else {
+        do { try Files.checkAccess(folder, writing: true) } catch {
             throw JobError(
-                .cannotWrite, at: folder, "the folder is not writable, so \(output) can't be written.")
+                .cannotWrite, at: folder,
+                "the folder is not writable, so \(output) can't be written: \(error.reason).")
+        }
+    }
+
+    /// An input must not be a file that the run writes, under whatever name.
+    private func checkInputs(against paths: OutputPaths) throws {
+        let outputs = [(path: paths.output, what: "output")] + paths.own.map { ($0.path, $0.use.rawValue) }
+        for (path, what) in outputs {
+            guard let file = Files.identity(of: path) else { continue }
+            for name in input {
+                let status = name == "-" ? Files.status(of: 0) : nil
+                // A terminal may be both.
+                if name == "-", status?.kind != .regular { continue }
+                guard status?.identity ?? Files.identity(of: name) == file else { continue }
+                let shown = name == "-" ? "stdin" : name
+                throw JobError(
+                    .badJob, at: shown,
+                    what == "output"
+                        ? "is the input, and the output \(output) too. Name another output."
+                        : "is the input, and has the name of a file that the run keeps beside its output "
+                            + "\(output) (the \(what)). Name another output.")
+            }
         }
     }
 
@@ -47,16 +68,9 @@ extension JobSettings {
     /// - Throws: `JobError` of kind `cannotWrite`.
     public func makeOutputFolder() throws {
         guard output != "-" else { return }
-        do {
-            try FileManager.default.createDirectory(atPath: outputFolder, withIntermediateDirectories: true)
-        } catch {
-            throw JobError(
-                .cannotWrite, at: outputFolder, "the folder can't be made: \(error.localizedDescription)")
+        let folder = try OutputPaths(output: output, in: POSIXFileSystem()).folder
+        do { try Files.makeFolder(folder) } catch {
+            throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
         }
-    }
-
-    private var outputFolder: String {
-        let folder = (output as NSString).deletingLastPathComponent
-        return folder.isEmpty ? "." : folder
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// What is wrong with one value; whoever knows the place makes a `JobError` of it.
 struct SettingProblem: Error {
@@ -71,8 +71,11 @@ struct SettingValue {
     func string() throws(SettingProblem) -> String {
         switch content {
         case .quoted(let text): return text
+        case .plain(let text) where isOption:
+            guard let text = text.textOfPath else { throw wrong("UTF-8 text") }
+            return text
         case .plain(let text):
-            if isOption || !looksLikeNumberOrBool(text) { return text }
+            if !looksLikeNumberOrBool(text) { return text }
             throw wrong("a string (put it in quotes)")
         case .list, .mapping, .null: throw wrong("a string")
         }
@@ -106,12 +109,27 @@ struct SettingValue {
 
     /// A path; `-` stays as it is.
     func path() throws(SettingProblem) -> String {
-        resolve(try string())
+        // An option is the system's bytes as they are; a text names the file of its UTF-8.
+        var path: String
+        if isOption, case .plain(let text) = content {
+            path = text
+        } else {
+            path = String(pathBytes: Array(try string().utf8))
+        }
+        if path.utf8.contains(0) { throw wrong("a path, which can't hold the character 0") }
+        if path.utf8.starts(with: "~/".utf8), let home = ProgramCall.path(inVariable: "HOME") {
+            path = home + String(Substring(path.utf8.dropFirst()))
+        }
+        return path == "-" || path.isEmpty ? path : Paths.join(folder, path)
     }
 
     func paths() throws(SettingProblem) -> [String] {
-        let all = try strings().map { resolve($0) }
-        if all.isEmpty { throw wrong("a path or a list of paths") }
+        // What is wrong with a value is said as for any strings.
+        if !isOption { _ = try strings() }
+        guard case .list(let elements) = content else { return [try path()] }
+        if elements.isEmpty { throw wrong("a path or a list of paths") }
+        var all: [String] = []
+        for element in elements { all.append(try element.path()) }
         return all
     }
 
@@ -125,14 +143,6 @@ struct SettingValue {
 
     func wrong(_ right: String) -> SettingProblem {
         SettingProblem("must be \(right), but is \(shown)", line: line)
-    }
-
-    private func resolve(_ path: String) -> String {
-        if path == "-" || path.hasPrefix("/") || path.isEmpty { return path }
-        if path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"], !home.isEmpty {
-            return home + path.dropFirst()
-        }
-        return folder.isEmpty || folder == "." ? path : folder + "/" + path
     }
 
     private var isNumberLike: Bool {

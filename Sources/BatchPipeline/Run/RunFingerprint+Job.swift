@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 import PhiModel
 
@@ -14,7 +13,7 @@ extension RunFingerprint {
         willRead: (Int) -> Void = { _ in }
     ) throws {
         let model = try ModelFingerprint.parts(
-            folder: URL(filePath: job.model), hashes: FileHashes(cache: cache.folder), willRead: willRead)
+            folder: job.model, hashes: FileHashes(cache: cache.folder), willRead: willRead)
         let settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }

@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// Where what grows with the lines goes while a run lasts, once memory holds enough of it: files that lose
 /// their name as soon as they are open, and so are gone with the process however it ends.
@@ -58,7 +58,7 @@ public struct Scratch: Sendable {
         case .path(let path, let system):
             return SpillFile(try? Self.namelessFile(path, in: system), memory: memory)
         case .folder(let folder, let system):
-            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try? Files.makeFolder(folder)
             // One that a kill leaves with its name is empty, and harms nobody.
             let path = "\(folder)/scratch-\(UInt64.random(in: 0 ... .max)).tmp"
             return SpillFile(try? Self.namelessFile(path, in: system), memory: memory)
@@ -67,8 +67,8 @@ public struct Scratch: Sendable {
     }
 
     private static func namelessFile(_ path: String, in system: any FileSystem) throws(StoreError) -> File {
-        let file = try File.open(path, .createEmpty, in: system)
-        try system.removeIfPresent(path)
+        let file = try File.open(path, .createNew(mode: 0o600), in: system)
+        try file.remove()
         return file
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// `model.safetensors.index.json`: which tensor is in which file.
@@ -8,8 +7,8 @@ struct CheckpointIndex {
     /// - Returns: nil if the folder has no index.
     /// - Throws: `ModelError` of kind `malformed`, also for a name that leads out of the folder.
     init?(folder: String) throws {
-        let path = folder + "/" + TensorStore.indexName
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let path = Paths.join(folder, TensorStore.indexName)
+        guard Files.kind(of: path) != nil else { return nil }
         let members = try JSONFile.object(path, maximumBytes: SafetensorsFile.maximumHeaderLength)
         guard case .object(let entries)? = members["weight_map"] else {
             throw ModelError(
@@ -30,7 +29,7 @@ struct CheckpointIndex {
                     "weight_map names the file \"\(name)\"; only plain names of files in this folder are allowed."
                 )
             }
-            return (member.name, name)
+            return (member.name, String(pathBytes: Array(name.utf8)))
         }
         weightMap = Dictionary(files) { first, _ in first }
     }

@@ -1,3 +1,5 @@
+import Foundations
+
 /// A matrix in MLX's affine quantization: value = scale * q + bias, by groups of columns.
 public struct QuantizedMatrix: Sendable {
     public let rows: Int
@@ -102,7 +104,7 @@ extension TensorStore {
     private func layerParameters(
         _ path: String, quantization: QuantizationConfiguration?
     ) throws -> QuantizationParameters {
-        let config = folder + "/config.json"
+        let config = Paths.join(folder, "config.json")
         guard let quantization else {
             throw ModelError(
                 .malformed, path: config,

@@ -1,5 +1,6 @@
 import CPhiKernels
 import Foundation
+import Foundations
 
 /// What config.json (and generation_config.json) of a Phi-3 family model say, checked.
 public struct ModelConfiguration: Sendable, Equatable {
@@ -46,11 +47,11 @@ extension ModelConfiguration {
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
     public init(folder: String) throws {
         try ModelFolder.checkLinks(folder)
-        let path = folder + "/config.json"
+        let path = Paths.join(folder, "config.json")
         self = try Self(
             ConfigReader(
                 path: path, members: JSONFile.object(path, maximumBytes: Self.maximumFileSize)))
-        let generation = folder + "/generation_config.json"
+        let generation = Paths.join(folder, "generation_config.json")
         do {
             let reader = ConfigReader(
                 path: generation,
@@ -58,7 +59,7 @@ extension ModelConfiguration {
             if let tokens = try reader.optionalTokens("eos_token_id") { endOfSequence = Set(tokens) }
         } catch let error as ModelError where error.kind == .missing {
             // Optional, and then config.json's ids hold. A file that is there and unreadable is a fault.
-            if FileManager.default.fileExists(atPath: generation) { throw error }
+            if Files.kind(of: generation) != nil { throw error }
         }
     }
 

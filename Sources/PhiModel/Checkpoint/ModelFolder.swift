@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// What holds for a model folder as a whole.
 public enum ModelFolder {
@@ -7,18 +7,17 @@ public enum ModelFolder {
     /// `snapshots/REVISION` full of links.
     /// - Throws: `ModelError` naming the link.
     public static func checkLinks(_ folder: String) throws {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let home = URL(filePath: folder).resolvingSymlinksInPath()
-        var allowed = [home.path]
-        let parent = home.deletingLastPathComponent()
-        if parent.lastPathComponent == "snapshots" {
-            allowed.append(parent.deletingLastPathComponent().appendingPathComponent("blobs").path)
+        guard let names = try? Files.names(in: folder), let home = Files.canonicalPath(folder) else { return }
+        var allowed = [home]
+        let above = Paths.folder(of: home)
+        if Paths.name(of: above) == "snapshots" {
+            allowed.append(Paths.join(Paths.folder(of: above), "blobs"))
         }
         for name in names.sorted() {
-            let path = folder + "/" + name
-            guard (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil else { continue }
-            let target = URL(filePath: path).resolvingSymlinksInPath().path
-            guard allowed.contains(where: { target.hasPrefix($0 + "/") }) else {
+            let path = Paths.join(folder, name)
+            // One that leads nowhere is as if it were not there.
+            guard Files.isLink(path), let target = Files.canonicalPath(path) else { continue }
+            guard allowed.contains(where: { Paths.isWithin($0, target) }) else {
                 throw ModelError(
                     .unsupported, path: path,
                     "is a symbolic link that leads out of the model folder, to \(target). Put the file itself "

@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// All tensors of a checkpoint folder, by name, read in place.
 ///
@@ -69,18 +69,16 @@ public struct TensorStore: Sendable {
     public var byteCount: Int { tensors.values.reduce(0) { $0 + $1.range.count } }
 
     private static func weightFiles(in folder: String) throws -> [String] {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else {
-            throw ModelError(.missing, path: folder, "there is no such model folder.")
-        }
-        guard isFolder.boolValue else {
-            throw ModelError(.missing, path: folder, "is a file; a model is a folder.")
+        switch Files.kind(of: folder) {
+        case nil: throw ModelError(.missing, path: folder, "there is no such model folder.")
+        case .regular, .other: throw ModelError(.missing, path: folder, "is a file; a model is a folder.")
+        case .folder: break
         }
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: folder)
+            return try Files.names(in: folder)
                 .filter { $0.hasPrefix("model") && $0.hasSuffix(".safetensors") }.sorted()
         } catch {
-            throw ModelError(.missing, path: folder, "can't be listed: \(error.localizedDescription)")
+            throw ModelError(.missing, path: folder, "can't be listed: \(error.reason).")
         }
     }
 
@@ -89,8 +87,8 @@ public struct TensorStore: Sendable {
     ) throws -> [(name: String, file: SafetensorsFile)] {
         var files: [(name: String, file: SafetensorsFile)] = []
         for name in names {
-            let path = folder + "/" + name
-            if skippingMissing, !FileManager.default.fileExists(atPath: path) { continue }
+            let path = Paths.join(folder, name)
+            if skippingMissing, Files.kind(of: path) == nil { continue }
             files.append((name, try SafetensorsFile(path: path)))
         }
         return files

@@ -1,98 +1,126 @@
 import Foundation
+import Foundations
 
 /// The folder a conversion writes to. Every file is first written under a name that no reader looks for;
 /// at the end all are renamed, the weights last, so that a folder with weights is always complete.
-struct ConversionFolder {
+final class ConversionFolder {
     static let weightsName = "model.safetensors"
-    private static let partialSuffix = ".partial"
     private static let tokenizerNames = [
         "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
         "chat_template.jinja", "generation_config.json",
     ]
 
-    private let path: String
+    private let folder: String
+    private let mayOverwrite: Bool
+    /// Behind the name of each file that is not in place yet; another one for each conversion.
+    private let suffix: String
+    /// Locked until the end, so that they are not taken for what a killed conversion left.
+    private var files: [(name: String, file: Platform.NewFile)] = []
 
+    /// - Parameter source: the file that is read; it must not be one that will be replaced.
     /// - Throws: `ModelError`: `badRequest` if there is a checkpoint already and it is not to be
     ///   overwritten, `resources` if the folder can't be made.
-    init(_ folder: URL, overwrite: Bool) throws {
-        path = folder.path(percentEncoded: false)
-        do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        } catch {
-            throw ModelError(.resources, path: path, "can't be made: \(error.localizedDescription)")
+    init(_ folder: String, source: String, overwrite: Bool) throws {
+        self.folder = folder
+        mayOverwrite = overwrite
+        let tag = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+        suffix = ".phibatch-\(tag).partial"
+        do { try Files.makeFolder(folder) } catch {
+            throw ModelError(.resources, path: folder, "can't be made: \(error.reason).")
         }
-        if !overwrite, let name = try checkpointFiles().first {
+        if !overwrite { try refuseCheckpoint() }
+        let identity = Files.identity(of: source)
+        for name in try checkpointFiles() where Files.identity(of: path(name)) == identity {
             throw ModelError(
-                .badRequest, path: path,
-                "holds a checkpoint already (\(name)); choose another folder, or allow overwriting.")
+                .badRequest, path: source, "is itself a file that would be replaced; choose another folder.")
         }
+        removeLeftovers()
     }
 
     /// The files of `folder` that make up a tokenizer.
-    static func tokenizerFiles(in folder: URL) throws -> [(name: String, content: Data)] {
-        let folderPath = folder.path(percentEncoded: false)
+    static func tokenizerFiles(in folder: String) throws -> [(name: String, content: Data)] {
         var files: [(name: String, content: Data)] = []
         for name in tokenizerNames {
-            let path = folderPath + "/" + name
-            guard FileManager.default.fileExists(atPath: path) else { continue }
+            let path = Paths.join(folder, name)
+            guard Files.kind(of: path) != nil else { continue }
             files.append((name, try MappedFile(path: path).withBytes { Data($0) }))
         }
         guard files.contains(where: { $0.name == "tokenizer.json" }) else {
-            throw ModelError(.missing, path: folderPath, "holds no tokenizer.json.")
+            throw ModelError(.missing, path: folder, "holds no tokenizer.json.")
         }
         return files
     }
 
-    func partialPath(_ name: String) -> String { path + "/" + name + Self.partialSuffix }
+    func path(_ name: String) -> String { Paths.join(folder, name) }
 
-    func write(_ content: Data, name: String) throws {
-        do {
-            guard FileManager.default.createFile(atPath: partialPath(name), contents: nil),
-                let handle = FileHandle(forWritingAtPath: partialPath(name))
-            else { throw ModelError(.resources, path: path + "/" + name, "can't be created.") }
-            defer { try? handle.close() }
-            try handle.write(contentsOf: content)
-            try handle.synchronize()
-        } catch let error as ModelError { throw error } catch {
-            throw ModelError(
-                .resources, path: path + "/" + name, "can't be written: \(error.localizedDescription)")
+    /// The file that will have this name, made under another one.
+    func newFile(_ name: String) throws -> Platform.NewFile {
+        do throws(Platform.Failure) {
+            let file = try Platform.NewFile(path: path(name + suffix))
+            files.append((name, file))
+            return file
+        } catch {
+            throw ModelError(.resources, path: path(name), "can't be created: \(error.reason).")
         }
     }
 
-    /// Puts the partial files `names`, and last the weights, in the place of what is there.
+    func write(_ content: Data, name: String) throws {
+        let file = try newFile(name)
+        do {
+            try content.withUnsafeBytes { try file.write($0, at: 0) }
+            try file.sync()
+        } catch let error as Platform.Failure {
+            throw ModelError(.resources, path: path(name), "can't be written: \(error.reason).")
+        }
+    }
+
+    /// Puts the files `names`, and last the weights, in the place of what is there.
     func complete(_ names: [String]) throws {
+        if !mayOverwrite { try refuseCheckpoint() }
         // Of an earlier checkpoint nothing may stay: its shards, its index, its template would be read too.
         for old in try checkpointFiles() {
-            do { try FileManager.default.removeItem(atPath: path + "/" + old) } catch {
-                throw ModelError(
-                    .resources, path: path + "/" + old, "can't be removed: \(error.localizedDescription)")
+            do { try Files.remove(path(old)) } catch {
+                throw ModelError(.resources, path: path(old), "can't be removed: \(error.reason).")
             }
         }
         for name in names + [Self.weightsName] {
-            do throws(Platform.Failure) {
-                try Platform.replace(path + "/" + name, with: partialPath(name))
-            } catch {
-                throw ModelError(
-                    .resources, path: path + "/" + name, "can't be put in place: \(error.reason).")
+            do throws(Platform.Failure) { try Platform.replace(path(name), with: path(name + suffix)) } catch
+            {
+                throw ModelError(.resources, path: path(name), "can't be put in place: \(error.reason).")
             }
+            files.removeAll { $0.name == name }
         }
     }
 
     func removePartialFiles() {
-        for name in (Self.tokenizerNames + ["config.json", Self.weightsName]) {
-            Platform.removeFile(partialPath(name))
+        for (name, _) in files { Platform.removeFile(path(name + suffix)) }
+        files = []
+    }
+
+    /// What a conversion that was killed left: known by its name, and by nobody's holding its lock.
+    private func removeLeftovers() {
+        for name in (try? Files.names(in: folder)) ?? [] {
+            let isOurs = name.wholeMatch(of: /[a-z._]+\.phibatch-[0-9a-f]{16}\.partial/) != nil
+            if isOurs, Platform.isAbandoned(path(name)) { Platform.removeFile(path(name)) }
         }
+    }
+
+    private func refuseCheckpoint() throws {
+        guard let name = try checkpointFiles().first else { return }
+        throw ModelError(
+            .badRequest, path: folder,
+            "holds a checkpoint already (\(name)); choose another folder, or allow overwriting.")
     }
 
     /// Weights first: what is removed first leaves the folder without a checkpoint, not with half of one.
     private func checkpointFiles() throws -> [String] {
         do {
-            let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+            let names = try Files.names(in: folder).sorted()
             let weights = names.filter { $0.hasPrefix("model") && $0.hasSuffix(".safetensors") }
             let others = ["config.json", TensorStore.indexName] + Self.tokenizerNames
             return weights + others.filter { names.contains($0) }
         } catch {
-            throw ModelError(.missing, path: path, "can't be listed: \(error.localizedDescription)")
+            throw ModelError(.missing, path: folder, "can't be listed: \(error.reason).")
         }
     }
 }

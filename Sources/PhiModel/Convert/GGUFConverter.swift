@@ -40,9 +40,11 @@ public enum GGUFConverter {
         /// Out of the GGUF file.
         case embedded
         /// The tokenizer files of this folder, copied: for tokenizers that a GGUF file holds only in part.
-        case folder(URL)
+        case folder(path: String)
         /// None; the model then takes token ids only.
         case none
+
+        public static func folder(_ url: URL) -> Tokenizer { .folder(path: String(filePathOf: url)) }
     }
 
     /// - Parameters:
@@ -56,7 +58,16 @@ public enum GGUFConverter {
         gguf: URL, to folder: URL, tokenizer: Tokenizer = .embedded, overwrite: Bool = false,
         progress: (ConversionProgress) -> Void = { _ in }
     ) throws -> ConversionSummary {
-        let path = gguf.path(percentEncoded: false)
+        try convert(
+            file: String(filePathOf: gguf), to: String(filePathOf: folder), tokenizer: tokenizer,
+            overwrite: overwrite, progress: progress)
+    }
+
+    /// As with URLs; these paths need not be UTF-8.
+    package static func convert(
+        file path: String, to folder: String, tokenizer: Tokenizer, overwrite: Bool,
+        progress: (ConversionProgress) -> Void
+    ) throws -> ConversionSummary {
         let source = try GGUFFile(path: path)
         defer { withExtendedLifetime(source) {} }
         let metadata = GGUFMetadata(path: path, values: source.metadata)
@@ -79,8 +90,8 @@ public enum GGUFConverter {
             add("tokenizer.json", tokenizer.tokenizer)
             add("tokenizer_config.json", tokenizer.configuration)
             add("special_tokens_map.json", tokenizer.specialTokensMap)
-        case .folder(let url):
-            files += try ConversionFolder.tokenizerFiles(in: url)
+        case .folder(let path):
+            files += try ConversionFolder.tokenizerFiles(in: path)
             if !files.contains(where: { $0.name == "generation_config.json" }) {
                 add("generation_config.json", converted.generationConfig)
             }
@@ -88,11 +99,10 @@ public enum GGUFConverter {
         }
         try checkReadable(files[0].content, path: path)
 
-        let target = try ConversionFolder(folder, overwrite: overwrite)
+        let target = try ConversionFolder(folder, source: path, overwrite: overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
-        let weights = target.partialPath(ConversionFolder.weightsName)
-        let size = try write(plan, to: weights, progress: progress)
+        let size = try write(plan, to: target, progress: progress)
         try target.complete(files.map(\.name))
         progress(
             ConversionProgress(layer: "", layersDone: plan.layers.count, layerCount: plan.layers.count))
@@ -124,11 +134,11 @@ public enum GGUFConverter {
     }
 
     private static func write(
-        _ plan: ConversionPlan, to path: String, progress: (ConversionProgress) -> Void
+        _ plan: ConversionPlan, to folder: ConversionFolder, progress: (ConversionProgress) -> Void
     ) throws -> Int {
-        let writer = try SafetensorsWriter(
-            path: path, tensors: plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } }
-        )
+        let writer = SafetensorsWriter(
+            try folder.newFile(ConversionFolder.weightsName), path: folder.path(ConversionFolder.weightsName),
+            tensors: plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } })
         for (index, layer) in plan.layers.enumerated() {
             progress(ConversionProgress(layer: layer.path, layersDone: index, layerCount: plan.layers.count))
             for output in layer.outputs {

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// Writes a safetensors file front to back: the header first, then the tensors in the order announced.
@@ -13,18 +12,16 @@ final class SafetensorsWriter {
 
     private static let bufferSize = 4 << 20
 
-    private let handle: FileHandle
+    private let file: Platform.NewFile
     private let path: String
     private var buffer: [UInt8] = []
     private var written = 0
     private let expected: Int
 
-    init(path: String, tensors: [Announcement]) throws {
+    /// - Parameter path: for messages.
+    init(_ file: Platform.NewFile, path: String, tensors: [Announcement]) {
+        self.file = file
         self.path = path
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let handle = FileHandle(forWritingAtPath: path)
-        else { throw ModelError(.resources, path: path, "can't be created.") }
-        self.handle = handle
         var header = Array(Self.header(tensors).utf8)
         // Padded, so that the tensors of a file that is mapped are aligned.
         while header.count % 8 != 0 { header.append(UInt8(ascii: " ")) }
@@ -32,8 +29,6 @@ final class SafetensorsWriter {
         withUnsafeBytes(of: UInt64(header.count).littleEndian) { buffer.append(contentsOf: $0) }
         buffer.append(contentsOf: header)
     }
-
-    deinit { try? handle.close() }
 
     private static func header(_ tensors: [Announcement]) -> String {
         var members: [(String, JSONValue)] = [
@@ -64,8 +59,10 @@ final class SafetensorsWriter {
     }
 
     private func flush() throws {
-        do { try handle.write(contentsOf: buffer) } catch {
-            throw ModelError(.resources, path: path, "can't be written: \(error.localizedDescription)")
+        do { try buffer.withUnsafeBytes { try file.write($0, at: written) } } catch let error
+            as Platform.Failure
+        {
+            throw ModelError(.resources, path: path, "can't be written: \(error.reason).")
         }
         written += buffer.count
         buffer.removeAll(keepingCapacity: true)
@@ -75,11 +72,8 @@ final class SafetensorsWriter {
     func finish() throws -> Int {
         try flush()
         precondition(written == expected, "the tensors written are not those announced")
-        do {
-            try handle.synchronize()
-            try handle.close()
-        } catch {
-            throw ModelError(.resources, path: path, "can't be written: \(error.localizedDescription)")
+        do throws(Platform.Failure) { try file.sync() } catch {
+            throw ModelError(.resources, path: path, "can't be written: \(error.reason).")
         }
         return written
     }

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundation
+import Foundations
 
 /// A model's tokenizer and chat template: how text becomes token ids and back. Needs no weights.
 public struct TextCodec: Sendable {
@@ -10,12 +10,10 @@ public struct TextCodec: Sendable {
     /// Nil if `folder` has no tokenizer.json.
     /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
     public init?(folder: String) throws {
-        let url = URL(filePath: folder)
-        guard FileManager.default.fileExists(atPath: url.appendingPathComponent("tokenizer.json").path) else {
-            return nil
-        }
-        tokenizer = try Tokenizer(folder: url)
-        template = try ChatTemplate.load(folder: url)
+        let file = Paths.join(folder, "tokenizer.json")
+        guard Files.kind(of: file) != nil else { return nil }
+        tokenizer = try Tokenizer(path: file)
+        template = try ChatTemplate.load(path: folder)
     }
 
     /// - Throws: `ModelError` of kind `badRequest`.

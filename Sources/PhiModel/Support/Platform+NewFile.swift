@@ -1,3 +1,5 @@
+import Foundations
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -14,7 +16,7 @@ extension Platform {
 
         /// - Throws: `Failure`, also if there is something at `path` already.
         init(path: String) throws(Failure) {
-            descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+            descriptor = open(path.cPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
             guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let failure = Failure(call: "flock", code: errno)
@@ -58,20 +60,18 @@ extension Platform {
 
     /// Whether nobody holds the lock of a `NewFile` at `path` any more.
     static func isAbandoned(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path.cPath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
     /// Marks a file as changed now. A refusal is no fault.
-    static func touch(_ path: String) { utimensat(AT_FDCWD, path, nil, 0) }
+    static func touch(_ path: String) { utimensat(AT_FDCWD, path.cPath, nil, 0) }
 
     /// The absolute path without symbolic links; the path itself if there is nothing there.
     static func canonicalPath(_ path: String) -> String {
-        guard let found = realpath(path, nil) else { return path }
-        defer { free(found) }
-        return String(cString: found)
+        Files.canonicalPath(path) ?? path
     }
 
     static var processID: Int32 { getpid() }

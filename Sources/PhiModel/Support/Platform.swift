@@ -33,7 +33,7 @@ enum Platform {
     /// Maps a regular file for reading; anything else (a folder, a pipe, a device) fails as `isNotRegular`.
     static func map(_ path: String) throws(Failure) -> Mapping {
         // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
         defer { close(descriptor) }
         var status = stat()
@@ -158,11 +158,11 @@ enum Platform {
 
     /// Removes a file, never a folder; that it is not there is no fault.
     static func removeFile(_ path: String) {
-        unlink(path)
+        unlink(path.cPath)
     }
 
     /// Moves a file into place in one step, replacing what is there.
     static func replace(_ target: String, with source: String) throws(Failure) {
-        guard rename(source, target) == 0 else { throw Failure(call: "rename", code: errno) }
+        guard rename(source.cPath, target.cPath) == 0 else { throw Failure(call: "rename", code: errno) }
     }
 }

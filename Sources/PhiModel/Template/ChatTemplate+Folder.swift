@@ -8,9 +8,10 @@ extension ChatTemplate {
     /// The chat template of a model folder.
     /// - Throws: `ModelError`: `missing` if the folder has no chat template, otherwise as `load(folder:)`.
     public init(folder: URL) throws {
-        guard let template = try ChatTemplate.load(folder: folder) else {
+        let path = String(filePathOf: folder)
+        guard let template = try ChatTemplate.load(path: path) else {
             throw ModelError(
-                .missing, path: folder.path,
+                .missing, path: path,
                 "the folder has no chat template (neither chat_template.jinja nor a chat_template in "
                     + "tokenizer_config.json)")
         }
@@ -22,59 +23,56 @@ extension ChatTemplate {
     /// - Returns: Nil if there is none.
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
     public static func load(folder: URL) throws -> ChatTemplate? {
-        let configFile = folder.appending(path: "tokenizer_config.json")
+        try load(path: String(filePathOf: folder))
+    }
+
+    static func load(path folder: String) throws -> ChatTemplate? {
+        let configFile = Paths.join(folder, "tokenizer_config.json")
         let config = try read(configFile, as: TokenizerConfig.self)
         var tokens = config?.specialTokens ?? [:]
         // The tokenizer's own configuration counts; older folders keep the tokens only in the other file.
-        let map = try read(folder.appending(path: "special_tokens_map.json"), as: SpecialTokens.self)
+        let map = try read(Paths.join(folder, "special_tokens_map.json"), as: SpecialTokens.self)
         for (name, value) in map?.values ?? [:] where tokens[name] == nil || config?.isComplete == false {
             tokens[name] = value
         }
 
-        let file = folder.appending(path: "chat_template.jinja")
+        let file = Paths.join(folder, "chat_template.jinja")
         if let data = try contents(of: file) {
             guard let source = String(validating: data, as: UTF8.self) else {
-                throw ModelError(.malformed, path: file.path, "the file is not UTF-8")
+                throw ModelError(.malformed, path: file, "the file is not UTF-8")
             }
             return try ChatTemplate(
-                source: source, specialTokens: tokens, path: file.path, name: "chat template")
+                source: source, specialTokens: tokens, path: file, name: "chat template")
         }
         guard let template = config?.template else { return nil }
         return try ChatTemplate(
-            source: try template.source(path: configFile.path), specialTokens: tokens, path: configFile.path,
+            source: try template.source(path: configFile), specialTokens: tokens, path: configFile,
             name: "chat_template")
     }
 
-    private static func contents(of file: URL) throws -> Data? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        do {
-            let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
-            guard size <= largestFile else {
-                throw ModelError(.malformed, path: file.path, "the file is larger than \(largestFile) bytes")
-            }
-            return try Data(contentsOf: file)
-        } catch let error as ModelError {
-            throw error
-        } catch {
-            throw ModelError(
-                .missing, path: file.path, "the file can't be read: \(error.localizedDescription)")
+    private static func contents(of file: String) throws -> Data? {
+        guard Files.kind(of: file) != nil else { return nil }
+        let mapped = try MappedFile(path: file)
+        guard mapped.count <= largestFile else {
+            throw ModelError(.malformed, path: file, "the file is larger than \(largestFile) bytes")
         }
+        return mapped.withBytes { Data($0) }
     }
 
-    private static func read<T: Decodable>(_ file: URL, as type: T.Type) throws -> T? {
+    private static func read<T: Decodable>(_ file: String, as type: T.Type) throws -> T? {
         guard let data = try contents(of: file) else { return nil }
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
             let key = context.codingPath.map(\.stringValue).joined(separator: ".")
             throw ModelError(
-                .malformed, path: file.path,
+                .malformed, path: file,
                 key.isEmpty ? "the file must hold a JSON object" : "the key '\(key)' has a wrong type")
         } catch let DecodingError.keyNotFound(key, context) {
             let path = (context.codingPath + [key]).map(\.stringValue).joined(separator: ".")
-            throw ModelError(.malformed, path: file.path, "the key '\(path)' is missing")
+            throw ModelError(.malformed, path: file, "the key '\(path)' is missing")
         } catch {
-            throw ModelError(.malformed, path: file.path, "the file is not valid JSON")
+            throw ModelError(.malformed, path: file, "the file is not valid JSON")
         }
     }
 }

@@ -35,8 +35,10 @@ public final class Tokenizer: Sendable {
     /// Reads a `tokenizer.json`.
     /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format,
     ///   `unsupported`, with the key, for what is not supported here.
-    public init(contentsOf file: URL) throws {
-        let parts = try TokenizerFile(contentsOf: file)
+    public convenience init(contentsOf file: URL) throws { try self.init(path: String(filePathOf: file)) }
+
+    init(path: String) throws {
+        let parts = try TokenizerFile(path: path)
         model = BPEModel(vocabulary: parts.vocabulary, merges: parts.merges, options: parts.options)
         normalizers = parts.normalizers
         preTokenizers = parts.preTokenizers

@@ -23,19 +23,16 @@ struct TokenizerFile {
     private(set) var suffix: [Int32] = []
     private(set) var decoder: [DecoderStep] = []
 
-    init(contentsOf file: URL) throws {
-        path = file.path
-        let data: Data
-        do {
-            data = try Data(contentsOf: file)
-        } catch {
-            throw ModelError(.missing, path: file.path, "the tokenizer file can't be read")
-        }
-        guard data.count <= Self.sizeLimit else {
-            throw ModelError(.unsupported, path: file.path, "larger than \(Self.sizeLimit >> 20) MB")
+    init(path: String) throws {
+        self.path = path
+        let file = try MappedFile(path: path)
+        guard file.count <= Self.sizeLimit else {
+            throw ModelError(.unsupported, path: path, "larger than \(Self.sizeLimit >> 20) MB")
         }
         // What becomes of it takes less than that.
-        try PageMemory.require(4 * data.count, for: file.path)
+        try PageMemory.require(4 * file.count, for: path)
+        // A copy: the file may be cut short while it is read.
+        let data = file.withBytes { Data($0) }
         do {
             try data.withUnsafeBytes { bytes in
                 try JSONScanner.scan(bytes, limits: .file) { try read(&$0) }

@@ -1,0 +1,88 @@
+/// The system's paths are bytes, which need not be UTF-8. Inside, paths are strings all the same: a byte that is
+/// no part of a valid character stands there as a private scalar, U+10FE00 + byte, and becomes that byte again
+/// at the system call. A character of the file's own in that range is taken apart into its bytes too, so that
+/// no two paths become the same string.
+extension String {
+    private static let mappedBytes: ClosedRange<UInt32> = 0x10FE80...0x10FEFF
+
+    private static func byte(_ scalar: Unicode.Scalar) -> UInt8? {
+        mappedBytes.contains(scalar.value) ? UInt8(truncatingIfNeeded: scalar.value) : nil
+    }
+
+    /// A path from the system. A path from a text (a job file) is made of the text's UTF-8.
+    package init(pathBytes bytes: some RandomAccessCollection<UInt8>) {
+        if let text = String(validating: bytes, as: UTF8.self), !text.holdsMappedBytes {
+            self = text
+            return
+        }
+        var text = UnicodeScalarView()
+        var rest = bytes[bytes.startIndex...]
+        while let first = rest.first {
+            var parser = UTF8.ForwardParser()
+            var next = rest.prefix(4).makeIterator()
+            if case .valid(let encoded) = parser.parseScalar(from: &next),
+                case let scalar = UTF8.decode(encoded),
+                Self.byte(scalar) == nil
+            {
+                text.append(scalar)
+                rest = rest.dropFirst(encoded.count)
+            } else {
+                // Never an ASCII byte, which is always valid.
+                if let scalar = Unicode.Scalar(0x10FE00 + UInt32(first)) { text.append(scalar) }
+                rest = rest.dropFirst()
+            }
+        }
+        self.init(text)
+    }
+
+    package init(cPath: UnsafePointer<CChar>) {
+        var count = 0
+        while cPath[count] != 0 { count += 1 }
+        let bytes = UnsafeBufferPointer(start: cPath, count: count)
+        self.init(pathBytes: bytes.map { UInt8(bitPattern: $0) })
+    }
+
+    package var pathBytes: [UInt8] {
+        guard holdsMappedBytes else { return Array(utf8) }
+        var bytes: [UInt8] = []
+        for scalar in unicodeScalars {
+            if let byte = Self.byte(scalar) {
+                bytes.append(byte)
+            } else {
+                bytes += UTF8.encode(scalar) ?? .init()
+            }
+        }
+        return bytes
+    }
+
+    /// For a system call: the bytes and the 0 behind them.
+    package var cPath: [CChar] {
+        var path = pathBytes.map { CChar(bitPattern: $0) }
+        path.append(0)
+        return path
+    }
+
+    /// What is no path (the text of an option) as it was given; nil if that was not UTF-8.
+    package var textOfPath: String? {
+        holdsMappedBytes ? String(validating: pathBytes, as: UTF8.self) : self
+    }
+
+    /// For people: a byte that is no character as `\xNN`.
+    package var showingBytes: String {
+        guard holdsMappedBytes else { return self }
+        var text = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            guard let byte = Self.byte(scalar) else {
+                text.append(scalar)
+                continue
+            }
+            text.append(contentsOf: "\\x\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".unicodeScalars)
+        }
+        return String(text)
+    }
+
+    private var holdsMappedBytes: Bool {
+        // All of the range begin with this byte.
+        utf8.contains(0xF4) && unicodeScalars.contains { Self.byte($0) != nil }
+    }
+}

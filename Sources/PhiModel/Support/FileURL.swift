@@ -1,0 +1,9 @@
+import Foundation
+import Foundations
+
+extension String {
+    /// The path of a file URL, byte for byte.
+    init(filePathOf url: URL) {
+        self = url.withUnsafeFileSystemRepresentation { $0.map { String(cPath: $0) } } ?? url.path
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Foundations
+import Testing
+
+struct FilesTests {
+    /// A folder whose name is not UTF-8.
+    private func withFolder(_ work: (String) throws -> Void) throws {
+        let top = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: top) }
+        let folder = Paths.join(top, String(pathBytes: [0x66, 0xFF]))
+        try Files.makeFolder(Paths.join(folder, "deep/er"))
+        try work(folder)
+    }
+
+    @Test func namesOfAnyBytes() throws {
+        try withFolder { folder in
+            let name = String(pathBytes: [0x61, 0xE9, 0x2E, 0xFE])
+            let path = Paths.join(folder, name)
+            try Files.replaceContents(of: path, with: [1, 2, 3])
+            #expect(try Files.contents(of: path) == [1, 2, 3])
+            #expect(try Files.contents(of: path, limit: 2) == [1, 2])
+            #expect(Files.kind(of: path) == .regular && Files.kind(of: folder) == .folder)
+            #expect(try Files.names(in: folder).sorted() == [name, "deep"].sorted())
+            let canonical = try #require(Files.canonicalPath(path))
+            #expect(canonical.utf8.elementsEqual(path.utf8) || canonical.hasSuffix(name))
+            // The repaired name is another one.
+            let repaired = Paths.join(folder, String(decoding: name.pathBytes, as: UTF8.self))
+            #expect(Files.kind(of: repaired) == nil)
+            #expect(Files.identity(of: path) == Files.identity(of: Paths.join(folder, "deep/../\(name)")))
+        }
+    }
+
+    @Test func failuresSayWhy() {
+        #expect(throws: Files.Failure.self) { try Files.names(in: "/no/such/folder") }
+        let failure = #expect(throws: Files.Failure.self) { try Files.contents(of: "/no/such/file") }
+        #expect(failure?.isNotFound == true && failure?.reason.isEmpty == false)
+        let above = #expect(throws: Files.Failure.self) { try Files.makeFolder("/dev/null/folder") }
+        #expect(above?.reason == "Not a directory")
+    }
+}
