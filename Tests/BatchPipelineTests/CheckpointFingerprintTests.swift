@@ -98,7 +98,7 @@ import Testing
             change(&files)
             let folder = try TestFolder()
             for (name, bytes) in files { try folder.write(bytes, to: name) }
-            return try ModelFingerprint.parts(folder: folder.url)
+            return try ModelFingerprint.parts(folder: folder.url.path)
         }
         let base = RunFingerprint(try model())
         #expect(base.groups == ["model", "tokenizer"])
@@ -121,7 +121,7 @@ import Testing
         }
         #expect(throws: ModelError.self) { try model { $0["model.safetensors"] = nil } }
         let error = #expect(throws: ModelError.self) {
-            try ModelFingerprint.parts(folder: URL(fileURLWithPath: "/no/such/folder"))
+            try ModelFingerprint.parts(folder: "/no/such/folder")
         }
         #expect(error?.description == "/no/such/folder: can't be listed: No such file or directory.")
     }

@@ -104,7 +104,8 @@ import Testing
     {
         try folder.write(text.utf8, to: "in.jsonl")
         let store = try openStore(folder)
-        return try Runner(job: .test(input: [folder.path("in.jsonl")]), store: store, loadModel: load).run()
+        return try Runner(job: .test(input: [folder.path("in.jsonl")]), store: store) { try load().loaded }
+            .run()
     }
 
     @Test func aRotatedInputIsRefusedBeforeTheModelIsLoaded() throws {

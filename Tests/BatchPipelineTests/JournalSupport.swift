@@ -72,7 +72,10 @@ final class FaultyFileSystem: FileSystem {
     }
 
     /// All calls of a kind fail, as where the user lacks a right.
-    init(refusing calls: [Call: Int32]) { state.withLock { $0.refused = calls } }
+    init(refusing calls: [Call: Int32]) {
+        hasSecondNames = true
+        state.withLock { $0.refused = calls }
+    }
 
     var calls: [Call] { state.withLock { $0.calls } }
 

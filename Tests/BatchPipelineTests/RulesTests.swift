@@ -17,7 +17,7 @@ import Testing
         let feeder = try LineFeeder(
             job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)
-        feeder.start()
+        try feeder.start()
         let deadline = ContinuousClock.now + .seconds(60 * patience)
         var found: [LogitRules] = []
         while true {

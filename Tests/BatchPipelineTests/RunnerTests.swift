@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundation
 import Foundations
 import PhiModel
@@ -288,7 +289,7 @@ import Testing
         #expect(lines.count == 36)
         for (position, line) in lines.enumerated() {
             if [13, 14, 29].contains(position) {
-                #expect(JSONTests.code(of: line) == "logits_not_finite")
+                #expect(ErrorResult.code(of: line) == "logits_not_finite")
                 #expect(line.contains("not finite after 3 tokens"), "\(line)")
             } else {
                 #expect(line == expected[position])

@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 import Foundation
 import Testing
@@ -131,13 +132,10 @@ import Testing
                 let engine = try place.engine(.off)
                 // The second prompt has the token whose embedding is damaged below.
                 let prompts: [[Int32]] = [[5, 6, 7], [5, 200, 9, 10], [8]]
-                let ids = try prompts.map { prompt -> SequenceID in
-                    guard case .admitted(let id, _) = try engine.admit(prompt: prompt, maxTokens: 4) else {
-                        throw ModelError(.resources, "no room")
-                    }
-                    return id
+                let ids = try prompts.map { prompt -> RequestID in
+                    try #require(try engine.begin(prompt: prompt, maxTokens: 4)).id
                 }
-                let request = SamplingRequest(parameters: parameters, stream: 7, position: 0)
+                let request = SamplingRequest(parameters: parameters, stream: 7)
                 let first = try engine.step(
                     zip(ids, prompts).map { StepInput(sequence: $0, tokens: $1[...], sampling: request) })
                 engine.release(ids[1])

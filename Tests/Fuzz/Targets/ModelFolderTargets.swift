@@ -15,7 +15,7 @@ import Foundation
     }
     try scratch.put(file, "model.safetensors", keepingEmpty: true)
     try scratch.put(index, "model.safetensors.index.json")
-    _ = try? ModelFingerprint.parts(folder: URL(filePath: scratch.path))
+    _ = try? ModelFingerprint.parts(folder: scratch.path)
     let store = try TensorStore(folder: scratch.path)
     try promise(store.byteCount <= file.count, "more bytes in tensors than in the file")
     let quantization = QuantizationConfiguration(standard: QuantizationParameters(groupSize: 64, bits: 4))
