@@ -112,7 +112,7 @@ package struct FileHashes: Sendable {
 
     /// That it can't be kept is no fault: the next start reads the file again.
     private func keep(_ hash: FileHash) {
-        guard let folder, OwnFile.makeFolder(folder) else { return }
+        guard let folder, (try? Files.makeFolder(folder)) != nil else { return }
         let path = folder + "/" + Self.name(of: hash.state)
         guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.head) else { return }
         let draft = path + ".\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
@@ -120,7 +120,7 @@ package struct FileHashes: Sendable {
     }
 
     private func removeOldest(in folder: String) {
-        guard let names = try? namesInFolder(folder), names.count > Self.countLimit else { return }
+        guard let names = try? Files.names(in: folder), names.count > Self.countLimit else { return }
         let own = names.filter { $0.hasSuffix(".hash") || $0.hasSuffix(".draft") }.map { folder + "/" + $0 }
             .filter { OwnFile.begins($0, with: Self.head) }
             .compactMap { path in

@@ -22,7 +22,7 @@ package final class OpenFile: Sendable {
     /// - Throws: `FileFault`, also for a folder, a pipe or a device.
     package static func at(_ path: String, followsLinks: Bool = true) throws(FileFault) -> OpenFile {
         // O_NONBLOCK: opening a named pipe must not wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
+        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
         let file = OpenFile(path: path, descriptor: descriptor)
         var status = stat()
@@ -94,23 +94,6 @@ extension FileFault {
     }
 }
 
-/// The names in a folder, in no order, without `.` and `..`.
-/// - Throws: `FileFault` with the system's reason.
-package func namesInFolder(_ folder: String) throws(FileFault) -> [String] {
-    guard let stream = opendir(folder) else { throw FileFault(folder, "can't be listed", errno) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-            $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
-                String(cString: $0)
-            }
-        }
-        if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-}
-
 /// Files that we write for ourselves, and know again by how they begin.
 package enum OwnFile {
     /// Whether the file at `path` itself (not what a link points to) is a regular one that begins with `head`.
@@ -125,41 +108,25 @@ package enum OwnFile {
     /// Whether there is nothing at `path`, not even a link that leads nowhere.
     package static func isAbsent(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) != 0 && errno == ENOENT
+        return lstat(path.cPath, &status) != 0 && errno == ENOENT
     }
 
     /// Writes a small file and puts it in place in one step.
     /// - Parameter draft: the name it has until then; there must be nothing of that name.
     /// - Returns: false if that fails, for whatever reason; then nothing is left.
     package static func write(_ bytes: [UInt8], to path: String, draft: String) -> Bool {
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        let descriptor = open(draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return false }
         let written = bytes.withUnsafeBytes { Foundations.write(descriptor, $0) }
         let isWhole = close(descriptor) == 0 && written
-        if isWhole, rename(draft, path) == 0 { return true }
-        unlink(draft)
+        if isWhole, rename(draft.cPath, path.cPath) == 0 { return true }
+        unlink(draft.cPath)
         return false
     }
 
-    package static func remove(_ path: String) { unlink(path) }
-
-    /// Makes a folder and those around it.
-    package static func makeFolder(_ path: String) -> Bool {
-        if mkdir(path, 0o777) == 0 || errno == EEXIST { return true }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-            return false
-        }
-        return makeFolder(String(path[..<slash])) && (mkdir(path, 0o777) == 0 || errno == EEXIST)
-    }
+    package static func remove(_ path: String) { unlink(path.cPath) }
 
     package static var processID: Int32 { getpid() }
-
-    /// The absolute path without symbolic links; nil if there is nothing there.
-    package static func realPath(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
-        defer { free(found) }
-        return String(cString: found)
-    }
 }
 
 private func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -30,7 +30,12 @@ public enum ModelFingerprint {
     private static func parts(
         in folder: String, _ hashes: FileHashes, _ willRead: (Int) -> Void
     ) throws(FileFault) -> [(String, String)] {
-        let names = try namesInFolder(folder)
+        let names: [String]
+        do {
+            names = try Files.names(in: folder)
+        } catch {
+            throw FileFault(path: folder, reason: "the model folder can't be read: \(error.reason)")
+        }
         let present = Set(names)
         let weights = names.filter { $0.utf8.reversed().starts(with: ".safetensors".utf8.reversed()) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

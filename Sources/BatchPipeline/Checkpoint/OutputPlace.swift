@@ -117,7 +117,9 @@ struct OutputPlace {
             let folder = try system.infoIfPresent(paths.folder)
             var reason = "can't be replaced by a new output"
             switch error.code {
-            case ErrorCode.notPermitted where (folder?.mode ?? 0) & 0o1000 != 0:
+            case ErrorCode.notPermitted
+            where (folder?.mode ?? 0) & 0o1000 != 0
+                && ![0, earlier.user, folder?.user].contains(Platform.userID):
                 reason +=
                     " (its folder is sticky, so only user \(earlier.user) or the folder's owner may replace it)"
             case ErrorCode.notPermitted: reason += " (it, or its folder, may be immutable: see lsattr)"

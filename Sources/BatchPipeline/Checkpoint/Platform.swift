@@ -31,6 +31,7 @@ enum ErrorCode {
 
 enum Platform {
     static var processID: Int32 { getpid() }
+    static var userID: UInt32 { geteuid() }
 
     static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)

@@ -86,7 +86,7 @@ enum RunFile {
             }
         return StoreError(
             .mismatch, path: path,
-            "\(kind), and phibatch would keep the output's \(use.rawValue) under this name. It is left as it is; "
+            "\(kind), and phibatch would keep its \(use.rawValue) under this name. It is left as it is; "
                 + "move it away, or name another output.")
     }
 

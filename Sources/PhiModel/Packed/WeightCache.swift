@@ -132,7 +132,7 @@ struct WeightCache {
 
     /// The paths of our files in a folder.
     private func own(in folder: String, _ isOurs: (String) -> Bool) -> [String] {
-        ((try? namesInFolder(folder)) ?? []).filter(isOurs).sorted().map { folder + "/" + $0 }
+        ((try? Files.names(in: folder)) ?? []).filter(isOurs).sorted().map { folder + "/" + $0 }
             .filter { OwnFile.begins($0, with: WeightFile.mark) }
     }
 
@@ -140,7 +140,9 @@ struct WeightCache {
 
     /// Makes the folder and room in it.
     private func prepare(for size: Int, _ notes: inout [String]) throws {
-        guard OwnFile.makeFolder(folder) else {
+        do {
+            try Files.makeFolder(folder)
+        } catch {
             throw Fault(description: "the folder \(folder) can't be made")
         }
         for path in own(in: folder, Self.isDraft) where Platform.isAbandoned(path) {
