@@ -13,6 +13,8 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
         case unsupported
         /// A request (a prompt, a parameter) can't be served by this model.
         case badRequest
+        /// A prompt has more tokens than the model's context.
+        case promptTooLong
         /// The machine can't give what is needed: memory, address space, threads.
         case resources
     }

@@ -4,11 +4,18 @@ import BatchEngine
 public protocol TextCoding: Sendable {
     /// False if the folder has no tokenizer; then only `Prompt.tokens` can be served.
     var hasTokenizer: Bool { get }
-    /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed.
-    func tokens(for prompt: Prompt) throws -> [Int32]
+    /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
+    ///   clear that it has not; nil for any length. (Of a list of ids the length is the caller's to check.)
+    /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed, or `promptTooLong`.
+    func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32]
     func makeTextStream() -> any TextStream
     /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
+}
+
+extension TextCoding {
+    /// A prompt of any length.
+    public func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }
 }
 
 extension TextCodec: TextCoding {
@@ -19,7 +26,7 @@ extension TextCodec: TextCoding {
 struct NoText: TextCoding {
     let hasTokenizer = false
 
-    func tokens(for prompt: Prompt) throws -> [Int32] {
+    func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
         if case .tokens(let ids) = prompt { return ids }
         throw ModelError(
             .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")

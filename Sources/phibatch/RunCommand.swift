@@ -8,7 +8,10 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a job: prompts in, results out.",
-        usage: "phibatch run [<job file>] [--<setting> <value> ...] [--restart] [--prune] [--wait] [--quiet]",
+        usage: """
+            phibatch run [<job file>] [--<setting> <value> ...] [--restart] [--prune]
+                   [--wait] [--quiet]
+            """,
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
             file says; with options alone, no job file is needed. Paths in a job file are relative to the file, \

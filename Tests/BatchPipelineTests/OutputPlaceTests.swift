@@ -16,7 +16,7 @@ import Testing
 
     private func folderWithOutput(mode: mode_t) throws -> TestFolder {
         let folder = try TestFolder()
-        try TestRun(lines: Self.lines).run(openStore(folder))
+        try TestRun(lines: Self.lines).run(openStore(folder, prunes: true))
         #expect(chmod(folder.path("out.jsonl"), mode) == 0)
         return folder
     }
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [0o600, 0o640, 0o644, 0o666, 0o444, 0o604, 0o660, 0o755] as [mode_t])
     func permissionsAreKept(mode: mode_t) throws {
         let folder = try folderWithOutput(mode: mode)
-        let store = try openStore(folder)
+        let store = try openStore(folder, prunes: true)
         #expect(store.notes.isEmpty, "\(store.notes)")
         try TestRun(lines: Self.edited, limit: 3).run(store)
         for name in ["out.jsonl.journal", "out.jsonl.journal.inflight"] {
@@ -38,12 +38,12 @@ import Testing
 
     @Test func anEarlierJournalIsClosedWithItsOutput() throws {
         let folder = try folderWithOutput(mode: 0o644)
-        let store = try openStore(folder)
+        let store = try openStore(folder, prunes: true)
         try TestRun(lines: Self.edited, limit: 1).run(store)
         try store.suspend()
         #expect(chmod(folder.path("out.jsonl.journal"), 0o666) == 0)
         #expect(chmod(folder.path("out.jsonl"), 0o600) == 0)
-        let second = try openStore(folder)
+        let second = try openStore(folder, prunes: true)
         #expect(try info(folder, "out.jsonl.journal").mode == 0o600)
         try second.suspend()
     }
@@ -51,7 +51,7 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "only root can give files away")) func ownersAreKept() throws {
         let folder = try folderWithOutput(mode: 0o640)
         #expect(chown(folder.path("out.jsonl"), 12, 34) == 0)
-        let store = try openStore(folder)
+        let store = try openStore(folder, prunes: true)
         #expect(store.notes.isEmpty, "\(store.notes)")
         try TestRun(lines: Self.edited, limit: 3).run(store)
         // Its group is another one.
@@ -65,7 +65,7 @@ import Testing
     func anOwnerThatCannotBeKeptIsSaidFirst() throws {
         let folder = try folderWithOutput(mode: 0o4660)
         #expect(chown(folder.path("out.jsonl"), 12, 34) == 0 && chmod(folder.path("out.jsonl"), 0o4660) == 0)
-        let store = try openStore(folder, system: FaultyFileSystem(refusing: [.owner: EPERM]))
+        let store = try openStore(folder, prunes: true, system: FaultyFileSystem(refusing: [.owner: EPERM]))
         let note = try #require(store.notes.first)
         #expect(note.contains("belongs to user 12, but the new one will belong to user 0"), "\(note)")
         #expect(note.contains("group 34") && note.contains("permissions are 4660, the new one's will be 600"))
@@ -76,7 +76,7 @@ import Testing
 
     @Test func whatCannotBeKeptAnyMoreIsAnError() throws {
         let folder = try folderWithOutput(mode: 0o600)
-        let store = try openStore(folder)
+        let store = try openStore(folder, prunes: true)
         #expect(chmod(folder.path("out.jsonl"), 0o640) == 0)
         // The run goes by what it saw: 600.
         try TestRun(lines: Self.edited).run(store)
@@ -86,7 +86,7 @@ import Testing
     @Test func anotherNameIsSaidFirst() throws {
         let folder = try folderWithOutput(mode: 0o644)
         #expect(link(folder.path("out.jsonl"), folder.path("second")) == 0)
-        let store = try openStore(folder)
+        let store = try openStore(folder, prunes: true)
         #expect(store.notes.first?.contains("2 names (hard links)") == true, "\(store.notes)")
         try store.suspend()
     }
@@ -110,7 +110,7 @@ import Testing
             print("skipped: no extended attributes in \(folder.url.path), or no Python on this system")
             return
         }
-        let store = try openStore(folder)
+        let store = try openStore(folder, prunes: true)
         #expect(store.notes.isEmpty, "\(store.notes)")
         try TestRun(lines: Self.edited).run(store)
         let kept = try run("print(os.getxattr(sys.argv[1], 'user.note').decode())", [path])
@@ -125,7 +125,7 @@ import Testing
         let folder = try folderWithOutput(mode: 0o644)
         let before = try folder.bytes("out.jsonl")
         let error = #expect(throws: StoreError.self) {
-            try openStore(folder, system: FaultyFileSystem(refusing: [.probe: code]))
+            try openStore(folder, prunes: true, system: FaultyFileSystem(refusing: [.probe: code]))
         }
         #expect(error?.exitCode == 73 && error?.message.contains(ErrorCode.text(code)) == true)
         #expect(error?.message.contains("can't be replaced") == true, "\(error.debugDescription)")

@@ -78,7 +78,7 @@ import Testing
         ("{% set ns = namespace() %}{% set ns.x = [ns] %}{{ ns.x | tojson }}", "a namespace has no JSON"),
         (
             "{% set ns = namespace(s='ab') %}{% for i in range(30) %}{% set ns.s %}{{ ns.s }}{{ ns.s }}"
-                + "{% endset %}{% endfor %}", "steps"
+                + "{% endset %}{% endfor %}", "a text grows beyond"
         ),
     ]
 

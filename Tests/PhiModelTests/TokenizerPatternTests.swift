@@ -31,6 +31,7 @@ private func matches(_ pattern: Pattern, _ text: String, _ search: inout Pattern
         guard let base = bytes.baseAddress else { return }
         search.forEachMatch(of: pattern, in: base, 0..<bytes.count) { start, end in
             result.append(String(decoding: bytes[start..<end], as: UTF8.self))
+            return true
         }
     }
     return result

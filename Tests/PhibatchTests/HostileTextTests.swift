@@ -88,7 +88,7 @@ struct HostileTextTests {
             lines("doubled id", [json(["id": text]), json(["id": text])]),
             lines("doubled id, quiet", [json(["id": text]), json(["id": text])], ["--quiet"]),
             lines("JSON key", [json(["prompt": 1, text: 2])]),
-            lines("doubled JSON key", [doubled]),
+            lines("doubled JSON key", [doubled, "{}"]),
             lines("unknown role", [json(["messages": [["role": text, "content": text]]])]),
             lines("token ids", [json(["prompt": [text]])]),
             lines("template field", ["{\"x\":1}"], ["--prompt", "{{ x['\(text)'].y.z }}"]),

@@ -56,10 +56,14 @@ struct LineField {
         var ids: [Int32] = []
         ids.reserveCapacity(elements.count)
         for element in elements {
-            guard case .int(let number) = element, let id = Int32(exactly: number), id >= 0 else {
+            guard case .int(let number) = element, number >= 0 else {
                 throw LineError(
                     .badField,
                     "`\(name)` is a list of something else than token ids (whole numbers, 0 or more).")
+            }
+            guard let id = Int32(exactly: number) else {
+                throw LineError(
+                    .badField, "`\(name)` holds \(number), but token ids end at \(Int32.max) in any model.")
             }
             ids.append(id)
         }

@@ -29,6 +29,9 @@ struct InputLine {
 struct LineReader {
     /// A longer line is not kept in memory, only measured.
     let lineLimit: Int
+    /// Twice what the longest prompts take: 128 K tokens of 128 bytes. While a line is made into a prompt there may
+    /// be five copies of it.
+    static let defaultLineLimit = 32 << 20
     private var paths: ArraySlice<String>
     private var source: ByteSource?
     private var number = 0
@@ -36,7 +39,7 @@ struct LineReader {
     private var chunk: [UInt8]
     private var unread = 0..<0
 
-    init(paths: [String], lineLimit: Int = 64 << 20, chunkSize: Int = 1 << 18) {
+    init(paths: [String], lineLimit: Int = defaultLineLimit, chunkSize: Int = 1 << 18) {
         self.paths = paths[...]
         self.lineLimit = lineLimit
         chunk = [UInt8](repeating: 0, count: chunkSize)
@@ -81,6 +84,8 @@ struct LineReader {
             let end = lineFeed ?? unread.upperBound
             length += end - unread.lowerBound
             if length <= lineLimit {
+                // Growing by doubling would have a long line in memory twice; what is not touched costs nothing.
+                if length > 1 << 20, bytes.capacity < length { bytes.reserveCapacity(lineLimit) }
                 bytes += chunk[unread.lowerBound..<end]
             } else {
                 bytes = []
@@ -91,12 +96,11 @@ struct LineReader {
         guard isComplete || length > 0 else { return nil }
         number += 1
         overallNumber += 1
-        var line = InputLine(bytes: bytes, file: source.name, number: number, overallNumber: overallNumber)
-        if length > lineLimit { line.excessLength = length }
-        line.isUnterminated = !isComplete
-        if line.bytes.last == 0x0D { line.bytes.removeLast() }
-        if number == 1, line.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { line.bytes.removeFirst(3) }
-        return line
+        if bytes.last == 0x0D { bytes.removeLast() }
+        if number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        return InputLine(
+            bytes: bytes, excessLength: length > lineLimit ? length : nil, file: source.name, number: number,
+            overallNumber: overallNumber, isUnterminated: !isComplete)
     }
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }

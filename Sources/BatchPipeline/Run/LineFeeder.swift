@@ -61,13 +61,13 @@ final class LineFeeder: @unchecked Sendable {
 
     private func run() {
         do {
-            while let line = try reader.next() {
+            while var line = try reader.next() {
                 if line.isHalf {
                     let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
                     lock.withLock { counted.unfinished.append(half) }
                     continue
                 }
-                guard try feed(line) else { return }
+                guard try feed(&line) else { return }
             }
             lock.withLock { counted.isWhole = true }
             let end = InputEnd(lines: count.lines, isCut: !count.unfinished.isEmpty)
@@ -81,8 +81,10 @@ final class LineFeeder: @unchecked Sendable {
     }
 
     /// - Returns: false if the run is over.
-    private func feed(_ line: InputLine) throws -> Bool {
+    private func feed(_ line: inout InputLine) throws -> Bool {
         let parsed = try identify(line)
+        // A long line need not be in memory twice.
+        line.bytes = []
         let index = count.lines
         lock.withLock { counted.lines += 1 }
         var prepared: Result<PreparedLine, LineError>?
@@ -152,8 +154,9 @@ final class LineFeeder: @unchecked Sendable {
         let model = try models.loaded(for: job)
         let tokens: [Int32]
         do {
-            tokens = try model.text.tokens(for: content)
+            tokens = try model.text.tokens(for: content, contextLength: model.engine.limits.contextLength)
         } catch let error as ModelError {
+            if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
             if case .messages = content { throw LineError(.templateError, error.message) }
             throw LineError(.badPrompt, error.message)
         }

@@ -26,7 +26,8 @@ public struct TokenizeLines {
         while let line = try reader.next() {
             do {
                 if let length = line.excessLength {
-                    throw LineError(.lineTooLong, "The line has \(length) bytes.")
+                    throw LineError(
+                        .lineTooLong, "The line has \(length) bytes; at most \(reader.lineLimit) are read.")
                 }
                 let fields = try PromptRecord.parseObject(line.bytes)
                 try output(encoded(try result(of: fields)))
@@ -55,6 +56,11 @@ public struct TokenizeLines {
         case .decode(let skipsSpecialTokens):
             guard let ids = try LineField(fields).tokenIDs("ids") else {
                 throw LineError(.badField, "The line needs `ids`, a list of token ids.")
+            }
+            let last = codec.tokenizer.vocabularySize - 1
+            if let wrong = ids.first(where: { $0 > last }) {
+                throw LineError(
+                    .badField, "`ids` holds the token id \(wrong), but the tokenizer's ids end at \(last).")
             }
             return (ids, codec.tokenizer.decode(ids, skipSpecialTokens: skipsSpecialTokens))
         }

@@ -28,13 +28,15 @@ package struct JSONScanner {
         var bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256)
         var count = 0
 
+        /// Forgets what it holds, and makes room: growing bit by bit would have a long string in memory twice.
+        func begin(_ capacity: Int) {
+            count = 0
+            guard capacity > bytes.count else { return }
+            bytes.deallocate()
+            bytes = .allocate(capacity: capacity)
+        }
+
         func append(_ byte: UInt8) {
-            if count == bytes.count {
-                let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2 * count)
-                _ = larger.update(fromContentsOf: bytes)
-                bytes.deallocate()
-                bytes = larger
-            }
             bytes[count] = byte
             count += 1
         }
@@ -216,7 +218,7 @@ package struct JSONScanner {
             position = i + 1
             return UnsafeBufferPointer(rebasing: bytes[start..<i])
         }
-        unescaped.count = 0
+        unescaped.begin(rawLength(from: i) + i - start)
         for k in start..<i { unescaped.append(bytes[k]) }
         position = i
         try unescape()
@@ -355,6 +357,15 @@ package struct JSONScanner {
     }
 
     // MARK: Escapes
+
+    /// Bytes up to the string's end, no fewer than it has without escapes.
+    private func rawLength(from start: Int) -> Int {
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(end, bytes.count) - start
+    }
 
     /// Reads on, from the first backslash to the closing quote.
     private mutating func unescape() throws(JSONFault) {

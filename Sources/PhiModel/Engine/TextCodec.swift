@@ -16,15 +16,29 @@ public struct TextCodec: Sendable {
         template = try ChatTemplate.load(path: folder)
     }
 
-    /// - Throws: `ModelError` of kind `badRequest`.
-    public func tokens(for prompt: Prompt) throws -> [Int32] {
+    /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
+    ///   clear that it has not; nil for any length.
+    /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
+    public func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
         switch prompt {
         case .tokens(let ids): return ids
-        case .text(let text): return tokenizer.encode(text, addSpecialTokens: true)
+        case .text(let text): return try encode(text, addSpecialTokens: true, contextLength)
         case .messages(let messages):
             // The template writes the special tokens itself.
-            return tokenizer.encode(try text(of: messages), addSpecialTokens: false)
+            return try encode(try text(of: messages), addSpecialTokens: false, contextLength)
         }
+    }
+
+    private func encode(_ text: String, addSpecialTokens: Bool, _ contextLength: Int?) throws -> [Int32] {
+        guard let contextLength else { return tokenizer.encode(text, addSpecialTokens: addSpecialTokens) }
+        let most = max(0, contextLength - 1)
+        guard let ids = tokenizer.encode(text, addSpecialTokens: addSpecialTokens, atMost: most) else {
+            throw ModelError(
+                .promptTooLong,
+                "The prompt has more than \(most) tokens (\(text.utf8.count) bytes of text), but the model's context "
+                    + "holds \(contextLength), completion included.")
+        }
+        return ids
     }
 
     /// The text that the template makes of messages, with a generation prompt behind them.

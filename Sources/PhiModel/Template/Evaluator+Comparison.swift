@@ -63,7 +63,7 @@ extension Evaluator {
         try refuseUndefined(b)
         try spend(1)
         if let x = a.text, let y = b.text {
-            try spend(1 + min(x.utf8.count, y.utf8.count) / 16)
+            try spend(forText: 1 + min(x.utf8.count, y.utf8.count) / 16)
             return compareBytes(x, y)
         }
         if let x = a.integer, let y = b.integer { return x < y ? -1 : x > y ? 1 : 0 }
@@ -87,7 +87,7 @@ extension Evaluator {
             guard let needle = value.text else {
                 throw fault("only a string can be in a string, not \(value.typeName)")
             }
-            try spend(2 + (text.utf8.count + needle.utf8.count) / 4)
+            try spend(forText: 2 + (text.utf8.count + needle.utf8.count) / 4)
             return PythonText.contains(text, needle)
         case .list(let list):
             for item in list.items {

@@ -92,7 +92,7 @@ extension Evaluator {
         for part in parts {
             let text = try string(try evaluate(part))
             try checkText(result.utf8.count + text.utf8.count)
-            try spend(text: text)
+            try spend(copying: text.utf8.count)
             result += text
         }
         return .string(result)

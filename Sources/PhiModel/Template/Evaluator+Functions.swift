@@ -103,7 +103,7 @@ extension Evaluator {
     }
 
     private func spent(_ text: String) throws -> String {
-        try spend(1 + text.utf8.count / 4)
+        try spend(forText: 1 + text.utf8.count / 4)
         return text
     }
 

@@ -115,7 +115,7 @@ extension Evaluator {
     }
 
     private func call(_ method: MethodName, text: String, _ given: GivenArguments) throws -> Value {
-        try spend(1 + text.utf8.count / 4)
+        try spend(forText: 1 + text.utf8.count / 4)
         let arguments = given.bound(to: method.signature)
         switch method {
         case .upper: return .string(try checked(PythonText.upper(text)))
@@ -195,7 +195,7 @@ extension Evaluator {
         let (grown, overflow) = cuts.multipliedReportingOverflow(by: new.utf8.count)
         try checkText(overflow ? .max : grown)
         try checkText(grown + bytes.count - cuts * old.utf8.count)
-        try spend(1 + (grown + bytes.count) / 4)
+        try spend(forText: 1 + (grown + bytes.count) / 4)
         return PythonText.replace(text, old, new, limit: limit)
     }
 
@@ -205,7 +205,7 @@ extension Evaluator {
         for (i, item) in items.enumerated() {
             let text = try text(item)
             try checkText(result.utf8.count + text.utf8.count + separator.utf8.count)
-            try spend(1 + (text.utf8.count + separator.utf8.count) / 16)
+            try spend(forText: 1 + (text.utf8.count + separator.utf8.count) / 16)
             if i > 0 { result += separator }
             result += text
         }

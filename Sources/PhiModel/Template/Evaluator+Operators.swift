@@ -39,7 +39,7 @@ extension Evaluator {
             try spend(1 + dict.members.count)
             return dict.members.keys
         case .string(let text), .markup(let text):
-            try spend(1 + 4 * text.utf8.count)
+            try spend(forText: 1 + 4 * text.utf8.count)
             return text.unicodeScalars.map { .string(String($0)) }
         case .generator(let generator): return generator.rest()
         default: throw fault("\(value.typeName) has no elements to go through")
@@ -95,13 +95,13 @@ extension Evaluator {
 
     private func append(_ a: String, _ b: String) throws -> String {
         try checkText(a.utf8.count + b.utf8.count)
-        try spend(1 + (a.utf8.count + b.utf8.count) / 16)
+        try spend(copying: a.utf8.count + b.utf8.count)
         return a + b
     }
 
     /// The text with HTML's special characters as entities, as the `escape` filter gives it.
     func escaped(_ text: String) throws -> String {
-        try spend(1 + text.utf8.count / 2)
+        try spend(forText: 1 + text.utf8.count / 2)
         guard text.utf8.contains(where: { "&<>'\"".utf8.contains($0) }) else { return text }
         var result: [UInt8] = []
         for byte in text.utf8 {
@@ -123,7 +123,7 @@ extension Evaluator {
         if let text = value.text {
             let (bytes, overflow) = text.utf8.count.multipliedReportingOverflow(by: count)
             try checkText(overflow ? .max : bytes)
-            try spend(1 + bytes / 16)
+            try spend(forText: 1 + bytes / 16)
             let result = bytes == 0 ? "" : PythonText.repeated(text, count)
             if case .markup = value { return .markup(result) }
             return .string(result)

@@ -33,7 +33,7 @@ extension Evaluator {
     /// A key for comparing, without regard to case unless asked for.
     private func folded(_ value: Value, _ caseSensitive: Bool) throws -> Value {
         guard !caseSensitive, let text = value.text else { return value }
-        try spend(1 + text.utf8.count / 4)
+        try spend(forText: 1 + text.utf8.count / 4)
         return .string(PythonText.lower(text))
     }
 

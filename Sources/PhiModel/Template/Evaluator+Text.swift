@@ -69,7 +69,7 @@ extension Evaluator {
     }
 
     private func quote(_ text: String, into result: inout String) throws {
-        try spend(1 + text.utf8.count / 4)
+        try spend(forText: 1 + text.utf8.count / 4)
         let mark: Unicode.Scalar = text.utf8.contains(0x27) && !text.utf8.contains(0x22) ? "\"" : "'"
         result.unicodeScalars.append(mark)
         for scalar in text.unicodeScalars {
@@ -164,7 +164,7 @@ extension Evaluator {
             guard let indent = style.indent else { return }
             try checkText(result.utf8.count + indent.utf8.count * level)
             result += "\n" + String(repeating: indent, count: level)
-            try spend(1 + indent.utf8.count * level / 16)
+            try spend(forText: 1 + indent.utf8.count * level / 16)
         }
         result += open
         for i in 0..<count {
@@ -194,7 +194,7 @@ extension Evaluator {
     }
 
     private func jsonQuote(_ text: String, _ style: JSONStyle, into result: inout String) throws {
-        try spend(1 + text.utf8.count / 4)
+        try spend(forText: 1 + text.utf8.count / 4)
         result += "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -4,7 +4,7 @@ import Foundation
 extension Evaluator {
     func apply(text name: FilterName, to value: Value, _ arguments: [Value?]) throws -> Value {
         let text = try string(value)
-        try spend(1 + text.utf8.count / 4)
+        try spend(forText: 1 + text.utf8.count / 4)
         var isMarked = false
         if case .markup = value { isMarked = true }
         func kept(_ text: String) throws -> Value {
@@ -84,7 +84,7 @@ extension Evaluator {
         let (grown, overflow) = lines.count.multipliedReportingOverflow(by: indentation.utf8.count + 1)
         try checkText(overflow ? .max : grown)
         try checkText(grown + text.utf8.count)
-        try spend(1 + (grown + text.utf8.count) / 4)
+        try spend(forText: 1 + (grown + text.utf8.count) / 4)
         var result = ""
         for (i, line) in lines.enumerated() {
             if i > 0 { result += "\n" }
@@ -116,7 +116,7 @@ extension Evaluator {
 
     /// A text that may be a number; the bound keeps reading it cheap.
     func checkedNumber(_ text: String) throws -> String {
-        try spend(1 + text.utf8.count)
+        try spend(forText: 1 + text.utf8.count)
         return text
     }
 

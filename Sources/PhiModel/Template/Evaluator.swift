@@ -9,6 +9,8 @@ final class Evaluator {
     /// The line being evaluated, for messages.
     var line = 1
     private(set) var steps = 0
+    /// Of `steps`, those for the length of texts.
+    private var textSteps = 0
     private var depth = 0
     private var output = ""
     private var scope: Scope
@@ -82,9 +84,22 @@ final class Evaluator {
         // Counts come from sizes in memory, far from overflowing.
         steps += count
         if steps > limits.steps {
-            throw fault("the template takes more than \(limits.steps) steps; it seems to run without end")
+            let reason =
+                textSteps > steps / 2
+                ? "nearly all for the length of its texts; the line's fields are too long for it"
+                : "it seems to run without end"
+            throw fault("the template takes more than \(limits.steps) steps, \(reason)")
         }
     }
+
+    /// As `spend`, for steps that a text takes because it is long.
+    func spend(forText count: Int) throws {
+        textSteps += count
+        try spend(count)
+    }
+
+    /// Accounts for copying so many bytes, which is far quicker than looking at each.
+    func spend(copying bytes: Int) throws { try spend(forText: 1 + bytes / 128) }
 
     /// Refuses to make a text of this size if it is too large.
     func checkText(_ bytes: Int) throws {
@@ -94,7 +109,7 @@ final class Evaluator {
     }
 
     /// Accounts for handling this text.
-    func spend(text: String) throws { try spend(1 + text.utf8.count / 16) }
+    func spend(text: String) throws { try spend(forText: 1 + text.utf8.count / 16) }
 
     func made(_ list: ListValue) throws -> Value {
         guard list.depth <= limits.valueDepth else { throw tooDeep() }
@@ -179,8 +194,9 @@ final class Evaluator {
     @inline(never)
     private func write(_ text: String) throws {
         try checkText(output.utf8.count + text.utf8.count)
-        try spend(text: text)
-        output += text
+        try spend(copying: text.utf8.count)
+        // The first text is not copied.
+        if output.isEmpty { output = text } else { output += text }
     }
 
     private func run(_ statements: [Statement]) throws -> Flow {

@@ -26,7 +26,7 @@ struct TemplateLimits: Sendable {
     /// Nesting of evaluation, macro calls included. Like `nesting` and `height` it bounds
     /// the stack, which on some threads is only 512 KB.
     var depth = 250
-    /// Units of work: one a node evaluated, 4 an element made, 1 for 16 bytes of text handled.
+    /// Units of work: one a node evaluated, 4 an element made, 1 for 16 bytes of text handled or 128 copied.
     var steps = 10_000_000
     /// Size of the rendered text, and of any one string, in bytes.
     var textBytes = 64 << 20

@@ -22,6 +22,10 @@ struct BPEModel: Sendable {
     private let scalars: ScalarTable
     /// nil where a text can't be cut safely: a merge takes in byte tokens or the unknown token.
     private let boundaries: MergeBoundaries?
+    /// Every text has tokens: no byte or character lacks one.
+    let isComplete: Bool
+    /// A merge takes in the unknown token.
+    let mergesUnknown: Bool
 
     init(
         vocabulary: Vocabulary, merges: [(left: Int32, right: Int32, merged: Int32)], options: Options
@@ -29,11 +33,16 @@ struct BPEModel: Sendable {
         self.vocabulary = vocabulary
         self.options = options
         self.merges = MergeTable(merges)
-        byteSymbols = FrozenArray(
-            (0..<256).map { vocabulary.id(of: ByteAlphabet.encode(UInt8($0))) ?? -1 })
+        let byteSymbols = (0..<256).map { vocabulary.id(of: ByteAlphabet.encode(UInt8($0))) ?? -1 }
+        self.byteSymbols = FrozenArray(byteSymbols)
         byteTokens =
             options.byteFallback
             ? (0..<256).map { vocabulary.id(of: ByteFallback.name(UInt8($0)).utf8) ?? -1 } : []
+        isComplete =
+            options.byteFallback && !byteTokens.contains(-1)
+            || options.isByteLevel && !byteSymbols.contains(-1)
+        mergesUnknown =
+            options.unknownID.map { id in merges.contains { $0.left == id || $0.right == id } } ?? false
         guard !options.isByteLevel else {
             scalars = ScalarTable([])
             boundaries = nil
@@ -81,6 +90,11 @@ struct BPEModel: Sendable {
             }
         }
     }
+
+    func hasSymbol(ofByte byte: UInt8) -> Bool { byteSymbols[Int(byte)] >= 0 }
+    func hasSymbol(ofScalar scalar: UInt32) -> Bool { scalars[scalar] >= 0 }
+    /// Whether each piece of text has a token at least.
+    var givesTokens: Bool { isComplete || options.unknownID != nil }
 
     // MARK: Encoding
 
@@ -164,7 +178,8 @@ struct BPEModel: Sendable {
         scratch.merger.merge(symbols, with: merges, into: &output)
     }
 
-    /// Text is cut wherever no merge can reach across; unknown characters take part in no merge.
+    /// Text is cut wherever no merge can reach across; unknown characters take part in no merge. Ends early with
+    /// more than `scratch.limit` tokens.
     private func encodeCut(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ boundaries: MergeBoundaries,
         _ scratch: EncodeScratch, _ symbols: inout [Int32], _ output: inout [Int32]
@@ -182,12 +197,14 @@ struct BPEModel: Sendable {
                 } else if !boundaries.canMerge(previous, id) {
                     mergeSymbols(text, cut, i, scratch, &symbols, &output)
                     cut = i
+                    if output.count > scratch.limit { return }
                 }
                 symbols.append(id)
             } else {
                 mergeSymbols(text, cut, i, scratch, &symbols, &output)
                 addMissing(UnsafeBufferPointer(start: text + i, count: length), &unknown, &output)
                 cut = i + length
+                if output.count > scratch.limit { return }
             }
             previous = id
             i += length

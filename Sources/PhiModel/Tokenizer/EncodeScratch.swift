@@ -12,6 +12,15 @@ final class EncodeScratch: @unchecked Sendable {
     var pieces = PieceList()
     let text = TextBuffers()
     var search = PatternSearch()
+    /// With more tokens than this, encoding may end early.
+    private(set) var limit = Int.max
+    /// It is certain that there are more.
+    var isBeyondLimit = false
+
+    func begin(limit: Int) {
+        self.limit = limit
+        isBeyondLimit = false
+    }
 
     /// Lends an empty array for a piece's symbols. It is handed over as a whole, since each access to a
     /// class's member costs a check.

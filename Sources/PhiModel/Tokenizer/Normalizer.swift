@@ -46,6 +46,7 @@ enum Normalizer: Sendable {
                     new.append(UnsafeBufferPointer(rebasing: old[done..<start]))
                     new.append(content)
                     done = end
+                    return true
                 }
                 new.append(UnsafeBufferPointer(rebasing: old[done...]))
             }

@@ -19,10 +19,12 @@ struct PieceList {
         if piece.end > piece.start { pieces.append(piece) }
     }
 
-    /// Replaces each piece by what `body` makes of it.
-    fileprivate mutating func replaceEach(_ body: (Piece, inout [Piece]) -> Void) {
+    /// Replaces each piece by what `body` makes of it, until there are more than `limit`.
+    fileprivate mutating func replaceEach(
+        upTo limit: Int = .max, _ body: (Piece, inout [Piece]) -> Void
+    ) {
         next.removeAll(keepingCapacity: true)
-        for piece in pieces { body(piece, &next) }
+        for piece in pieces where next.count <= limit { body(piece, &next) }
         swap(&pieces, &next)
     }
 }
@@ -49,13 +51,20 @@ enum PreTokenizer: Sendable {
         case first, never, always
     }
 
-    /// - Parameter isTextStart: whether the text begins where the whole input begins.
-    func apply(to scratch: EncodeScratch, isTextStart: Bool) {
+    /// Whether it may leave pieces out.
+    var removes: Bool {
+        if case .split(_, .removed, _) = self { true } else { false }
+    }
+
+    /// - Parameters:
+    ///   - isTextStart: whether the text begins where the whole input begins.
+    ///   - limit: with more pieces than this the rest may be left away.
+    func apply(to scratch: EncodeScratch, isTextStart: Bool, limit: Int = .max) {
         switch self {
         case .split(let pattern, let behavior, let invert):
             let text = UnsafePointer(scratch.text.current.base)
-            scratch.pieces.replaceEach { piece, pieces in
-                Self.split(text, piece, pattern, behavior, invert, &scratch.search, &pieces)
+            scratch.pieces.replaceEach(upTo: limit) { piece, pieces in
+                Self.split(text, piece, pattern, behavior, invert, limit, &scratch.search, &pieces)
             }
         case .prefixSpace:
             Self.rewrite(scratch) { old, piece, new in
@@ -118,7 +127,7 @@ enum PreTokenizer: Sendable {
 
     private static func split(
         _ text: UnsafePointer<UInt8>, _ piece: PieceList.Piece, _ pattern: Pattern,
-        _ behavior: SplitBehavior, _ invert: Bool, _ search: inout PatternSearch,
+        _ behavior: SplitBehavior, _ invert: Bool, _ limit: Int, _ search: inout PatternSearch,
         _ pieces: inout [PieceList.Piece]
     ) {
         var joiner = SplitJoiner(behavior: behavior)
@@ -127,6 +136,7 @@ enum PreTokenizer: Sendable {
             if start > done { joiner.add(done, start, isMatch: invert, &pieces) }
             joiner.add(start, end, isMatch: !invert, &pieces)
             done = end
+            return pieces.count <= limit
         }
         if done < piece.end { joiner.add(done, piece.end, isMatch: invert, &pieces) }
     }

@@ -17,9 +17,10 @@ struct SymbolMerger {
         var id: Int32
         var merged: Int32
         var rank: UInt32
-        var previous: Int
+        // 32 bits, as a long piece has millions of these.
+        var previous: Int32
         /// -1 behind the last.
-        var next: Int
+        var next: Int32
     }
 
     /// Merges `symbols` and appends what is left to `output`.
@@ -83,26 +84,28 @@ struct SymbolMerger {
             let isLast = i + 1 == symbols.count
             let found = isLast ? (MergeTable.noRank, -1) : merges.find(id, symbols[i + 1])
             links.append(
-                Link(id: id, merged: found.1, rank: found.0, previous: i - 1, next: isLast ? -1 : i + 1))
+                Link(
+                    id: id, merged: found.1, rank: found.0, previous: Int32(i) - 1,
+                    next: isLast ? -1 : Int32(i) + 1))
             if found.0 != MergeTable.noRank { heap.add(rank: found.0, place: i) }
         }
         heap.build()
         while let (rank, place) = heap.popFirst() {
             // Entries are not removed when their pair changes; then the rank does not agree any more.
             guard links[place].rank == rank else { continue }
-            let right = links[place].next
+            let right = Int(links[place].next)
             links[place].id = links[place].merged
             links[place].next = links[right].next
             links[right].rank = MergeTable.noRank
-            let next = links[place].next
-            if next >= 0 { links[next].previous = place }
+            let next = Int(links[place].next)
+            if next >= 0 { links[next].previous = Int32(place) }
             update(place, merges)
-            if links[place].previous >= 0 { update(links[place].previous, merges) }
+            if links[place].previous >= 0 { update(Int(links[place].previous), merges) }
         }
         var place = 0
         while place >= 0 {
             output.append(links[place].id)
-            place = links[place].next
+            place = Int(links[place].next)
         }
         if links.count > Self.keptCapacity {
             links = []
@@ -112,7 +115,7 @@ struct SymbolMerger {
 
     /// Looks the pair at `place` up anew.
     private mutating func update(_ place: Int, _ merges: MergeTable) {
-        let next = links[place].next
+        let next = Int(links[place].next)
         let found = next < 0 ? (MergeTable.noRank, -1) : merges.find(links[place].id, links[next].id)
         links[place].rank = found.0
         links[place].merged = found.1

@@ -21,6 +21,9 @@ public final class Tokenizer: Sendable {
     /// Of tokens looked for in the text as it is, and in the normalized text.
     private let plainMatcher: AddedTokenMatcher
     private let normalizedMatcher: AddedTokenMatcher
+    private let reach: LazyTokenReach
+    /// For each of `preTokenizers`, whether what it leaves has as many tokens as pieces at least.
+    private let keepsPieces: [Bool]
     private let pool = ScratchPool()
 
     /// One more than the highest token id; ids in between may be unused.
@@ -57,6 +60,16 @@ public final class Tokenizer: Sendable {
             .map { ($0, Self.normalize($0.content, parts.normalizers)) }
             .filter { !$0.1.isEmpty }
         normalizedMatcher = AddedTokenMatcher(normalized.map(\.0), texts: normalized.map(\.1))
+        let (model, normalizers, steps, added) = (model, normalizers, preTokenizers, parts.addedTokens)
+        let addedLength = (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0
+        reach = LazyTokenReach {
+            TokenReach(
+                model, normalizers: normalizers, preTokenizers: steps, added: added,
+                addedLength: addedLength)
+        }
+        keepsPieces = steps.indices.map { place in
+            model.givesTokens && !steps[(place + 1)...].contains(where: \.removes)
+        }
     }
 
     private static func normalize(_ text: String, _ steps: [Normalizer]) -> [UInt8] {
@@ -78,10 +91,23 @@ public final class Tokenizer: Sendable {
     public func encode(
         _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false
     ) -> [Int32] {
+        // There is no such number of tokens.
+        encode(
+            text, addSpecialTokens: addSpecialTokens, specialTokensAsText: specialTokensAsText, atMost: .max)
+            ?? []
+    }
+
+    /// As `encode(_:addSpecialTokens:specialTokensAsText:)`; nil if there are more than `limit` ids. A text that
+    /// is far too long costs little more than a look at its bytes.
+    public func encode(
+        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, atMost limit: Int
+    ) -> [Int32]? {
         var output = addSpecialTokens ? prefix : []
         var text = text
-        text.withUTF8 { bytes in
-            pool.with { scratch in
+        let isTooLong = text.withUTF8 { bytes in
+            if bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
+            return pool.with { scratch in
+                scratch.begin(limit: limit)
                 for section in plainMatcher.sections(of: bytes, specialAsText: specialTokensAsText) {
                     if let token = section.token {
                         output.append(token)
@@ -90,11 +116,13 @@ public final class Tokenizer: Sendable {
                         encodeSection(
                             isStart: section.start == 0, specialTokensAsText, scratch, &output)
                     }
+                    if scratch.isBeyondLimit || output.count > limit { return true }
                 }
+                return false
             }
         }
         if addSpecialTokens { output += suffix }
-        return output
+        return isTooLong || output.count > limit ? nil : output
     }
 
     /// Encodes the text in `scratch.text`.
@@ -115,15 +143,27 @@ public final class Tokenizer: Sendable {
                 copy[section.start..<section.end].withUnsafeBufferPointer { scratch.text.set($0) }
                 encodePieces(isStart: isStart && section.start == 0, scratch, &output)
             }
+            if scratch.isBeyondLimit || output.count > scratch.limit { return }
         }
     }
 
+    /// Ends early once there are more tokens than `scratch.limit`, or it is certain that there will be.
     private func encodePieces(isStart: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]) {
+        let left = scratch.limit - output.count
+        if scratch.text.current.count > left,
+            reach.value.exceeds(left, normalized: scratch.text.current.all)
+        {
+            scratch.isBeyondLimit = true
+            return
+        }
         scratch.pieces.set(PieceList.Piece(start: 0, end: scratch.text.current.count))
-        for step in preTokenizers { step.apply(to: scratch, isTextStart: isStart) }
+        for (step, keepsPieces) in zip(preTokenizers, keepsPieces) {
+            step.apply(to: scratch, isTextStart: isStart, limit: keepsPieces ? left : .max)
+        }
         let text = UnsafePointer(scratch.text.current.base)
         for piece in scratch.pieces.pieces {
             model.encode(text, piece.start, piece.end, scratch, into: &output)
+            if output.count > scratch.limit { return }
         }
     }
 

@@ -55,7 +55,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         limits = ModelLimits(contextLength: contextLength, vocabularySize: size, endOfSequence: [0])
     }
 
-    func tokens(for prompt: Prompt) throws -> [Int32] {
+    func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
         reading.withLock {
             promptsRead += 1
             reading.broadcast()

@@ -10,18 +10,18 @@ struct PatternSearch {
     private var fruitless: Set<UInt64> = []
     private var passed: [UInt64] = []
 
-    /// Calls `body` with the bounds of each match within `range`, which must lie on character boundaries;
-    /// the text outside is not looked at.
+    /// Calls `body` with the bounds of each match within `range`, which must lie on character boundaries,
+    /// until it returns false; the text outside is not looked at.
     mutating func forEachMatch(
         of pattern: Pattern, in text: UnsafePointer<UInt8>, _ range: Range<Int>,
-        _ body: (Int, Int) -> Void
+        _ body: (Int, Int) -> Bool
     ) {
         if !fruitless.isEmpty { fruitless.removeAll(keepingCapacity: fruitless.count < 1024) }
         var i = range.lowerBound
         while i < range.upperBound {
             let end = match(pattern, text, i, range.upperBound)
             if end > i {
-                body(i, end)
+                guard body(i, end) else { return }
                 i = end
             } else {
                 i += UTF8Bytes.decode(text, i).length

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// Encoding with a bound gives what encoding without one gives, or nil exactly where that is longer; and a text far
+/// beyond it costs next to nothing.
+@Suite struct TokenizerBoundTests {
+    private static let chains = [
+        ("a", "a"), ("aa", "aa"), ("aaaa", "aaaa"), ("a", "b"), ("▁", "▁"), ("▁▁", "▁▁"), ("▁", "a"),
+        ("b", "c"),
+    ]
+    private static let byteChains = [
+        ("a", "a"), ("aa", "aa"), ("aaaa", "aaaa"), ("a", "b"), ("Ġ", "Ġ"), ("ĠĠ", "ĠĠ"), ("Ġ", "a"),
+        ("b", "c"),
+    ]
+    private static let added = #"""
+        [{"id":900,"content":"<|a long special token|>","special":true,"rstrip":true,"lstrip":true},
+        {"id":901,"content":"aab","special":false,"normalized":true,"single_word":true}]
+        """#
+
+    /// Everything by which a text can become shorter than one thinks: unknown characters that fuse or vanish,
+    /// spaces that a token takes along, pieces that are removed, normal forms.
+    private static let tokenizers: [String: String] = {
+        func split(_ behavior: String) -> String {
+            #"{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"\\s+"},"behavior":"\#(behavior)","#
+                + #""invert":false},{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true}]}"#
+        }
+        let characters = "abc é"
+        let all = Set(UInt8.min...UInt8.max)
+        return [
+            "bytes": byteLevelJSON(merges: byteChains),
+            "bytes with added tokens": byteLevelJSON(merges: byteChains, addedTokens: added),
+            "bytes that vanish": byteLevelJSON(
+                merges: byteChains.filter { !($0.0 + $0.1).contains { "bĠ".contains($0) } },
+                missingBytes: [0x20, 0x62, 0xC3, 0xA9]),
+            "almost no bytes": byteLevelJSON(
+                merges: [("a", "a"), ("aa", "aa")], missingBytes: all.subtracting([0x61])),
+            "pieces removed": byteLevelJSON(merges: byteChains, preTokenizer: split("Removed")),
+            "pieces merged": byteLevelJSON(merges: byteChains, preTokenizer: split("MergedWithNext")),
+            "pieces isolated": byteLevelJSON(merges: byteChains, preTokenizer: split("Isolated")),
+            "stripped": byteLevelJSON(
+                merges: byteChains, normalizer: #"{"type":"Strip","strip_left":true,"strip_right":true}"#),
+            "composed": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"NFKC"}"#),
+            "lower case": byteLevelJSON(merges: byteChains, normalizer: #"{"type":"Lowercase"}"#),
+            "shortened": byteLevelJSON(
+                merges: byteChains,
+                normalizer: #"{"type":"Replace","pattern":{"String":"aaaaaaaa"},"content":"b"}"#),
+            "emptied": byteLevelJSON(
+                merges: byteChains, normalizer: #"{"type":"Replace","pattern":{"Regex":"a+"},"content":""}"#),
+            "metaspace": byteLevelJSON(
+                merges: byteChains,
+                preTokenizer: #"{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":true}"#
+            ),
+            "fallback": sentencePieceJSON(characters: characters, merges: chains),
+            "fallback with added tokens": sentencePieceJSON(
+                characters: characters, merges: chains, addedTokens: added),
+            "fused": sentencePieceJSON(characters: characters, merges: chains, byteFallback: false),
+            "unknown": sentencePieceJSON(
+                characters: characters, merges: chains, byteFallback: false, fuseUnknown: false),
+        ]
+    }()
+
+    private static let units = [
+        "a", "aaaaaaaa", "b", "bc", " ", "        ", "é", "e\u{301}\u{301}", "日本", "😀", "\u{212A}",
+        "𝐚\u{302}", "\n",
+        "<|a long special token|>", "aab", "  <|a long special token|>   ", "\u{3000}", "ab a", "1", "x",
+    ]
+
+    @Test(arguments: tokenizers.keys.sorted()) func boundedIsTheSame(name: String) throws {
+        let tokenizer = try makeTokenizer(try #require(Self.tokenizers[name]))
+        var random = SplitMix(state: 7)
+        for _ in 0..<300 {
+            let runs = 1 + Int(random.next() % 6)
+            let text = (0..<runs).map { _ in
+                String(
+                    repeating: Self.units[Int(random.next() % UInt64(Self.units.count))],
+                    count: 1 + Int(random.next() % 40))
+            }.joined()
+            for addSpecialTokens in [false, true] {
+                let all = tokenizer.encode(text, addSpecialTokens: addSpecialTokens)
+                let limits = [0, 1, all.count / 2, all.count - 1, all.count, all.count + 1, 3 * all.count]
+                for limit in limits where limit >= 0 {
+                    let bounded = tokenizer.encode(text, addSpecialTokens: addSpecialTokens, atMost: limit)
+                    #expect(
+                        bounded == (all.count <= limit ? all : nil),
+                        "\(name): \(limit) of \(text.debugDescription)")
+                }
+            }
+        }
+    }
+
+    private struct SplitMix {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return z ^ (z >> 31)
+        }
+    }
+
+    /// Texts of the same length of which one fits and the other does not.
+    @Test func theBoundIsNear() throws {
+        let tokenizer = try makeTokenizer(byteLevelJSON(merges: Self.byteChains))
+        // Eight letters a are one token.
+        let long = String(repeating: "a", count: 80_000)
+        #expect(tokenizer.encode(long, addSpecialTokens: false, atMost: 10_000)?.count == 10_000)
+        #expect(tokenizer.encode(long + "a", addSpecialTokens: false, atMost: 10_000) == nil)
+    }
+
+    @Test func aTextFarTooLongIsRefusedAtOnce() throws {
+        for (name, json) in Self.tokenizers
+        where name.contains("added") || name == "bytes" || name == "unknown" {
+            let tokenizer = try makeTokenizer(json)
+            for unit in ["a", "b", "日", "ab bc a "] {
+                let text = String(repeating: unit, count: (16 << 20) / unit.utf8.count)
+                let start = ContinuousClock.now
+                #expect(tokenizer.encode(text, addSpecialTokens: true, atMost: 1000) == nil)
+                // In release some hundredths of a second; tokenized it would be many times as much.
+                #expect(ContinuousClock.now - start < .seconds(10 * patience), "\(name), \(unit)")
+            }
+        }
+    }
+}
+
+struct TokenizerBoundRealTests {
+    @Test(arguments: ModelFixtures.models) func boundedIsTheSame(model: String) throws {
+        let tokenizer = try ModelFixtures.tokenizer(model)
+        for line in try ModelFixtures.golden(model) {
+            let count = line.idsWithSpecial.count
+            for limit in [count / 2, count - 1, count, count + 5] where limit >= 0 {
+                let bounded = tokenizer.encode(line.text, addSpecialTokens: true, atMost: limit)
+                #expect(
+                    bounded == (count <= limit ? line.idsWithSpecial : nil), "\(limit) of \(line.category)")
+            }
+        }
+    }
+}
