@@ -49,7 +49,8 @@ enum Assembly {
         _ job: JobSettings, restart: Bool, prunes: Bool, waits: Bool, stopFlag: StopFlag, log: Logger
     ) throws -> any ResultStore {
         let cache = WeightCacheLocation.standard()
-        let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(engineOptions(job)), cache: cache) { bytes in
+        let identity = PhiEngine.identity(engineOptions(job))
+        let fingerprint = try RunFingerprint(job: job, engine: identity, cache: cache) { bytes in
             guard bytes >= 1_000_000_000 else { return }
             let once = cache.folder == nil ? "" : "; it is known again next time"
             log.info("reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)")

@@ -58,7 +58,9 @@ final class SignalWatch: Sendable {
         guard isFirst else { Platform.leave(128 + number) }
         Platform.setAlarm(milliseconds: patience)
         let stops = stopFlag.set()
-        for notice in stops ? notices : endNotices where notice.number == number { Platform.writeError(notice.bytes) }
+        for notice in stops ? notices : endNotices where notice.number == number {
+            Platform.writeError(notice.bytes)
+        }
     }
 
     private func leave() {

@@ -27,7 +27,7 @@ import Testing
             rows[sequence.request.label as? Int ?? -1] = sequence.notes + provenance.values
         }
         func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
-    func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
+        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
         func completed() { isComplete = true }
         func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
     }

@@ -89,6 +89,21 @@ import Testing
         #expect(error.message.hasPrefix("prompt, line 1: "))
     }
 
+    /// What takes long because texts are long does not "run without end".
+    @Test func longTextsAreSaidToBeLong() throws {
+        let long: [String: TemplateValue] = ["t": .string(String(repeating: "ab ", count: 3_000_000))]
+        let error = try #require(
+            failure("{{ t | upper | lower | upper | lower | upper | lower }}", long))
+        #expect(error.message.contains("the line's fields are too long for it"), "\(error.message)")
+        #expect(!error.message.contains("without end"))
+        let loop = try #require(
+            failure("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"))
+        #expect(loop.message.contains("without end"), "\(loop.message)")
+        // Copying is cheap: a chat template over as much is no fault.
+        let text = try TextTemplate("{{ '<' + t + '>' + '!' }}{{ t }}", name: "t").render(long)
+        #expect(text.utf8.count == 18_000_003)
+    }
+
     /// Deep sources are refused while they are read, whatever nests.
     @Test(arguments: [
         ("(", "1", ")"), ("[", "", "]"), ("{'a': ", "1", "}"), ("not ", "1", ""), ("- ", "1", ""),

@@ -24,8 +24,6 @@ extension JobSettings {
     private func checkOutput() throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: output, in: system)
-        _ = try OutputPlace(paths, output: output, in: system)
-        try checkInputs(against: paths)
         // The folder may not be there yet; then the first one above that is must be writable.
         var folder = paths.folder
         while Files.kind(of: folder) == nil {
@@ -41,6 +39,8 @@ extension JobSettings {
                 .cannotWrite, at: folder,
                 "the folder is not writable, so \(output) can't be written: \(error.reason).")
         }
+        _ = try OutputPlace(paths, output: output, in: system)
+        try checkInputs(against: paths)
     }
 
     /// An input must not be a file that the run writes, under whatever name.
