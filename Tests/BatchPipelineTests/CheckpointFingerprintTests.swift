@@ -123,7 +123,9 @@ import Testing
         let error = #expect(throws: ModelError.self) {
             try ModelFingerprint.parts(folder: "/no/such/folder")
         }
-        #expect(error?.description == "/no/such/folder: the model folder can't be read: No such file or directory.")
+        #expect(
+            error?.description
+                == "/no/such/folder: the model folder can't be read: No such file or directory.")
     }
 
     /// Runs that were begun when a model was known by a sample of its bytes.

@@ -91,7 +91,7 @@ import Testing
 
     /// What takes long because texts are long does not "run without end".
     @Test func longTextsAreSaidToBeLong() throws {
-        let long: [String: TemplateValue] = ["t": .string(String(repeating: "ab ", count: 3_000_000))]
+        let long: [String: JSONValue] = ["t": .string(String(repeating: "ab ", count: 3_000_000))]
         let error = try #require(
             failure("{{ t | upper | lower | upper | lower | upper | lower }}", long))
         #expect(error.message.contains("the line's fields are too long for it"), "\(error.message)")

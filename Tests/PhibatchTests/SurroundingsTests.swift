@@ -82,7 +82,9 @@ struct SurroundingsTests {
             let cache = environment["PHIBATCH_CACHE"] == "cache" ? ["cache", "cache/scratch"] : []
             let files = try job.files.filter { !$0.hasPrefix("cache/hashes") }
             #expect(files == cache + ["in.jsonl", "out.jsonl"])
-            for name in cache.prefix(1) { try FileManager.default.removeItem(atPath: job.folder + "/" + name) }
+            for name in cache.prefix(1) {
+                try FileManager.default.removeItem(atPath: job.folder + "/" + name)
+            }
         }
     }
 
