@@ -52,7 +52,10 @@ struct DamagedModelTests {
         // The finished output is of another model now; a new one is not begun.
         let refused = try job.run(environment: environment)
         #expect(refused.status == 65 && refused.errors.contains("differs in: model"), "\(refused.errors)")
-        let damaged = try job.run(["--output", "other.jsonl"], environment: environment)
+        let other = ["--model", job.model, "--input", "in.jsonl", "--output", "other.jsonl"]
+        let damaged = try RunningProgram(
+            ["run"] + other + job.settings, environment: environment, folder: job.folder
+        ).end()
         #expect(damaged.status == 69, "\(damaged.errors)")
         #expect(
             damaged.errors.contains("tensor \"\(Self.scales)\" is NaN in row 0, column 0"),
