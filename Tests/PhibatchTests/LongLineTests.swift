@@ -52,7 +52,8 @@ struct LongLineTests {
                 #expect(error.contains("more than 8191 tokens"), "\(error.prefix(300))")
             }
             #if os(Linux)
-                #expect(outcome.peak < base.peak + 150_000_000, "\(outcome.peak) bytes, not \(base.peak)")
+                // The model takes some 150 MB of it.
+                #expect(outcome.peak < 300_000_000, "\(outcome.peak) bytes")
             #endif
             #expect(outcome.seconds < base.seconds + 30, "\(outcome.seconds) s, not \(base.seconds)")
         }
