@@ -135,7 +135,12 @@ struct StatusReport {
                 check.write(to: &writer)
             }
         }
-        return writer.text
+        // JSON lets stand what turns a terminal's writing round; an escape says the same.
+        return writer.text.unicodeScalars.reduce(into: "") { text, scalar in
+            guard scalar.steers, scalar.value <= 0xFFFF else { return text.unicodeScalars.append(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
     }
 }
 

@@ -254,7 +254,8 @@ def memory(bench):
             run = bench.run(bench.command(job.settings), folder, what=what, preexec=group.join)
         run.must_end_with(0, what=what)
         found = rows(folder)
-        expect([row["id"] for row in found] == ["a", "long", "b"], f"{what}: other results: {run}")
+        # A line beyond what is read is known by its number.
+        expect([row["id"] for row in found] in (["a", "long", "b"], ["a", "2", "b"]), f"{what}: other results: {run}")
         expect("error" in found[1] and "text" not in found[1], f"{what}: it is answered")
         expect(run.seconds < 30, f"{what}: it takes {run.seconds:.0f} s")
         shutil.rmtree(folder)
