@@ -170,7 +170,7 @@ struct WeightCache {
         guard count > 0 else { return [] }
         return [
             "removed \(count) file\(count > 1 ? "s" : "") of packed weights of an earlier version "
-                + "(\(bytes / 1_000_000) MB) from \(parent); they are in \(folder) now"
+                + "(\(bytes / 1_000_000) MB) from \(parent); such files lie in \(folder) now"
         ]
     }
 
