@@ -27,7 +27,7 @@ package struct FileHash: Equatable, Sendable {
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += count
         }
-        guard offset == before.size, try file.state() == before else {
+        guard offset == before.size, try file.state().hasContent(of: before) else {
             throw FileFault(
                 path: file.path, reason: "changed while it was read. Run again once it is whole")
         }

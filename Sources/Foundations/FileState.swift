@@ -17,6 +17,12 @@ package struct FileState: Equatable, Sendable {
         self.changed = changed
     }
 
+    /// Whether the content is the same file's, unchanged. A second name or other permissions, given meanwhile,
+    /// move `changed` alone.
+    package func hasContent(of other: FileState) -> Bool {
+        device == other.device && inode == other.inode && size == other.size && modified == other.modified
+    }
+
     /// Times move in ticks: of 10 milliseconds at most on local disks, of 2 seconds on some others.
     private static let tick = 2_000_000_000
 

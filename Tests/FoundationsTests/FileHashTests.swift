@@ -75,6 +75,18 @@ import Testing
         #expect(try place.hash().sha256 == Self.sha256(Self.content))
     }
 
+    /// What moves the time of change alone, as a second name does, is no change of the content.
+    @Test func aSecondNameIsNoChange() throws {
+        let place = try Place(Self.content)
+        let before = try OpenFile.at(place.file).state()
+        try FileManager.default.linkItem(atPath: place.file, toPath: place.folder + "/second")
+        let after = try OpenFile.at(place.file).state()
+        #expect(after.hasContent(of: before))
+        var longer = after
+        longer.size += 1
+        #expect(!longer.hasContent(of: before))
+    }
+
     /// A second change within a tick of the clock that files are stamped by would not show.
     @Test func aFileJustChangedIsNotTrusted() throws {
         let place = try Place(Self.content)

@@ -203,7 +203,7 @@ extension TensorStore {
             throw ModelError(.malformed, path: error.path, error.reason + ".")
         }
         return try zip(files, found).map { file, hash in
-            guard hash.state == file.file.file.state else {
+            guard hash.state.hasContent(of: file.file.file.state) else {
                 throw ModelError(
                     .malformed, path: file.file.file.path,
                     "changed while it was loaded. Run again once it is whole.")
