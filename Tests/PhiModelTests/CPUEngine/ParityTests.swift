@@ -7,8 +7,7 @@ import Testing
 /// What is compiled is `Tests/Parity/parity.c` with the kernels' own sources.
 @Suite(.enabled(if: Tool.path("clang") != nil, "there is no clang to compile the parity program"))
 struct ParityTests {
-    private static let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().path
+    private static let top = TestFolder.package.path
     private static let armLinker = Tool.path("aarch64-linux-gnu-ld")
     private static let armHeaders = "/usr/aarch64-linux-gnu/include"
     private static let emulator = Tool.path("qemu-aarch64-static")

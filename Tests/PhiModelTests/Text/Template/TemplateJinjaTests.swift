@@ -7,9 +7,7 @@ import Testing
 /// Compares with what Jinja2 itself made of each case; see Fixtures/make_jinja_cases.py.
 @Suite struct TemplateJinjaTests {
     static func fixture() throws -> JSONValue {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "Fixtures/jinja.json")
-        return try JSONValue.parse(try Data(contentsOf: file))
+        try JSONValue.parse(try Data(contentsOf: TestFolder.fixture("jinja.json")))
     }
 
     @Test func sameAsJinja() throws {

@@ -6,10 +6,9 @@ import Testing
 /// The embedded model itself, where `make demo` or `make test` has put it.
 @Suite struct DemoModelTests {
     static let folder: String? = {
-        let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
         let path =
-            ProcessInfo.processInfo.environment["PHIBATCH_DEMO_MODEL"] ?? top.path + "/models/smollm2-demo"
+            ProcessInfo.processInfo.environment["PHIBATCH_DEMO_MODEL"]
+            ?? TestFolder.package.path + "/models/smollm2-demo"
         return FileManager.default.fileExists(atPath: path + "/model.safetensors") ? path : nil
     }()
     static let missing: Comment = "the demo model is not there; make models/smollm2-demo fetches it"

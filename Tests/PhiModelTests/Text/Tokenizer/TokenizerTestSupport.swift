@@ -24,8 +24,7 @@ enum ModelFixtures {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "phibatch-fixtures-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let archive = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/phi-3.5-mini.tar.gz")
+        let archive = TestFolder.fixture("phi-3.5-mini.tar.gz")
         let tar = Process()
         tar.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         tar.arguments = ["tar", "-xzf", archive.path, "-C", folder.path]

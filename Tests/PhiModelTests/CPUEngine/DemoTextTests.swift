@@ -31,9 +31,7 @@ struct DemoTextTests {
         var text: String
     }
 
-    private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("Fixtures")
-    private static let goldenFile = fixtures.appendingPathComponent("demo_greedy.json")
+    private static let goldenFile = TestFolder.fixture("demo_greedy.json")
     private static let isWriting = ProcessInfo.processInfo.environment["PHIBATCH_WRITE_GOLDEN"] == "1"
 
     /// Where exact arithmetic decides by less than this, 8-bit activations may decide otherwise.
@@ -44,7 +42,7 @@ struct DemoTextTests {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(
             Reference.self,
-            from: Data(contentsOf: Self.fixtures.appendingPathComponent("demo_reference.json")))
+            from: Data(contentsOf: TestFolder.fixture("demo_reference.json")))
     }
 
     /// Greedy tokens, or the tokens chosen behind each prefix of `forced` where that is given.

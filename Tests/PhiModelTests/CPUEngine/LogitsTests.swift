@@ -58,8 +58,7 @@ import Testing
         (0..<100).map { Int32(($0 * 37 + 11) % 317 + 3) },
     ]
 
-    static let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("Fixtures/logits.json")
+    static let fixture = TestFolder.fixture("logits.json")
 
     /// Where to write the checkpoints for make_logits.sh, if it asks for them.
     static let exportFolder = ProcessInfo.processInfo.environment["PHIBATCH_EXPORT_SYNTHETIC"]

@@ -49,8 +49,7 @@ import Testing
     }
 
     private func texts() throws -> String {
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/demo_greedy.json")
+        let file = TestFolder.fixture("demo_greedy.json")
         var hash = Hash()
         for byte in try Data(contentsOf: file) { hash.add(byte) }
         return hash.text
