@@ -1,7 +1,7 @@
 /// What an engine says to a sequence that wants to begin.
-public enum Admission: Sendable, Equatable {
+package enum Admission: Sendable, Equatable {
     /// What a sequence waits for.
-    public enum Shortage: Sendable {
+    package enum Shortage: Sendable {
         /// Room in the KV cache. Others are not asked before it, or a long one would wait for ever.
         case room
         /// Another sequence is computing the beginning that both share; it will be there soon.
@@ -18,21 +18,21 @@ public enum Admission: Sendable, Equatable {
 }
 
 /// Why an engine can't serve a request at all.
-public struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-    public enum Kind: Sendable {
+package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Kind: Sendable {
         /// The whole KV cache is too small for it.
         case tooLarge
         /// It asks for what the model doesn't have: no tokens, unknown ones, or more than the context.
         case invalid
     }
 
-    public var kind: Kind
-    public var message: String
+    package var kind: Kind
+    package var message: String
 
-    public init(_ kind: Kind, _ message: String) {
+    package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }

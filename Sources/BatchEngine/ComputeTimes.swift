@@ -1,17 +1,17 @@
 /// Where a model's time went, in seconds since it was loaded.
-public struct ComputeTimes: Sendable, Equatable {
+package struct ComputeTimes: Sendable, Equatable {
     /// Rotary embedding, writing to the KV cache, and attention over it.
-    public var attention = 0.0
+    package var attention = 0.0
     /// Products with weight matrices.
-    public var products = 0.0
+    package var products = 0.0
     /// What prepares their input: norms, activations, quantization.
-    public var rows = 0.0
+    package var rows = 0.0
     /// Choosing tokens from logits.
-    public var sampling = 0.0
+    package var sampling = 0.0
 
-    public init() {}
+    package init() {}
 
-    public static func - (a: ComputeTimes, b: ComputeTimes) -> ComputeTimes {
+    package static func - (a: ComputeTimes, b: ComputeTimes) -> ComputeTimes {
         var difference = a
         difference.attention -= b.attention
         difference.products -= b.products

@@ -4,7 +4,7 @@
 /// All calls come from one thread at a time. A sequence's results depend only on its own tokens and sampling
 /// requests: not on the other sequences of a step, nor on how its rows are cut into steps, nor on whether it
 /// gave way in the middle and was computed again.
-public protocol Engine: AnyObject, Sendable {
+package protocol Engine: AnyObject, Sendable {
     var limits: ModelLimits { get }
     /// All that results depend on besides the request, as far as the engine chooses it: the version of its
     /// arithmetic, the precision of its cache. Another value, other results.
@@ -36,7 +36,7 @@ public protocol Engine: AnyObject, Sendable {
 }
 
 extension Engine {
-    public var times: ComputeTimes { ComputeTimes() }
-    public func provenance(of id: RequestID) -> [String: String] { [:] }
-    public func preempt(_ id: RequestID, tokens: [Int32]) { release(id) }
+    package var times: ComputeTimes { ComputeTimes() }
+    package func provenance(of id: RequestID) -> [String: String] { [:] }
+    package func preempt(_ id: RequestID, tokens: [Int32]) { release(id) }
 }

@@ -1,5 +1,5 @@
 /// Why a completion ended.
-public enum FinishReason: String, Sendable {
+package enum FinishReason: String, Sendable {
     /// The model's end of sequence.
     case stop
     /// `max_tokens` reached, or the end of the context.

@@ -1,9 +1,9 @@
 import Crypto
 
 /// Keys of random streams: each completion has its own, whenever and beside whatever it runs.
-public enum RandomStream {
+package enum RandomStream {
     /// The first 8 bytes of SHA-256 over seed, sample number and id.
-    public static func key(seed: Int, id: String, sample: Int) -> UInt64 {
+    package static func key(seed: Int, id: String, sample: Int) -> UInt64 {
         var hash = SHA256()
         for number in [Int64(seed), Int64(sample)] {
             withUnsafeBytes(of: number.littleEndian) { hash.update(bufferPointer: $0) }

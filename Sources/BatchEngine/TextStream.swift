@@ -1,5 +1,5 @@
 /// Turns the ids of one completion into text, token by token, never emitting half a character.
-public protocol TextStream: Sendable {
+package protocol TextStream: Sendable {
     /// The text that becomes certain with this token; may be empty.
     mutating func append(_ token: Int32) -> String
     /// What is left at the end (an incomplete character becomes U+FFFD).

@@ -14,14 +14,14 @@ import Foundations
 ///     }
 /// }
 /// ```
-public final class ModelContainer: Sendable {
+package final class ModelContainer: Sendable {
     /// How one answer is generated.
-    public struct Parameters: Sendable {
-        public var maxTokens: Int
-        public var sampling: SamplingParameters
-        public var seed: UInt64
+    package struct Parameters: Sendable {
+        package var maxTokens: Int
+        package var sampling: SamplingParameters
+        package var seed: UInt64
 
-        public init(maxTokens: Int = 256, temperature: Float = 0, topP: Float = 1, seed: UInt64 = 0) {
+        package init(maxTokens: Int = 256, temperature: Float = 0, topP: Float = 1, seed: UInt64 = 0) {
             self.maxTokens = maxTokens
             sampling = SamplingParameters(temperature: temperature, topP: topP)
             self.seed = seed
@@ -29,36 +29,36 @@ public final class ModelContainer: Sendable {
     }
 
     /// What an answer cost.
-    public struct Summary: Sendable {
-        public var promptTokens: Int
-        public var completionTokens: Int
+    package struct Summary: Sendable {
+        package var promptTokens: Int
+        package var completionTokens: Int
         /// Seconds until the first token.
-        public var prefillSeconds: Double
+        package var prefillSeconds: Double
         /// Seconds from the first token to the last.
-        public var decodeSeconds: Double
+        package var decodeSeconds: Double
         /// True if the model ended by itself, false if `maxTokens` did.
-        public var ended: Bool
+        package var ended: Bool
         /// Completion tokens a second, without the prefill.
-        public var tokensPerSecond: Double {
+        package var tokensPerSecond: Double {
             decodeSeconds > 0 ? Double(max(0, completionTokens - 1)) / decodeSeconds : 0
         }
     }
 
-    public enum Part: Sendable {
+    package enum Part: Sendable {
         case text(String)
         /// The last part.
         case end(Summary)
     }
 
-    public let engine: PhiEngine
+    package let engine: PhiEngine
     /// One answer at a time uses the engine.
     private let turn = NSLock()
 
-    public init(engine: PhiEngine) { self.engine = engine }
+    package init(engine: PhiEngine) { self.engine = engine }
 
     /// Loads a checkpoint folder on a thread of its own.
     /// - Throws: `ModelError`.
-    public static func load(folder: String, options: EngineOptions = EngineOptions()) async throws
+    package static func load(folder: String, options: EngineOptions = EngineOptions()) async throws
         -> ModelContainer
     {
         try await withCheckedThrowingContinuation { continuation in
@@ -72,7 +72,7 @@ public final class ModelContainer: Sendable {
     }
 
     /// Streams the answer to a list of messages. Ending the iteration ends the generation.
-    public func generate(_ messages: [ChatMessage], parameters: Parameters = Parameters())
+    package func generate(_ messages: [ChatMessage], parameters: Parameters = Parameters())
         -> AsyncThrowingStream<Part, any Error>
     {
         AsyncThrowingStream { continuation in

@@ -3,8 +3,8 @@ import Foundations
 /// A fault in what a person or a file gave us: what is wrong, where, and what would be right.
 ///
 /// `description` is one complete sentence or two, ready for a terminal.
-public struct ModelError: Error, Equatable, CustomStringConvertible {
-    public enum Kind: String, Sendable {
+package struct ModelError: Error, Equatable, CustomStringConvertible {
+    package enum Kind: String, Sendable {
         /// A file or folder is not there or can't be read.
         case missing
         /// A file is there, but its content breaks its format.
@@ -19,11 +19,11 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
         case resources
     }
 
-    public let kind: Kind
+    package let kind: Kind
     /// The file at fault, as the user named it, where there is one.
-    public let path: String?
+    package let path: String?
     private let text: Message
-    public var message: String { text.text }
+    package var message: String { text.text }
 
     /// - Parameters:
     ///   - path: shown with escapes, like all values that are interpolated into the message.
@@ -35,11 +35,11 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
 
     /// - Parameter message: shown with escapes, line feeds included.
     @_disfavoredOverload
-    public init(_ kind: Kind, path: String? = nil, _ message: String) {
+    package init(_ kind: Kind, path: String? = nil, _ message: String) {
         self.init(kind, path: path, Message(value: message))
     }
 
-    public var description: String { explanation.text }
+    package var description: String { explanation.text }
 }
 
 extension ModelError: ExplainedError {

@@ -1,17 +1,17 @@
 import Foundations
 
 /// One message of a conversation, as chat templates see it.
-public struct ChatMessage: Sendable, Equatable, Codable {
-    public var role: String
-    public var content: String
+package struct ChatMessage: Sendable, Equatable, Codable {
+    package var role: String
+    package var content: String
     /// What else the message has for templates that use it, such as Phi-4-mini's `tools`.
-    public var members: [JSONMember] = []
+    package var members: [JSONMember] = []
 
     private enum CodingKeys: CodingKey {
         case role, content
     }
 
-    public init(role: String, content: String, members: [JSONMember] = []) {
+    package init(role: String, content: String, members: [JSONMember] = []) {
         self.role = role
         self.content = content
         self.members = members
@@ -19,7 +19,7 @@ public struct ChatMessage: Sendable, Equatable, Codable {
 }
 
 /// What a request's text is made of, before it becomes token ids.
-public enum Prompt: Sendable, Equatable {
+package enum Prompt: Sendable, Equatable {
     /// Messages that go through the model's chat template, with a generation prompt behind them.
     case messages([ChatMessage])
     /// Text given to the tokenizer as it is, without a template.

@@ -6,7 +6,7 @@
 ///
 /// `allowed` depends on the accepted tokens alone. It may be asked on any thread, also while the forward pass
 /// that computes the logits is running.
-public protocol Constraint: Sendable {
+package protocol Constraint: Sendable {
     /// The tokens that may come next; at least one. Where the text may end, the model's end of sequence is
     /// among them.
     func allowed() -> TokenMask

@@ -3,17 +3,17 @@
 /// `bias`, `presencePenalty` and `frequencyPenalty` are those of OpenAI's API: the penalties look at the
 /// completion, not at the prompt. `repetitionPenalty` is that of Hugging Face's
 /// RepetitionPenaltyLogitsProcessor: it looks at prompt and completion.
-public struct LogitRules: Sendable, Equatable {
+package struct LogitRules: Sendable, Equatable {
     /// Added to the logits of these tokens; -100 ... 100.
-    public var bias: [Int32: Float]
+    package var bias: [Int32: Float]
     /// Taken from the logit of each token that is in the completion; -2 ... 2, 0 is none.
-    public var presencePenalty: Float
+    package var presencePenalty: Float
     /// Taken from a token's logit once for each time it is in the completion; -2 ... 2, 0 is none.
-    public var frequencyPenalty: Float
+    package var frequencyPenalty: Float
     /// Divides positive logits of tokens that have come, and multiplies negative ones; above 0, 1 is none.
-    public var repetitionPenalty: Float
+    package var repetitionPenalty: Float
 
-    public init(
+    package init(
         bias: [Int32: Float] = [:], presencePenalty: Float = 0, frequencyPenalty: Float = 0,
         repetitionPenalty: Float = 1
     ) {
@@ -23,18 +23,18 @@ public struct LogitRules: Sendable, Equatable {
         self.repetitionPenalty = repetitionPenalty
     }
 
-    public static let biasRange: ClosedRange<Double> = -100...100
-    public static let penaltyRange: ClosedRange<Double> = -2...2
+    package static let biasRange: ClosedRange<Double> = -100...100
+    package static let penaltyRange: ClosedRange<Double> = -2...2
     /// Hugging Face knows no upper limit; beyond this one a number is a mistake.
-    public static func isRepetitionPenalty(_ value: Double) -> Bool { Float(value) > 0 && value <= 100 }
+    package static func isRepetitionPenalty(_ value: Double) -> Bool { Float(value) > 0 && value <= 100 }
 
     /// Whether the tokens of the completion play a role.
-    public var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
+    package var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
     /// Whether the tokens of the prompt play a role, too.
-    public var usesPrompt: Bool { repetitionPenalty != 1 }
+    package var usesPrompt: Bool { repetitionPenalty != 1 }
 
     /// What is wrong with the rules for a vocabulary of this size; nil if nothing is.
-    public func problem(vocabularySize: Int) -> String? {
+    package func problem(vocabularySize: Int) -> String? {
         if let token = bias.keys.filter({ $0 < 0 || $0 >= vocabularySize }).min() {
             return "logit_bias has the token id \(token), but the model's ids end at \(vocabularySize - 1)."
         }
@@ -62,7 +62,7 @@ public struct LogitRules: Sendable, Equatable {
     ///     x = x > 0 ? x / repetition : x * repetition if it is in prompt or completion
     ///
     /// Logits of -infinity stay: those tokens are out. All others stay finite.
-    public func apply(to row: UnsafeMutableBufferPointer<Float>, history: TokenHistory) {
+    package func apply(to row: UnsafeMutableBufferPointer<Float>, history: TokenHistory) {
         func change(_ token: Int32, _ body: (Float) -> Float) {
             guard token >= 0, token < row.count, row[Int(token)] > -.infinity else { return }
             let largest = Float.greatestFiniteMagnitude

@@ -1,20 +1,20 @@
 /// How one token is chosen from a row of logits; `SamplingRequest` has the order.
-public struct SamplingParameters: Sendable, Equatable {
+package struct SamplingParameters: Sendable, Equatable {
     /// 0 is greedy (then topP, topK and minP are without effect).
-    public var temperature: Float
+    package var temperature: Float
     /// Keep the smallest set of tokens whose probability reaches this; 1 keeps all.
-    public var topP: Float
+    package var topP: Float
     /// Keep the K most likely tokens; 0 keeps all.
-    public var topK: Int
+    package var topK: Int
     /// Keep tokens whose probability is at least this share of the most likely one's; 0 keeps all.
-    public var minP: Float
+    package var minP: Float
     /// How many of the most likely tokens to report with log-probabilities; nil reports none at all,
     /// 0 only the chosen token's.
-    public var logprobs: Int?
+    package var logprobs: Int?
     /// What changes the logits before all that.
-    public var rules: LogitRules
+    package var rules: LogitRules
 
-    public init(
+    package init(
         temperature: Float = 0, topP: Float = 1, topK: Int = 0, minP: Float = 0, logprobs: Int? = nil,
         rules: LogitRules = LogitRules()
     ) {

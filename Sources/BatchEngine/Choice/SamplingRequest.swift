@@ -15,21 +15,21 @@
 /// Log-probabilities are the model's own, as before step 1.
 ///
 /// A value: a copy is the state after the tokens accepted so far, to go back to or to try guesses with.
-public struct SamplingRequest: Sendable {
-    public let parameters: SamplingParameters
+package struct SamplingRequest: Sendable {
+    package let parameters: SamplingParameters
     /// The request's own random stream (a hash of the job's seed and the line's id and sample number).
-    public let stream: UInt64
+    package let stream: UInt64
     /// Which number of that stream is used: how many tokens this completion already has.
-    public private(set) var position: Int
+    package private(set) var position: Int
     /// The tokens that penalties look at; empty where there are none.
-    public private(set) var history: TokenHistory
-    public private(set) var constraint: (any Constraint)?
+    package private(set) var history: TokenHistory
+    package private(set) var constraint: (any Constraint)?
 
     /// The state before the completion's first token.
     /// - Parameters:
     ///   - position: of the random stream, where the first token is not the first number's.
     ///   - prompt: used by the repetition penalty.
-    public init(
+    package init(
         parameters: SamplingParameters, stream: UInt64, position: Int = 0, prompt: [Int32] = [],
         constraint: (any Constraint)? = nil
     ) {
@@ -42,7 +42,7 @@ public struct SamplingRequest: Sendable {
 
     /// Goes on to after `token`, a token of the completion.
     /// - Returns: false if the constraint doesn't allow it. Then nothing has changed.
-    public mutating func accept(_ token: Int32) -> Bool {
+    package mutating func accept(_ token: Int32) -> Bool {
         guard constraint?.accept(token) != false else { return false }
         if parameters.rules.usesCompletion { history.append(token) }
         position += 1
@@ -50,12 +50,12 @@ public struct SamplingRequest: Sendable {
     }
 
     /// Whether steps 1 to 5 change anything.
-    public var changesLogits: Bool {
+    package var changesLogits: Bool {
         constraint != nil || !parameters.rules.bias.isEmpty || !history.entries.isEmpty
     }
 
     /// Steps 1 to 5, in place.
-    public func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
+    package func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
         constraint?.allowed().apply(to: row)
         parameters.rules.apply(to: row, history: history)
     }

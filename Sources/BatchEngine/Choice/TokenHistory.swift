@@ -1,25 +1,25 @@
 /// The tokens of one sequence as penalties see them: which have come, and how often in the completion.
 ///
 /// A value; it depends on the tokens alone, so it can be built again from saved ones.
-public struct TokenHistory: Sendable, Equatable {
+package struct TokenHistory: Sendable, Equatable {
     /// A token that has come.
-    public struct Entry: Sendable, Equatable {
-        public let token: Int32
+    package struct Entry: Sendable, Equatable {
+        package let token: Int32
         /// How often it is in the completion; 0 if it is in the prompt alone.
-        public fileprivate(set) var count: Int
+        package fileprivate(set) var count: Int
     }
 
     /// Each token once, in the order in which they first came.
-    public private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     /// Where in `entries` a token is.
     private var places: [Int32: Int] = [:]
 
-    public init(prompt: some Sequence<Int32> = []) {
+    package init(prompt: some Sequence<Int32> = []) {
         for token in prompt where places[token] == nil { add(Entry(token: token, count: 0)) }
     }
 
     /// Adds a token of the completion.
-    public mutating func append(_ token: Int32) {
+    package mutating func append(_ token: Int32) {
         if let place = places[token] {
             entries[place].count += 1
         } else {

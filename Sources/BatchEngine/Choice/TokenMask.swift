@@ -1,26 +1,26 @@
 /// A set of tokens: one bit for each id of a vocabulary.
 ///
 /// A value. Copies share their memory until one of them changes, so many sequences can use the same mask.
-public struct TokenMask: Sendable, Equatable {
+package struct TokenMask: Sendable, Equatable {
     /// Ids are 0 ..< count. Whatever lies outside is not in the set.
-    public let count: Int
+    package let count: Int
     /// Token t is bit t % 64 of word t / 64. Bits from `count` on are 0.
-    public private(set) var words: [UInt64]
+    package private(set) var words: [UInt64]
 
     /// The empty set.
-    public init(count: Int) {
+    package init(count: Int) {
         precondition(count >= 0)
         self.count = count
         words = [UInt64](repeating: 0, count: (count + 63) / 64)
     }
 
     /// Tokens outside of 0 ..< count are left out.
-    public init(_ tokens: some Sequence<Int32>, count: Int) {
+    package init(_ tokens: some Sequence<Int32>, count: Int) {
         self.init(count: count)
         for token in tokens where token >= 0 && token < count { self[token] = true }
     }
 
-    public subscript(token: Int32) -> Bool {
+    package subscript(token: Int32) -> Bool {
         get { token >= 0 && token < count && words[Int(token) / 64] >> UInt64(token % 64) & 1 == 1 }
         set {
             precondition(token >= 0 && token < count, "a token outside of the vocabulary")
@@ -29,15 +29,15 @@ public struct TokenMask: Sendable, Equatable {
         }
     }
 
-    public var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+    package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
     /// Leaves only what is in `other` too.
-    public mutating func formIntersection(_ other: TokenMask) {
+    package mutating func formIntersection(_ other: TokenMask) {
         for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }
     }
 
     /// Sets the logits of all tokens outside of the set to -infinity.
-    public func apply(to row: UnsafeMutableBufferPointer<Float>) {
+    package func apply(to row: UnsafeMutableBufferPointer<Float>) {
         words.withUnsafeBufferPointer { words in
             for start in stride(from: 0, to: row.count, by: 64) {
                 let word = start / 64 < words.count ? words[start / 64] : 0

@@ -2,19 +2,19 @@
 ///
 /// The text ends the moment it first contains a stop string, and is cut before it; if several end at
 /// the same byte, before the longest. So the outcome depends on the text alone, not on its pieces.
-public struct StopMatcher: Sendable {
+package struct StopMatcher: Sendable {
     private let stops: StopSet
     private var node = 0
     private var held: [UInt8] = []
     /// True once a stop string was found; then nothing more is to be appended.
-    public private(set) var hasStopped = false
+    package private(set) var hasStopped = false
 
-    public init(_ stops: StopSet) {
+    package init(_ stops: StopSet) {
         self.stops = stops
     }
 
     /// Takes the next piece and returns the text that is now certain not to belong to a stop string.
-    public mutating func append(_ piece: String) -> String {
+    package mutating func append(_ piece: String) -> String {
         if stops.isEmpty || hasStopped { return hasStopped ? "" : piece }
         for byte in piece.utf8 {
             held.append(byte)
@@ -30,7 +30,7 @@ public struct StopMatcher: Sendable {
     }
 
     /// What is still held back at the end of the text.
-    public mutating func finish() -> String {
+    package mutating func finish() -> String {
         hasStopped ? "" : release(held.count)
     }
 

@@ -1,6 +1,6 @@
 /// The stop strings of a request, as an automaton over bytes (Aho and Corasick, 1975): a completion is
 /// searched for all of them at once, each byte looked at once.
-public struct StopSet: Sendable {
+package struct StopSet: Sendable {
     static let countLimit = 1024
     static let byteLimit = 1 << 16
 
@@ -17,14 +17,14 @@ public struct StopSet: Sendable {
     /// Children, keyed by node * 256 + byte.
     private var children: [Int: Int] = [:]
 
-    public static let none = StopSet([])
+    package static let none = StopSet([])
 
-    public init(_ stops: [String]) {
+    package init(_ stops: [String]) {
         for stop in stops where !stop.isEmpty { insert(stop) }
         link()
     }
 
-    public var isEmpty: Bool { nodes.count == 1 }
+    package var isEmpty: Bool { nodes.count == 1 }
 
     /// What is wrong with a list of stop strings, in words that follow the setting's name.
     package static func problem(with stops: [String]) -> String? {

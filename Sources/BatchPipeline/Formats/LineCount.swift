@@ -4,7 +4,7 @@ extension JobSettings {
     /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.
     /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once.
     /// - Throws: `JobError` if a file can't be read.
-    public func countLines() throws -> Int? {
+    package func countLines() throws -> Int? {
         guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
         var reader = LineReader(paths: input, lineLimit: 4096)

@@ -1,6 +1,6 @@
 /// Why a line gets no completion. It becomes the line's result, and the job goes on.
-public struct LineError: Error, Equatable, Sendable {
-    public enum Code: String, Sendable {
+package struct LineError: Error, Equatable, Sendable {
+    package enum Code: String, Sendable {
         case invalidUTF8 = "invalid_utf8"
         case invalidJSON = "invalid_json"
         case lineTooLong = "line_too_long"
@@ -18,10 +18,10 @@ public struct LineError: Error, Equatable, Sendable {
         case notFinite = "logits_not_finite"
     }
 
-    public var code: Code
-    public var message: String
+    package var code: Code
+    package var message: String
 
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

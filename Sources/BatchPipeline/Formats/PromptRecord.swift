@@ -3,9 +3,9 @@ import Foundations
 import PhiModel
 
 /// One line of the input, parsed and checked: what is asked, and the settings it brings along.
-public struct PromptRecord: Sendable {
+package struct PromptRecord: Sendable {
     /// What the line asks.
-    public enum Content: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
         /// `prompt` as text, or other fields that the job's templates use.
         case fields
         /// `messages`.
@@ -15,28 +15,28 @@ public struct PromptRecord: Sendable {
     }
 
     /// Nil if the line has none. A whole number counts as its digits.
-    public var id: String?
-    public var content: Content
+    package var id: String?
+    package var content: Content
     /// The whole line, for templates.
-    public var fields: JSONValue
+    package var fields: JSONValue
 
-    public var maxTokens: Int?
-    public var seed: Int?
-    public var stop: [String] = []
-    public var temperature: Float?
-    public var topP: Float?
-    public var topK: Int?
-    public var minP: Float?
-    public var presencePenalty: Float?
-    public var frequencyPenalty: Float?
-    public var repetitionPenalty: Float?
+    package var maxTokens: Int?
+    package var seed: Int?
+    package var stop: [String] = []
+    package var temperature: Float?
+    package var topP: Float?
+    package var topK: Int?
+    package var minP: Float?
+    package var presencePenalty: Float?
+    package var frequencyPenalty: Float?
+    package var repetitionPenalty: Float?
     /// By token id.
-    public var logitBias: [Int32: Float]?
+    package var logitBias: [Int32: Float]?
 
     static let idLimit = 4096
 
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
-    public static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
+    package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
         try PromptRecord(fields: parseObject(bytes))
     }
 

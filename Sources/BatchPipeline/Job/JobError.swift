@@ -3,8 +3,8 @@ import Foundations
 /// A fault in a job: in its file, in an option, or in the files it names.
 ///
 /// `description` is one complete sentence or two, ready for a terminal.
-public struct JobError: Error, Equatable, CustomStringConvertible {
-    public enum Kind: Sendable {
+package struct JobError: Error, Equatable, CustomStringConvertible {
+    package enum Kind: Sendable {
         /// The job itself is wrong.
         case badJob
         /// An option on the command line is wrong.
@@ -17,11 +17,11 @@ public struct JobError: Error, Equatable, CustomStringConvertible {
         case inputOutput
     }
 
-    public let kind: Kind
+    package let kind: Kind
     /// Where: `job.yaml:3`, or a file's name.
-    public let place: String?
+    package let place: String?
     private let text: Message
-    public var message: String { text.text }
+    package var message: String { text.text }
 
     /// - Parameters:
     ///   - place: shown with escapes, like all values that are interpolated into the message.
@@ -33,11 +33,11 @@ public struct JobError: Error, Equatable, CustomStringConvertible {
 
     /// - Parameter message: shown with escapes, line feeds included.
     @_disfavoredOverload
-    public init(_ kind: Kind, at place: String? = nil, _ message: String) {
+    package init(_ kind: Kind, at place: String? = nil, _ message: String) {
         self.init(kind, at: place, Message(value: message))
     }
 
-    public var description: String { explanation.text }
+    package var description: String { explanation.text }
 }
 
 extension JobError: ExplainedError {

@@ -3,11 +3,11 @@ import Foundations
 import PhiModel
 
 /// One setting of a job: the same list serves job files, command-line options and the help.
-public struct JobKey: Sendable {
-    public let name: String
+package struct JobKey: Sendable {
+    package let name: String
     /// What stands for the value in the help.
-    public let placeholder: String
-    public let help: String
+    package let placeholder: String
+    package let help: String
     /// May be given several times as an option; the values make a list.
     let isList: Bool
     /// The setting's value as text, if results depend on it; nil where it is not set.
@@ -28,13 +28,13 @@ public struct JobKey: Sendable {
     }
 
     /// `max_tokens` is `--max-tokens` on the command line.
-    public var option: String { "--" + String(name.map { $0 == "_" ? "-" : $0 }) }
+    package var option: String { "--" + String(name.map { $0 == "_" ? "-" : $0 }) }
 
-    public static func named(_ name: String) -> JobKey? {
+    package static func named(_ name: String) -> JobKey? {
         all.first { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
-    public static let all: [JobKey] = files + promptKeys + samplingKeys + resultKeys + machineKeys
+    package static let all: [JobKey] = files + promptKeys + samplingKeys + resultKeys + machineKeys
 
     private static let files = [
         JobKey("model", "FOLDER", "model folder (required)") { job, value throws(SettingProblem) in

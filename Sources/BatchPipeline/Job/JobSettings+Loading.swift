@@ -9,7 +9,7 @@ extension JobSettings {
     ///     are as `ProgramCall` gives them, so that paths need not be UTF-8.
     ///   - options: `--max-tokens 64`, `--max-tokens=64`; `--stop` and `--input` may come several times.
     /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
-    public static func load(file: String?, options: [String] = []) throws -> JobSettings {
+    package static func load(file: String?, options: [String] = []) throws -> JobSettings {
         var job = JobSettings()
         if let file { try job.apply(file: file) }
         try job.apply(options: options)
@@ -21,7 +21,7 @@ extension JobSettings {
     }
 
     /// As `load(file:options:)`, with the file's content given; `name` stands for it in errors.
-    public static func parse(
+    package static func parse(
         _ yaml: String, name: String = "job", folder: String = "", options: [String] = []
     ) throws
         -> JobSettings
@@ -35,7 +35,7 @@ extension JobSettings {
 
     /// Divides `run`'s arguments into the job file and options.
     /// - Throws: `JobError` of kind `usage`.
-    public static func split(arguments: [String]) throws -> (file: String?, options: [String]) {
+    package static func split(arguments: [String]) throws -> (file: String?, options: [String]) {
         var files: [String] = []
         var options: [String] = []
         var rest = arguments[...]

@@ -2,13 +2,13 @@ import Foundation
 import Foundations
 
 /// A count that may be left to the program.
-public enum CountSetting: Sendable, Equatable {
+package enum CountSetting: Sendable, Equatable {
     case auto
     case count(Int)
 }
 
 /// How much memory KV caches may take.
-public enum MemoryBudget: Sendable, Equatable {
+package enum MemoryBudget: Sendable, Equatable {
     case auto
     case bytes(Int)
     /// A share of the machine's memory, 0 ... 1.
@@ -16,19 +16,19 @@ public enum MemoryBudget: Sendable, Equatable {
 }
 
 /// In which precision KV caches are kept.
-public enum CachePrecision: String, Sendable, CaseIterable {
+package enum CachePrecision: String, Sendable, CaseIterable {
     case auto, int8, f16
 
     /// What it comes down to; `auto` is no other precision than the one it chooses.
-    public var resolved: CachePrecision { self == .auto ? .int8 : self }
+    package var resolved: CachePrecision { self == .auto ? .int8 : self }
 }
 
 /// How many lines may fail in a job that still counts as complete.
-public enum FailureLimit: Sendable, Equatable {
+package enum FailureLimit: Sendable, Equatable {
     case count(Int)
     case percent(Double)
 
-    public func allowed(of total: Int) -> Int {
+    package func allowed(of total: Int) -> Int {
         switch self {
         case .count(let count): return count
         case .percent(let percent): return Int((Double(total) * percent / 100).rounded(.down))
@@ -39,51 +39,51 @@ public enum FailureLimit: Sendable, Equatable {
 /// All that a job says. `JobKey.all` has the meaning, the range and the default of each member.
 ///
 /// An optional member is nil where the job doesn't say; then a line may.
-public struct JobSettings: Sendable, Equatable {
-    public var model: String = ""
-    public var input: [String] = []
-    public var output: String = ""
+package struct JobSettings: Sendable, Equatable {
+    package var model: String = ""
+    package var input: [String] = []
+    package var output: String = ""
 
-    public var system: String?
-    public var prompt: String?
-    public var chat = true
+    package var system: String?
+    package var prompt: String?
+    package var chat = true
 
-    public var maxTokens: Int?
-    public var temperature: Float?
-    public var topP: Float?
-    public var topK: Int?
-    public var minP: Float?
-    public var presencePenalty: Float?
-    public var frequencyPenalty: Float?
-    public var repetitionPenalty: Float?
+    package var maxTokens: Int?
+    package var temperature: Float?
+    package var topP: Float?
+    package var topK: Int?
+    package var minP: Float?
+    package var presencePenalty: Float?
+    package var frequencyPenalty: Float?
+    package var repetitionPenalty: Float?
     /// By token id.
-    public var logitBias: [Int32: Float]?
-    public var seed: Int?
-    public var stop: [String] = []
-    public var ignoreEndOfSequence = false
-    public var samples = 1
+    package var logitBias: [Int32: Float]?
+    package var seed: Int?
+    package var stop: [String] = []
+    package var ignoreEndOfSequence = false
+    package var samples = 1
 
-    public var tokens = false
-    public var logprobs: Int?
+    package var tokens = false
+    package var logprobs: Int?
 
-    public var workers = CountSetting.auto
-    public var threads = CountSetting.auto
-    public var kvBudget = MemoryBudget.auto
-    public var kvPrecision = CachePrecision.auto
-    public var prefillChunk = JobSettings.defaultPrefillChunk
+    package var workers = CountSetting.auto
+    package var threads = CountSetting.auto
+    package var kvBudget = MemoryBudget.auto
+    package var kvPrecision = CachePrecision.auto
+    package var prefillChunk = JobSettings.defaultPrefillChunk
 
-    public var maxFailures = FailureLimit.count(0)
+    package var maxFailures = FailureLimit.count(0)
     /// How many earlier outputs stay under other names, where results would be lost with them.
-    public var keepOld = 3
+    package var keepOld = 3
     /// Seconds between two savings of the completions under way.
-    public var checkpointInterval = 15.0
+    package var checkpointInterval = 15.0
 
-    public init() {}
+    package init() {}
 
-    public static let defaultMaxTokens = 256
-    public static let defaultPrefillChunk = 512
-    public static let defaultPrompt = "{{ prompt }}"
-    public var workerCount: Int {
+    package static let defaultMaxTokens = 256
+    package static let defaultPrefillChunk = 512
+    package static let defaultPrompt = "{{ prompt }}"
+    package var workerCount: Int {
         if case .count(let count) = workers { return count }
         if case .count(let count) = threads { return Self.automaticWorkers(threads: count) }
         return Self.automaticWorkers(threads: Processors.count)
@@ -96,7 +96,7 @@ public struct JobSettings: Sendable, Equatable {
 
     /// What the results depend on, in a fixed order, each value as text: another value, other results. Later
     /// settings are left out where they are not set, so that older results still count.
-    public var resultSettings: [(name: String, value: String)] {
+    package var resultSettings: [(name: String, value: String)] {
         JobKey.all.compactMap { key in key.resultValue?(self).map { (key.name, $0) } }
     }
 }

@@ -4,7 +4,7 @@ extension JobSettings {
     /// Looks whether the files that the job names are there, before anything costly begins. Changes nothing;
     /// `JournalStore` then tries the output's place for real.
     /// - Throws: `JobError` or `StoreError`, naming the path.
-    public func checkFiles() throws {
+    package func checkFiles() throws {
         _ = try PromptBuilder(self)
         for path in input where path != "-" { try Self.checkInput(path) }
         if output != "-" { try checkOutput() }
@@ -66,7 +66,7 @@ extension JobSettings {
 
     /// Makes the output's folder if it is not there.
     /// - Throws: `JobError` of kind `cannotWrite`.
-    public func makeOutputFolder() throws {
+    package func makeOutputFolder() throws {
         guard output != "-" else { return }
         let folder = try OutputPaths(output: output, in: POSIXFileSystem()).folder
         do { try Files.makeFolder(folder) } catch {

@@ -1,11 +1,11 @@
 /// A failed system call: its errno.
-public struct SystemError: Error, Equatable, Sendable {
-    public let code: Int32
-    public init(code: Int32) { self.code = code }
+package struct SystemError: Error, Equatable, Sendable {
+    package let code: Int32
+    package init(code: Int32) { self.code = code }
 }
 
 /// How a file is opened.
-public enum FileAccess: Sendable, Equatable {
+package enum FileAccess: Sendable, Equatable {
     /// An existing file or folder, for reading.
     case read
     /// As `read`, but never through a symbolic link: for files that only phibatch makes.
@@ -18,21 +18,21 @@ public enum FileAccess: Sendable, Equatable {
 }
 
 /// What `stat` tells of a path or descriptor, as far as it matters here.
-public struct FileInfo: Sendable, Equatable {
+package struct FileInfo: Sendable, Equatable {
     /// `link` is a symbolic link.
-    public enum Kind: Sendable { case regular, folder, link, other }
-    public var kind: Kind
-    public var size: Int
-    public var device: UInt64
-    public var inode: UInt64
+    package enum Kind: Sendable { case regular, folder, link, other }
+    package var kind: Kind
+    package var size: Int
+    package var device: UInt64
+    package var inode: UInt64
     /// Permissions, with the bits for set-user-id, set-group-id and sticky.
-    public var mode: UInt32
-    public var user: UInt32
-    public var group: UInt32
+    package var mode: UInt32
+    package var user: UInt32
+    package var group: UInt32
     /// How many names the file has.
-    public var linkCount: Int
+    package var linkCount: Int
 
-    public init(
+    package init(
         kind: Kind, size: Int, device: UInt64, inode: UInt64, mode: UInt32 = 0o644, user: UInt32 = 0,
         group: UInt32 = 0, linkCount: Int = 1
     ) {
@@ -53,7 +53,7 @@ public struct FileInfo: Sendable, Equatable {
 ///
 /// Each method is one bare call. Retrying after EINTR and going on after a short transfer happen
 /// above, in `File` and `FileSystem.retrying`, so that they are tested too.
-public protocol FileSystem: Sendable {
+package protocol FileSystem: Sendable {
     func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32
     /// Drops the lock too, if there is one.
     func close(_ descriptor: Int32)

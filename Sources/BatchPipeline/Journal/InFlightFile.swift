@@ -2,17 +2,17 @@ import Foundation
 import Foundations
 
 /// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
-public struct JobProgress: Sendable, Equatable, Codable {
+package struct JobProgress: Sendable, Equatable, Codable {
     /// Seconds since 1970.
-    public var startedAt: Double
-    public var savedAt: Double
+    package var startedAt: Double
+    package var savedAt: Double
     /// Results that the job will have (lines times samples), if the input was read to its end.
-    public var resultsTotal: Int?
+    package var resultsTotal: Int?
     /// Results and completion tokens of this run alone: what its speed is reckoned from.
-    public var doneThisRun: Int
-    public var completionTokensThisRun: Int
+    package var doneThisRun: Int
+    package var completionTokensThisRun: Int
 
-    public init(
+    package init(
         startedAt: Double = 0, savedAt: Double = 0, resultsTotal: Int? = nil, doneThisRun: Int = 0,
         completionTokensThisRun: Int = 0
     ) {

@@ -1,6 +1,6 @@
 /// What can be told of a job from the files beside its output, without disturbing a run.
-public struct JobStatus: Sendable, Equatable {
-    public enum State: String, Sendable, Codable {
+package struct JobStatus: Sendable, Equatable {
+    package enum State: String, Sendable, Codable {
         /// Neither output nor journal is there.
         case notStarted
         case running
@@ -9,23 +9,23 @@ public struct JobStatus: Sendable, Equatable {
         case complete
     }
 
-    public var state: State
+    package var state: State
     /// The run that holds the lock, if it has written itself down.
-    public var holder: OutputLock.Holder?
+    package var holder: OutputLock.Holder?
     /// Results that are there, the failed ones included.
-    public var done: Int
-    public var failed: Int
+    package var done: Int
+    package var failed: Int
     /// Completions under way when they were last saved, and their tokens so far.
-    public var inFlight: Int
-    public var inFlightTokens: Int
+    package var inFlight: Int
+    package var inFlightTokens: Int
     /// The sum of the results' completion tokens.
-    public var completionTokens: Int
+    package var completionTokens: Int
     /// What the run itself said last; nil if it said nothing yet.
-    public var progress: JobProgress?
-    public var damagedLines: Int
+    package var progress: JobProgress?
+    package var damagedLines: Int
 
     /// Completion tokens a second of the run that saved `progress`.
-    public var tokensPerSecond: Double? {
+    package var tokensPerSecond: Double? {
         guard let progress, progress.savedAt > progress.startedAt, progress.completionTokensThisRun > 0 else {
             return nil
         }
@@ -33,7 +33,7 @@ public struct JobStatus: Sendable, Equatable {
     }
 
     /// Results a second of the run that saved `progress`.
-    public var resultsPerSecond: Double? {
+    package var resultsPerSecond: Double? {
         guard let progress, progress.doneThisRun > 0, progress.savedAt > progress.startedAt else {
             return nil
         }
@@ -41,17 +41,17 @@ public struct JobStatus: Sendable, Equatable {
     }
 
     /// Results still to be made, if the run had read its whole input.
-    public var left: Int? { progress?.resultsTotal.map { max(0, $0 - done) } }
+    package var left: Int? { progress?.resultsTotal.map { max(0, $0 - done) } }
 
     /// Seconds that the results left will take at the speed so far.
-    public var secondsLeft: Double? {
+    package var secondsLeft: Double? {
         guard let left, let resultsPerSecond else { return nil }
         return Double(left) / resultsPerSecond
     }
 
     /// - Parameter scratch: where what memory need not hold of very many results may go meanwhile.
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
-    public static func read(
+    package static func read(
         output: String, scratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, in: system)

@@ -2,34 +2,34 @@ import Foundation
 import Foundations
 
 /// What of an earlier run's results could be used; complete when the whole input is claimed.
-public struct ResumeReport: Sendable, Equatable {
+package struct ResumeReport: Sendable, Equatable {
     /// Results that were there for the same id and content.
-    public var kept = 0
+    package var kept = 0
     /// Of those, the failed ones.
-    public var keptFailed = 0
+    package var keptFailed = 0
     /// Completions that are taken up in the middle.
-    public var resumed = 0
+    package var resumed = 0
     /// A result was there for the id, but the line's content is another now.
-    public var changed = 0
-    public var new = 0
+    package var changed = 0
+    package var new = 0
     /// Results whose lines are no longer in the input; they are dropped from the output.
-    public var gone = 0
+    package var gone = 0
 }
 
 /// The results of a run, kept in a journal beside the output until the output is complete.
 ///
 /// Nothing a run does before `finish` touches an output that is already there. After any error the
 /// store refuses further work, and what was handed over before is found again by the next run.
-public final class JournalStore: ResultStore {
-    public let fingerprint: RunFingerprint
+package final class JournalStore: ResultStore {
+    package let fingerprint: RunFingerprint
     /// What was found at the start and is worth saying: a torn line, damage, a journal set aside.
-    public internal(set) var notes: [String] = []
+    package internal(set) var notes: [String] = []
     /// Saved with the in-flight completions, for `JobStatus`.
-    public var progress = JobProgress()
+    package var progress = JobProgress()
     /// Whether `finish` put a new output in place; false if there was nothing to do.
-    public internal(set) var didReplaceOutput = false
+    package internal(set) var didReplaceOutput = false
     /// What `finish` found that must not go unnoticed: results that are no longer in the output.
-    public internal(set) var warnings: [String] = []
+    package internal(set) var warnings: [String] = []
 
     // Not private for the sake of the start and the finish, which have files of their own.
     let paths: OutputPaths
@@ -54,7 +54,7 @@ public final class JournalStore: ResultStore {
     let positions: PagedArray<UInt32>
     let residentCount: Int
     /// Results that were there at the start, whether or not they still fit the input.
-    public internal(set) var storedAtStart = 0
+    package internal(set) var storedAtStart = 0
     private var claimedStored = 0
     private var counts = ResumeReport()
     var earlier = EarlierResults()
@@ -83,7 +83,7 @@ public final class JournalStore: ResultStore {
     ///     the others go to nameless files beside the output.
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
-    public init(
+    package init(
         output: String, fingerprint: RunFingerprint, samples: Int = 1, restart: Bool = false,
         prunes: Bool = false, keptOutputCount: Int = 3, inputs: [String] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
@@ -121,20 +121,20 @@ public final class JournalStore: ResultStore {
     }
 
     /// Seconds since some fixed moment, whatever is done to the wall clock.
-    public static func monotonicSeconds() -> Double {
+    package static func monotonicSeconds() -> Double {
         (ContinuousClock.now - monotonicStart).seconds
     }
     private static let monotonicStart = ContinuousClock.now
 
     /// The journal, if this store has one, and it wasn't removed or replaced.
-    public var journalPath: String? { journal.map(inPlace) ?? closedJournal }
+    package var journalPath: String? { journal.map(inPlace) ?? closedJournal }
 
     private func inPlace(_ journal: File) -> String? {
         (try? journal.isInPlace()) == true ? journal.path : nil
     }
 
     /// What could be used of an earlier run's results, so far as lines are claimed.
-    public var report: ResumeReport {
+    package var report: ResumeReport {
         var report = counts
         report.gone = storedAtStart - claimedStored
         return report
@@ -142,7 +142,7 @@ public final class JournalStore: ResultStore {
 
     // MARK: - ResultStore
 
-    public func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == positions.count, "positions are claimed in order")
         return try failing {
@@ -206,7 +206,7 @@ public final class JournalStore: ResultStore {
         return id.withUnsafeBytes { ResultIndex.nameHash(id: $0, sample: key.sample, repetition: repetition) }
     }
 
-    public func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+    package func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
         if let failure { throw failure }
         RecordLine.check(result, failed: failed)
         try failing {
@@ -258,11 +258,11 @@ public final class JournalStore: ResultStore {
         }
     }
 
-    public var idScratch: Scratch {
+    package var idScratch: Scratch {
         Scratch(path: paths.idScratch, residentCount: residentCount, in: system)
     }
 
-    public func saveInFlight(_ records: [InFlightRecord]) throws {
+    package func saveInFlight(_ records: [InFlightRecord]) throws {
         if let failure { throw failure }
         // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
         if journal == nil, records.isEmpty { return }
@@ -277,19 +277,19 @@ public final class JournalStore: ResultStore {
         }
     }
 
-    public func sync() throws {
+    package func sync() throws {
         if let failure { throw failure }
         try failing { try syncJournal() }
     }
 
-    public func suspend() throws {
+    package func suspend() throws {
         defer { close() }
         if failure == nil { try failing { try syncJournal() } }
     }
 
-    public var needsLookAhead: Bool { !prunes && earlier.losesTooMany }
+    package var needsLookAhead: Bool { !prunes && earlier.losesTooMany }
 
-    public func lookAhead(at key: WorkKey) throws {
+    package func lookAhead(at key: WorkKey) throws {
         if let failure { throw failure }
         try failing {
             // A repeated id gets an error, never a result that could be lost.
@@ -298,14 +298,14 @@ public final class JournalStore: ResultStore {
         }
     }
 
-    public func inputEnds(_ end: InputEnd) throws {
+    package func inputEnds(_ end: InputEnd) throws {
         if let failure { throw failure }
         inputEnd = end
         // No fault of the store: what is under way can still be saved.
         try checkLosses(end)
     }
 
-    public func finish(count: Int) throws {
+    package func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == positions.count, "every position is claimed")
         defer { close() }

@@ -5,7 +5,7 @@ import PhiModel
 /// The part of a run's fingerprint that a model folder gives: each file's size and the hash of its content.
 ///
 /// Times and paths don't count: a copied folder is the same model.
-public enum ModelFingerprint {
+package enum ModelFingerprint {
     private static let modelFiles = ["config.json", "generation_config.json", "model.safetensors.index.json"]
     private static let tokenizerFiles = [
         "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",

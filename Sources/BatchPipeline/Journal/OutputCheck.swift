@@ -1,17 +1,17 @@
 /// Whether an output that was put in place is as it was written (but for what lies in `timing`).
-public struct OutputCheck: Sendable, Equatable {
+package struct OutputCheck: Sendable, Equatable {
     /// Lines, whatever they hold.
-    public var lines = 0
+    package var lines = 0
     /// Lines that are not as they were written, or not where.
-    public var different = 0
+    package var different = 0
     /// The number of the first of them, from 1.
-    public var firstDifferent: Int?
+    package var firstDifferent: Int?
     /// Results without a sum: an earlier version of phibatch wrote them.
-    public var unsummed = 0
+    package var unsummed = 0
 
     /// - Returns: nil if there is no output.
     /// - Throws: `StoreError` if it can't be read.
-    public static func read(
+    package static func read(
         output: String, system: any FileSystem = POSIXFileSystem()
     ) throws -> OutputCheck? {
         let paths = try OutputPaths(output: output, in: system)

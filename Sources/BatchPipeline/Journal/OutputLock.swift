@@ -3,26 +3,26 @@ import Foundations
 
 /// Keeps two runs from writing the same output: `flock` on `OUTPUT.lock`, which the kernel drops with
 /// the process, so that nothing has to be cleaned up after a crash. The file says who holds it.
-public final class OutputLock {
+package final class OutputLock {
     /// Who holds a lock, as it wrote itself down.
-    public struct Holder: Sendable, Equatable, Codable {
-        public var pid: Int32
-        public var host: String
+    package struct Holder: Sendable, Equatable, Codable {
+        package var pid: Int32
+        package var host: String
         /// When its run began, ISO 8601.
-        public var started: String
+        package var started: String
 
         /// For a terminal: the file may hold anything.
-        public var description: String { "process \(pid) on \(host), started \(started)".asMessage }
+        package var description: String { "process \(pid) on \(host), started \(started)".asMessage }
     }
 
     /// What to do while another run holds the lock.
-    public struct Waiting {
+    package struct Waiting {
         /// Called once, when the wait begins.
-        public var onWait: (Holder?) -> Void
+        package var onWait: (Holder?) -> Void
         /// Asked a few times a second.
-        public var shouldStop: () -> Bool
+        package var shouldStop: () -> Bool
 
-        public init(onWait: @escaping (Holder?) -> Void, shouldStop: @escaping () -> Bool = { false }) {
+        package init(onWait: @escaping (Holder?) -> Void, shouldStop: @escaping () -> Bool = { false }) {
             self.onWait = onWait
             self.shouldStop = shouldStop
         }

@@ -10,7 +10,7 @@ import Foundations
 
 extension POSIXFileSystem {
     #if canImport(Darwin)
-        public func copyAttributes(
+        package func copyAttributes(
             from path: String, to descriptor: Int32
         ) throws(SystemError) -> [String] {
             let all = ["extended attributes and access control list"]
@@ -23,7 +23,7 @@ extension POSIXFileSystem {
         /// An access control list is an attribute too.
         private static let accessList = "system.posix_acl_access"
 
-        public func copyAttributes(
+        package func copyAttributes(
             from path: String, to descriptor: Int32
         ) throws(SystemError) -> [String] {
             guard let calls = AttributeCalls.found else { return [] }

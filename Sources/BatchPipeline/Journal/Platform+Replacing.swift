@@ -10,15 +10,15 @@ import Foundations
 
 /// What it takes to put a file in the place of another.
 extension POSIXFileSystem {
-    public func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
+    package func setMode(_ descriptor: Int32, _ mode: UInt32) throws(SystemError) {
         try Self.check(fchmod(descriptor, mode_t(truncatingIfNeeded: mode)))
     }
 
-    public func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
+    package func setOwner(_ descriptor: Int32, user: UInt32, group: UInt32) throws(SystemError) {
         try Self.check(fchown(descriptor, user, group))
     }
 
-    public func renameNew(_ from: String, to: String) throws(SystemError) {
+    package func renameNew(_ from: String, to: String) throws(SystemError) {
         #if canImport(Darwin)
             if renamex_np(from.cPath, to.cPath, UInt32(RENAME_EXCL)) == 0 { return }
             guard errno == ENOTSUP || errno == EINVAL else { throw SystemError(code: errno) }
@@ -40,7 +40,7 @@ extension POSIXFileSystem {
         throw SystemError(code: EEXIST)
     }
 
-    public func checkReplaceable(_ path: String) throws(SystemError) {
+    package func checkReplaceable(_ path: String) throws(SystemError) {
         let there = try entry(path)
         guard there.kind == .regular else { throw SystemError(code: EINVAL) }
         #if os(Linux)

@@ -63,10 +63,10 @@ enum Platform {
 }
 
 /// The real file system.
-public struct POSIXFileSystem: FileSystem {
-    public init() {}
+package struct POSIXFileSystem: FileSystem {
+    package init() {}
 
-    public func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
+    package func open(_ path: String, _ access: FileAccess) throws(SystemError) -> Int32 {
         let flags: Int32
         var mode: mode_t = 0
         switch access {
@@ -81,25 +81,25 @@ public struct POSIXFileSystem: FileSystem {
         return try Self.check(systemOpen(path, flags | O_CLOEXEC | O_NOCTTY, mode))
     }
 
-    public func close(_ descriptor: Int32) {
+    package func close(_ descriptor: Int32) {
         // A child process that is just being started has the descriptor too, and would keep its lock.
         flock(descriptor, LOCK_UN)
         _ = systemClose(descriptor)
     }
 
-    public func read(
+    package func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         try Self.check(pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)))
     }
 
-    public func write(
+    package func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         try Self.check(pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset)))
     }
 
-    public func write(
+    package func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer
     ) throws(SystemError) -> Int {
         while true {
@@ -111,7 +111,7 @@ public struct POSIXFileSystem: FileSystem {
         }
     }
 
-    public func sync(_ descriptor: Int32) throws(SystemError) {
+    package func sync(_ descriptor: Int32) throws(SystemError) {
         #if canImport(Darwin)
             // fsync stops at the drive's cache there; where F_FULLFSYNC isn't known, it has to do.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -122,23 +122,23 @@ public struct POSIXFileSystem: FileSystem {
         #endif
     }
 
-    public func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
+    package func truncate(_ descriptor: Int32, to size: Int) throws(SystemError) {
         try Self.check(ftruncate(descriptor, off_t(size)))
     }
 
-    public func rename(_ from: String, to: String) throws(SystemError) {
+    package func rename(_ from: String, to: String) throws(SystemError) {
         try Self.check(systemRename(from, to))
     }
 
-    public func unlink(_ path: String) throws(SystemError) {
+    package func unlink(_ path: String) throws(SystemError) {
         try Self.check(systemUnlink(path))
     }
 
-    public func link(_ path: String, to name: String) throws(SystemError) {
+    package func link(_ path: String, to name: String) throws(SystemError) {
         try Self.check(systemLink(path, name))
     }
 
-    public func names(in folder: String) throws(SystemError) -> [String] {
+    package func names(in folder: String) throws(SystemError) -> [String] {
         guard let stream = opendir(folder.cPath) else { throw SystemError(code: errno) }
         defer { closedir(stream) }
         var names: [String] = []
@@ -155,25 +155,25 @@ public struct POSIXFileSystem: FileSystem {
         }
     }
 
-    public func info(_ path: String) throws(SystemError) -> FileInfo {
+    package func info(_ path: String) throws(SystemError) -> FileInfo {
         var result = stat()
         try Self.check(stat(path.cPath, &result))
         return FileInfo(result)
     }
 
-    public func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
+    package func info(_ descriptor: Int32) throws(SystemError) -> FileInfo {
         var result = stat()
         try Self.check(fstat(descriptor, &result))
         return FileInfo(result)
     }
 
-    public func entry(_ path: String) throws(SystemError) -> FileInfo {
+    package func entry(_ path: String) throws(SystemError) -> FileInfo {
         var result = stat()
         try Self.check(lstat(path.cPath, &result))
         return FileInfo(result)
     }
 
-    public func linkTarget(_ path: String) throws(SystemError) -> String? {
+    package func linkTarget(_ path: String) throws(SystemError) -> String? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = bytes.withUnsafeMutableBytes { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
@@ -187,7 +187,7 @@ public struct POSIXFileSystem: FileSystem {
         return String(pathBytes: bytes[..<count])
     }
 
-    public func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
+    package func lock(_ descriptor: Int32, exclusive: Bool) throws(SystemError) -> Bool {
         if flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 { return true }
         if errno == EWOULDBLOCK { return false }
         throw SystemError(code: errno)

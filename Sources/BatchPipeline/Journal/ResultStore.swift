@@ -1,13 +1,13 @@
 /// Which piece of work a result answers: one sample of one input line with this exact content.
-public struct WorkKey: Hashable, Sendable {
+package struct WorkKey: Hashable, Sendable {
     /// The line's id (its own, or its number as text).
-    public var id: String
+    package var id: String
     /// 0 ..< samples.
-    public var sample: Int
+    package var sample: Int
     /// A hash of everything in the line that its result depends on.
-    public var contentHash: UInt64
+    package var contentHash: UInt64
 
-    public init(id: String, sample: Int = 0, contentHash: UInt64) {
+    package init(id: String, sample: Int = 0, contentHash: UInt64) {
         self.id = id
         self.sample = sample
         self.contentHash = contentHash
@@ -15,14 +15,14 @@ public struct WorkKey: Hashable, Sendable {
 }
 
 /// A completion that was under way when it was last saved.
-public struct InFlightRecord: Sendable, Equatable {
-    public var key: WorkKey
+package struct InFlightRecord: Sendable, Equatable {
+    package var key: WorkKey
     /// The completion's tokens so far, in order.
-    public var tokens: [Int32]
+    package var tokens: [Int32]
     /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
-    public var logprobs: [String]
+    package var logprobs: [String]
 
-    public init(key: WorkKey, tokens: [Int32], logprobs: [String] = []) {
+    package init(key: WorkKey, tokens: [Int32], logprobs: [String] = []) {
         self.key = key
         self.tokens = tokens
         self.logprobs = logprobs
@@ -30,19 +30,19 @@ public struct InFlightRecord: Sendable, Equatable {
 }
 
 /// What an earlier run left for a piece of work.
-public enum StoredState: Sendable, Equatable {
+package enum StoredState: Sendable, Equatable {
     case new
     case inFlight(InFlightRecord)
     case done(failed: Bool)
 }
 
 /// How the input ended.
-public struct InputEnd: Sendable, Equatable {
-    public var lines: Int
+package struct InputEnd: Sendable, Equatable {
+    package var lines: Int
     /// Half a line came last, which was left for the next run.
-    public var isCut: Bool
+    package var isCut: Bool
 
-    public init(lines: Int, isCut: Bool = false) {
+    package init(lines: Int, isCut: Bool = false) {
         self.lines = lines
         self.isCut = isCut
     }
@@ -57,7 +57,7 @@ public struct InputEnd: Sendable, Equatable {
 /// A result is handed over without what the store knows itself: the store puts `id`, `index` (the
 /// position's line) and, if there are several, `sample` before its members, and `line_hash` and `run`
 /// behind them. So a kept result fits wherever an edit of the input has moved its line.
-public protocol ResultStore: AnyObject {
+package protocol ResultStore: AnyObject {
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: WorkKey, position: Int) throws -> StoredState
@@ -91,9 +91,9 @@ public protocol ResultStore: AnyObject {
 }
 
 extension ResultStore {
-    public var needsLookAhead: Bool { false }
-    public func lookAhead(at key: WorkKey) throws {}
-    public func inputEnds(_ end: InputEnd) throws {}
-    public var positionLimit: Int { .max }
-    public var idScratch: Scratch { .folder(nil) }
+    package var needsLookAhead: Bool { false }
+    package func lookAhead(at key: WorkKey) throws {}
+    package func inputEnds(_ end: InputEnd) throws {}
+    package var positionLimit: Int { .max }
+    package var idScratch: Scratch { .folder(nil) }
 }

@@ -6,10 +6,10 @@ import Crypto
 /// whole list (the journal's header) or its `digest` (each result). The digest has one part of eight
 /// hexadecimal digits for each group, in order of first appearance, so that even a finished output,
 /// which has no room for the list, can say which group differs.
-public struct RunFingerprint: Sendable, Equatable {
-    public let parts: [(name: String, value: String)]
+package struct RunFingerprint: Sendable, Equatable {
+    package let parts: [(name: String, value: String)]
     /// For example `5f3a91c2-77d0be11-09ac3d5e`.
-    public let digest: String
+    package let digest: String
     let groups: [String]
 
     /// How the parts are made: since 2, of every byte of the model's files. Before there was no such part.
@@ -22,7 +22,7 @@ public struct RunFingerprint: Sendable, Equatable {
     static let maximumDigestLength = 200
     private static let maximumGroups = 20
 
-    public init(_ parts: [(String, String)]) {
+    package init(_ parts: [(String, String)]) {
         self.parts = parts.map { (name: $0.0, value: $0.1) }
         var groups: [String] = []
         var hashes: [SHA256] = []
@@ -46,7 +46,7 @@ public struct RunFingerprint: Sendable, Equatable {
         digest = hashes.map { Hexadecimal.text($0.finalize().prefix(4)) }.joined(separator: "-")
     }
 
-    public static func == (a: Self, b: Self) -> Bool {
+    package static func == (a: Self, b: Self) -> Bool {
         a.parts.elementsEqual(b.parts) {
             $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.utf8.elementsEqual($1.value.utf8)
         }

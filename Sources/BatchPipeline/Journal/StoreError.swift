@@ -1,8 +1,8 @@
 import Foundations
 
 /// Why results could not be kept, read back or put in place. `description` is ready for a terminal.
-public struct StoreError: Error, Equatable, CustomStringConvertible {
-    public enum Kind: String, Sendable {
+package struct StoreError: Error, Equatable, CustomStringConvertible {
+    package enum Kind: String, Sendable {
         /// The output, or a file beside it, can't be made there.
         case cannotCreate
         /// A read, write, sync or rename failed.
@@ -19,12 +19,12 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         case interrupted
     }
 
-    public let kind: Kind
-    public let path: String
+    package let kind: Kind
+    package let path: String
     private let text: Message
-    public var message: String { text.text }
+    package var message: String { text.text }
     /// The errno behind it, where there is one.
-    public let code: Int32?
+    package let code: Int32?
 
     /// - Parameters:
     ///   - path: shown with escapes, like all values that are interpolated into the message.
@@ -37,7 +37,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
 
     /// - Parameter message: shown with escapes, line feeds included.
     @_disfavoredOverload
-    public init(_ kind: Kind, path: String, _ message: String) {
+    package init(_ kind: Kind, path: String, _ message: String) {
         self.init(kind, path: path, Message(value: message))
     }
 
@@ -61,7 +61,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
     }
 
     /// The exit code that sysexits gives this.
-    public var exitCode: Int32 {
+    package var exitCode: Int32 {
         switch kind {
         case .cannotCreate: 73
         case .io, .closedStream: 74
@@ -71,7 +71,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    public var description: String { explanation.text }
+    package var description: String { explanation.text }
 }
 
 extension StoreError: ExplainedError {

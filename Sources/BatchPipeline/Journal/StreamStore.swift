@@ -4,8 +4,8 @@ import Foundations
 ///
 /// There is no file beside a stream, so there is no journal and no resuming. Results that come early
 /// are held in memory; `positionLimit` keeps that bounded.
-public final class StreamStore: ResultStore {
-    public let idScratch: Scratch
+package final class StreamStore: ResultStore {
+    package let idScratch: Scratch
     private let descriptor: Int32
     private let system: any FileSystem
     private let fingerprint: RunFingerprint
@@ -24,7 +24,7 @@ public final class StreamStore: ResultStore {
     ///   - descriptor: where to write; 1 is stdout. It is not closed.
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
     ///   - idScratch: where the ids of very many lines may go: there is no folder beside a stream.
-    public init(
+    package init(
         descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1, heldLimit: Int = 64 << 20,
         idScratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) {
@@ -38,9 +38,9 @@ public final class StreamStore: ResultStore {
         self.system = system
     }
 
-    public var positionLimit: Int { heldBytes < heldLimit ? .max : next + 1 }
+    package var positionLimit: Int { heldBytes < heldLimit ? .max : next + 1 }
 
-    public func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == claimed, "positions are claimed in order")
         claimed += 1
@@ -48,7 +48,7 @@ public final class StreamStore: ResultStore {
     }
 
     /// - Throws: `StoreError` of kind `closedStream` if the reader has gone, else `io`.
-    public func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+    package func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
         if let failure { throw failure }
         RecordLine.check(result, failed: failed)
         precondition(position >= next && position < claimed && held[position] == nil, "each position once")
@@ -93,14 +93,14 @@ public final class StreamStore: ResultStore {
         }
     }
 
-    public func saveInFlight(_ records: [InFlightRecord]) throws {}
+    package func saveInFlight(_ records: [InFlightRecord]) throws {}
 
-    public func sync() throws { if let failure { throw failure } }
+    package func sync() throws { if let failure { throw failure } }
 
-    public func finish(count: Int) throws {
+    package func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == next, "every position is done")
     }
 
-    public func suspend() throws {}
+    package func suspend() throws {}
 }

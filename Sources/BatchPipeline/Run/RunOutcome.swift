@@ -2,58 +2,58 @@ import BatchEngine
 import PhiModel
 
 /// Numbers of a run, so far or in all.
-public struct RunStatistics: Sendable, Equatable {
+package struct RunStatistics: Sendable, Equatable {
     /// Lines read so far.
-    public var lines = 0
+    package var lines = 0
     /// Results made by this run, failed ones not counted.
-    public var done = 0
+    package var done = 0
     /// Lines that failed.
-    public var failed = 0
+    package var failed = 0
     /// Results that an earlier run had made.
-    public var skipped = 0
+    package var skipped = 0
     /// Completions taken up in the middle.
-    public var resumed = 0
+    package var resumed = 0
     /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
-    public var preempted = 0
+    package var preempted = 0
     /// Requests under way now.
-    public var running = 0
+    package var running = 0
     /// Tokens of prompts admitted by this run.
-    public var promptTokens = 0
+    package var promptTokens = 0
     /// Tokens chosen by this run.
-    public var completionTokens = 0
+    package var completionTokens = 0
     /// Wall time since the first request was admitted; until then, since the start.
-    public var seconds = 0.0
+    package var seconds = 0.0
 
     /// Of `seconds`: steps of the model, shared out by their rows of prompts and of completions.
-    public var prefillSeconds = 0.0
-    public var decodeSeconds = 0.0
+    package var prefillSeconds = 0.0
+    package var decodeSeconds = 0.0
     /// What the steps' time went into.
-    public var compute = ComputeTimes()
+    package var compute = ComputeTimes()
 
     /// Not in a step: waiting for lines, writing results.
-    public var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }
-    public var tokensPerSecond: Double { seconds > 0 ? Double(completionTokens) / seconds : 0 }
+    package var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }
+    package var tokensPerSecond: Double { seconds > 0 ? Double(completionTokens) / seconds : 0 }
 }
 
 /// A line that failed, for the report at the end.
-public struct FailedLine: Sendable, Equatable {
-    public var id: String
-    public var file: String
-    public var line: Int
-    public var error: LineError
+package struct FailedLine: Sendable, Equatable {
+    package var id: String
+    package var file: String
+    package var line: Int
+    package var error: LineError
 }
 
 /// Half a line at the end of an input, which is left for the next run.
-public struct UnfinishedLine: Sendable, Equatable {
-    public var file: String
-    public var line: Int
+package struct UnfinishedLine: Sendable, Equatable {
+    package var file: String
+    package var line: Int
     /// How many bytes of it are there.
-    public var bytes: Int
+    package var bytes: Int
 }
 
 /// How a run ended.
-public struct RunOutcome: Sendable {
-    public enum Status: Sendable, Equatable {
+package struct RunOutcome: Sendable {
+    package enum Status: Sendable, Equatable {
         /// All is done and the output in place.
         case complete
         /// Every line was tried, but more failed than `max_failures` allows.
@@ -62,10 +62,10 @@ public struct RunOutcome: Sendable {
         case interrupted
     }
 
-    public var status: Status
-    public var statistics: RunStatistics
+    package var status: Status
+    package var statistics: RunStatistics
     /// The first few lines that failed.
-    public var failures: [FailedLine]
+    package var failures: [FailedLine]
     /// Half lines at the end of the input's files. They count nowhere else.
-    public var unfinished: [UnfinishedLine] = []
+    package var unfinished: [UnfinishedLine] = []
 }

@@ -2,13 +2,13 @@ import BatchEngine
 
 /// Drives one job from its lines to its results, on the thread that calls `run`: a `JobRun` with a `BatchLoop`
 /// of its own.
-public final class Runner {
+package final class Runner {
     private let job: JobRun
     private let loop: BatchLoop
 
     /// With a model that is there already.
     /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
-    public convenience init(
+    package convenience init(
         job: JobSettings, model: LoadedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         progress: @escaping (RunStatistics) -> Void = { _ in }
     ) throws {
@@ -23,7 +23,7 @@ public final class Runner {
     ///   - loadModel: called once, on another thread, when a line first needs the model; never if all
     ///     lines are done. What it throws ends the run.
     /// - Throws: `JobError` if a template of the job is malformed.
-    public convenience init(
+    package convenience init(
         job: JobSettings, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         progress: @escaping (RunStatistics) -> Void = { _ in },
         loadModel: @escaping () throws -> LoadedModel
@@ -44,7 +44,7 @@ public final class Runner {
 
     /// Runs the job to its end, or until the stop flag is set. To be called once.
     /// - Throws: what the input, the model or the store can't recover from; the job is resumable then.
-    public func run() throws -> RunOutcome {
+    package func run() throws -> RunOutcome {
         loop.run()
         guard let result = job.result else { preconditionFailure("a loop ends when its jobs have ended") }
         return try result.get()

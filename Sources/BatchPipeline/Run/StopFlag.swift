@@ -2,7 +2,7 @@ import Synchronization
 
 /// Asks a run to stop: set by a signal handler, looked at between steps. A run whose last answer is made ends by
 /// itself, and says so here: then it is too late to stop it.
-public final class StopFlag: Sendable {
+package final class StopFlag: Sendable {
     private enum Phase {
         static let running: UInt8 = 0
         static let stopping: UInt8 = 1
@@ -10,12 +10,12 @@ public final class StopFlag: Sendable {
     }
     private let phase = Atomic<UInt8>(Phase.running)
 
-    public init() {}
+    package init() {}
 
-    public var isSet: Bool { phase.load(ordering: .acquiring) == Phase.stopping }
+    package var isSet: Bool { phase.load(ordering: .acquiring) == Phase.stopping }
 
     /// - Returns: false if the run is putting its results in place, and won't stop.
-    @discardableResult public func set() -> Bool {
+    @discardableResult package func set() -> Bool {
         phase.compareExchange(
             expected: Phase.running, desired: Phase.stopping, ordering: .acquiringAndReleasing
         ).original != Phase.ending

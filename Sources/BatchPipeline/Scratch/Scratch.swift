@@ -5,9 +5,9 @@ import Foundations
 ///
 /// Where no file can be made, or the disk fills, memory takes what the files would have held, up to 1 GiB in
 /// all: some 100 bytes a result.
-public struct Scratch: Sendable {
+package struct Scratch: Sendable {
     /// How many elements of each kind stay in memory.
-    public static let defaultResidentCount = 1 << 14
+    package static let defaultResidentCount = 1 << 14
 
     private enum Place: Sendable {
         /// The name that files have for an instant. Not for two users at a time.
@@ -41,7 +41,7 @@ public struct Scratch: Sendable {
     /// - Parameters:
     ///   - folder: a folder meant for what may be lost, such as the cache; nil for memory alone.
     ///   - residentCount: how many elements are held before a file is made; a power of two, at least 2.
-    public static func folder(_ folder: String?, residentCount: Int = defaultResidentCount) -> Scratch {
+    package static func folder(_ folder: String?, residentCount: Int = defaultResidentCount) -> Scratch {
         self.folder(folder, residentCount: residentCount, memory: .shared, in: POSIXFileSystem())
     }
 

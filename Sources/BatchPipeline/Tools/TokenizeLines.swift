@@ -2,8 +2,8 @@ import Foundations
 import PhiModel
 
 /// Turns JSONL lines with `text` or `messages` into lines with token `ids`, or ids back into text.
-public struct TokenizeLines {
-    public enum Direction: Sendable {
+package struct TokenizeLines {
+    package enum Direction: Sendable {
         /// `addsSpecialTokens`: the tokens that the tokenizer puts around a text; with messages, the chat
         /// template writes them. `generationPrompt`: end a conversation with the beginning of the answer.
         case encode(addsSpecialTokens: Bool, generationPrompt: Bool)
@@ -14,14 +14,14 @@ public struct TokenizeLines {
     private let codec: TextCodec
     private let direction: Direction
 
-    public init(codec: TextCodec, direction: Direction) {
+    package init(codec: TextCodec, direction: Direction) {
         self.codec = codec
         self.direction = direction
     }
 
     /// Reads all lines of `inputs` and hands one line of JSON for each, without its line feed, to `output`.
     /// - Throws: `JobError` naming file and line for the first line that is wrong.
-    public func run(inputs: [String], output: ([UInt8]) throws -> Void) throws {
+    package func run(inputs: [String], output: ([UInt8]) throws -> Void) throws {
         var reader = LineReader(paths: inputs)
         while let line = try reader.next() {
             do {

@@ -1,11 +1,11 @@
 /// What is wrong with JSON text, and where.
-public struct JSONFault: Error, Equatable, Sendable, CustomStringConvertible {
-    public let message: String
+package struct JSONFault: Error, Equatable, Sendable, CustomStringConvertible {
+    package let message: String
     /// Bytes before the place of the fault.
-    public let offset: Int
+    package let offset: Int
     /// Both count from 1; a column is a byte.
-    public let line: Int
-    public let column: Int
+    package let line: Int
+    package let column: Int
 
     package init(_ message: String, offset: Int = 0, line: Int = 1, column: Int = 1) {
         self.message = message
@@ -15,7 +15,7 @@ public struct JSONFault: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// For a file of several lines.
-    public var description: String { "line \(line), column \(column): \(message)" }
+    package var description: String { "line \(line), column \(column): \(message)" }
     /// For text that is one line.
     package var atByte: String { "\(message) at byte \(offset + 1)" }
 }

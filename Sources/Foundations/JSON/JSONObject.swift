@@ -1,11 +1,11 @@
 import OrderedCollections
 
 /// One member of a JSON object.
-public struct JSONMember: Sendable, Equatable {
-    public var name: String
-    public var value: JSONValue
+package struct JSONMember: Sendable, Equatable {
+    package var name: String
+    package var value: JSONValue
 
-    public init(name: String, value: JSONValue) {
+    package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }
@@ -13,7 +13,7 @@ public struct JSONMember: Sendable, Equatable {
 
 /// The members of a JSON object, in their order. Names are equal if their bytes are: not, as Swift's strings
 /// are, up to Unicode normalization.
-public struct JSONObject: Sendable, Equatable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
+package struct JSONObject: Sendable, Equatable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
     private struct Name: Hashable {
         var text: String
 
@@ -30,28 +30,28 @@ public struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressib
     // Searched one by one while there are few, by a hash table beyond that.
     private var members: OrderedDictionary<Name, JSONValue> = [:]
 
-    public init() {}
+    package init() {}
 
     /// Of members with the same name the last one counts, in the place of the first.
-    public init(_ members: some Sequence<JSONMember>) {
+    package init(_ members: some Sequence<JSONMember>) {
         for member in members { self[member.name] = member.value }
     }
 
-    public init(_ members: [(String, JSONValue)]) {
+    package init(_ members: [(String, JSONValue)]) {
         for (name, value) in members { self[name] = value }
     }
 
-    public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
+    package init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { members.count }
-    public subscript(position: Int) -> JSONMember {
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { members.count }
+    package subscript(position: Int) -> JSONMember {
         let (name, value) = members.elements[position]
         return JSONMember(name: name.text, value: value)
     }
 
     /// The value of that name; nil removes it.
-    public subscript(name: String) -> JSONValue? {
+    package subscript(name: String) -> JSONValue? {
         get { members[Name(text: name)] }
         set { members[Name(text: name)] = newValue }
     }

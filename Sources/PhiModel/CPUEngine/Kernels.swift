@@ -2,15 +2,15 @@ import CPhiKernels
 import Foundation
 
 /// One variant of the compute kernels. All variants give the same bits; they differ in speed.
-public struct Kernels: @unchecked Sendable {
+package struct Kernels: @unchecked Sendable {
     /// Function pointers and a constant name: never changed.
     let table: PhiKernels
 
     /// `amx`, `avx512-shifting`, `avx512`, `avx2`, `i8mm`, `dotprod` or `reference`.
-    public var name: String { String(cString: table.name) }
+    package var name: String { String(cString: table.name) }
 
     /// The variants this machine can run, best first.
-    public static var available: [Kernels] {
+    package static var available: [Kernels] {
         (0..<phi_kernels_count()).compactMap { index in
             phi_kernels_at(index).map { Kernels(table: $0.pointee) }
         }
@@ -18,7 +18,7 @@ public struct Kernels: @unchecked Sendable {
 
     /// The variant of a name; the best one without a name.
     /// - Throws: `ModelError` if this machine lacks it.
-    public static func named(_ name: String?) throws -> Kernels {
+    package static func named(_ name: String?) throws -> Kernels {
         let all = available
         guard let name, !name.isEmpty else { return all[0] }
         if let found = all.first(where: { $0.name == name }) { return found }
@@ -28,7 +28,7 @@ public struct Kernels: @unchecked Sendable {
     }
 
     /// The choice of the environment variable `PHIBATCH_KERNELS`, else the best.
-    public static func chosen() throws -> Kernels {
+    package static func chosen() throws -> Kernels {
         try named(ProcessInfo.processInfo.environment["PHIBATCH_KERNELS"])
     }
 }

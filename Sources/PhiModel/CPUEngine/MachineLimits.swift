@@ -2,16 +2,16 @@ import CPhiKernels
 import Foundations
 
 /// What this machine can do at most at the moment: no forward pass can be faster.
-public struct MachineLimits: Sendable {
+package struct MachineLimits: Sendable {
     /// Integer multiply-adds a second of all threads, on registers.
-    public var multiplyAddsPerSecond = 0.0
+    package var multiplyAddsPerSecond = 0.0
     /// Bytes read a second by all threads, from memory.
-    public var bytesPerSecond = 0.0
+    package var bytesPerSecond = 0.0
 
-    public init() {}
+    package init() {}
 
     /// The higher of each.
-    public func max(_ other: MachineLimits) -> MachineLimits {
+    package func max(_ other: MachineLimits) -> MachineLimits {
         var most = self
         most.multiplyAddsPerSecond = Swift.max(multiplyAddsPerSecond, other.multiplyAddsPerSecond)
         most.bytesPerSecond = Swift.max(bytesPerSecond, other.bytesPerSecond)
@@ -20,7 +20,7 @@ public struct MachineLimits: Sendable {
 }
 
 /// Measures the limits; again and again, since a machine that is shared has others a minute later.
-public final class LimitProbe {
+package final class LimitProbe {
     private let kernels: PhiKernels
     private let pool: ComputePool
     private let memory: PageMemory
@@ -30,13 +30,13 @@ public final class LimitProbe {
     private var part = 0
 
     /// - Throws: `ModelError` of kind `resources`.
-    public convenience init(kernels: Kernels, threads: Int) throws {
+    package convenience init(kernels: Kernels, threads: Int) throws {
         try self.init(kernels, ComputePool(threads: threads))
     }
 
     /// With the engine's own threads, so that two sets of them do not get in each other's way.
     /// - Throws: `ModelError` of kind `resources`.
-    public convenience init(of engine: PhiEngine) throws { try self.init(engine.kernels, engine.pool) }
+    package convenience init(of engine: PhiEngine) throws { try self.init(engine.kernels, engine.pool) }
 
     private init(_ kernels: Kernels, _ pool: ComputePool) throws {
         self.kernels = kernels.table
@@ -46,7 +46,7 @@ public final class LimitProbe {
     }
 
     /// Bytes a second of reading a part of its memory, which takes one or two thousandths of a second.
-    public func read() -> Double {
+    package func read() -> Double {
         part = (part + 1) % Self.parts
         let size = Self.bytesPerThread / Self.parts
         return read(size, from: part * size)
@@ -62,7 +62,7 @@ public final class LimitProbe {
     }
 
     /// Takes some tenths of a second.
-    public func measure() -> MachineLimits {
+    package func measure() -> MachineLimits {
         // Reads first: they take longer, and by their end both the threads and the clock are awake.
         let reads = (0..<7).map { _ in read(Self.bytesPerThread, from: 0) }.max() ?? 0
         // In many parts, so that a thread that is held up leaves its share to the others.

@@ -7,7 +7,7 @@ extension PhiEngine {
     ///   is no room now.
     /// - Throws: `ModelError` of kind `resources` if it could not fit even into an empty cache, `badRequest`
     ///   if the model can't serve it.
-    public func begin(prompt: [Int32], maxTokens: Int) throws -> (id: RequestID, cached: Int)? {
+    package func begin(prompt: [Int32], maxTokens: Int) throws -> (id: RequestID, cached: Int)? {
         directCount += 1
         // A loop's numbers go up from 0.
         let id = RequestID(-directCount)

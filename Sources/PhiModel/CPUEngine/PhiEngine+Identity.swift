@@ -5,7 +5,7 @@ extension PhiEngine {
 
     /// What results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
     /// with these options: another identity, other results. Threads, memory and kernels are not in it.
-    public static func identity(_ options: EngineOptions) -> [(name: String, value: String)] {
+    package static func identity(_ options: EngineOptions) -> [(name: String, value: String)] {
         [("arithmetic", arithmeticVersion), ("kv", options.kvPrecision.name)]
     }
 }

@@ -4,7 +4,7 @@ import CPhiKernels
 extension PhiEngine {
     /// Logits [vocabularySize] behind the last of `tokens`, computed from nothing.
     /// - Throws: as `admit`.
-    public func logits(_ tokens: [Int32]) throws -> [Float] {
+    package func logits(_ tokens: [Int32]) throws -> [Float] {
         try scored(tokens, logitRows: 1) { logits, _ in
             Array(UnsafeBufferPointer(start: logits, count: configuration.vocabularySize))
         }
@@ -12,7 +12,7 @@ extension PhiEngine {
 
     /// The natural-log probability of each of tokens[from...] behind those before it; from >= 1.
     /// - Throws: as `admit`; `ModelError` of kind `malformed` if a logit is not finite.
-    public func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
+    package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
         precondition(from >= 1)
         guard tokens.count > from else { return [] }
         // Nothing follows the last token, so it need not be computed.

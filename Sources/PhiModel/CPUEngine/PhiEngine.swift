@@ -4,20 +4,20 @@ import Foundation
 import Foundations
 
 /// How a model is loaded.
-public struct EngineOptions: Sendable {
+package struct EngineOptions: Sendable {
     /// Compute threads; nil takes one for each processor that this process may use.
-    public var threads: Int?
+    package var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
-    public var kvBudget: Int?
+    package var kvBudget: Int?
     /// What the KV cache holds.
-    public var kvPrecision: KVPrecision
+    package var kvPrecision: KVPrecision
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
-    public var kernels: String?
+    package var kernels: String?
     /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
     /// library writes no files of its own accord.
-    public var cache: WeightCacheLocation
+    package var cache: WeightCacheLocation
 
-    public init(
+    package init(
         threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String? = nil,
         cache: WeightCacheLocation = .off
     ) {
@@ -33,21 +33,21 @@ public struct EngineOptions: Sendable {
 ///
 /// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
 /// the number of threads, or the kernels.
-public final class PhiEngine: Engine, @unchecked Sendable {
-    public let configuration: ModelConfiguration
-    public let limits: ModelLimits
-    public let kernels: Kernels
-    public let threads: Int
+package final class PhiEngine: Engine, @unchecked Sendable {
+    package let configuration: ModelConfiguration
+    package let limits: ModelLimits
+    package let kernels: Kernels
+    package let threads: Int
     /// Nil if the folder has no tokenizer.
-    public let codec: TextCodec?
+    package let codec: TextCodec?
     /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
     /// Nothing but the next start is slower for it.
-    public let cacheFault: String?
+    package let cacheFault: String?
     /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
     /// over, or old files removed from the cache.
-    public let notes: [String]
+    package let notes: [String]
     /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
-    public var threadFault: String? { pool.fault }
+    package var threadFault: String? { pool.fault }
 
     private let transformer: Transformer
     let pool: ComputePool
@@ -79,7 +79,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
 
     /// Loads the checkpoint in `folder` (MLX's quantized format, model_type phi3).
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
-    public init(folder: String, options: EngineOptions = EngineOptions()) throws {
+    package init(folder: String, options: EngineOptions = EngineOptions()) throws {
         configuration = try ModelConfiguration(folder: folder)
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
         let store = try TensorStore(folder: folder)
@@ -115,37 +115,37 @@ public final class PhiEngine: Engine, @unchecked Sendable {
 
     /// Multiply-adds of the weight matrices in one step: of `rows` rows, behind `wanted` of which a token is
     /// chosen.
-    public func multiplyAdds(rows: Int, wanted: Int) -> Int {
+    package func multiplyAdds(rows: Int, wanted: Int) -> Int {
         transformer.multiplyAdds(rows: rows, wanted: wanted)
     }
     /// Bytes of packed weights that one forward pass reads.
-    public var weightBytes: Int { transformer.weightBytes }
+    package var weightBytes: Int { transformer.weightBytes }
     /// Bytes of KV cache that hold one token.
-    public var kvBytesPerToken: Int { cache.blockBytes / KVCache.blockLength }
+    package var kvBytesPerToken: Int { cache.blockBytes / KVCache.blockLength }
 
-    public var times: ComputeTimes {
+    package var times: ComputeTimes {
         var times = transformer.times
         times.sampling = samplingSeconds
         return times
     }
 
-    public var identity: [(name: String, value: String)] {
+    package var identity: [(name: String, value: String)] {
         Self.identity(EngineOptions(kvPrecision: cache.precision))
     }
 
     /// How its text becomes tokens.
-    public var text: any TextCoding { codec ?? NoText() }
+    package var text: any TextCoding { codec ?? NoText() }
 
     /// Whether a sequence of this many tokens in all uses the long RoPE factors; nil if the model has
     /// one set only.
-    public func usesLongRope(length: Int) -> Bool? {
+    package func usesLongRope(length: Int) -> Bool? {
         switch configuration.ropeScaling {
         case .none: nil
         case .longrope(let rope): length > rope.originalContextLength
         }
     }
 
-    public func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+    package func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
         do { try check(tokens) } catch { return .never(Refusal(.invalid, error.message)) }
         guard ceiling <= configuration.contextLength else {
             return .never(
@@ -183,18 +183,18 @@ public final class PhiEngine: Engine, @unchecked Sendable {
 
     private func room(_ lease: KVBlocks.Lease) -> Int { lease.blocks.count * KVCache.blockLength }
 
-    public func extend(_ id: RequestID, to length: Int) -> Int? {
+    package func extend(_ id: RequestID, to length: Int) -> Int? {
         guard var sequence = sequences[id], blocks.extend(&sequence.lease, to: length) else { return nil }
         sequences[id] = sequence
         return room(sequence.lease)
     }
 
-    public func release(_ id: RequestID) {
+    package func release(_ id: RequestID) {
         guard let old = sequences.removeValue(forKey: id) else { return }
         blocks.release(old.lease)
     }
 
-    public func preempt(_ id: RequestID, tokens: [Int32]) {
+    package func preempt(_ id: RequestID, tokens: [Int32]) {
         guard let old = sequences.removeValue(forKey: id) else { return }
         blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
     }
@@ -209,12 +209,12 @@ public final class PhiEngine: Engine, @unchecked Sendable {
     }
 
     /// Which rotary factors were used, where the model has two sets.
-    public func provenance(of id: RequestID) -> [String: String] {
+    package func provenance(of id: RequestID) -> [String: String] {
         guard case .longrope = configuration.ropeScaling, let found = sequences[id] else { return [:] }
         return ["rope": found.longRope ? "long" : "short"]
     }
 
-    public func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
+    package func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
         var runs: [RowRun] = []
         runs.reserveCapacity(inputs.count)
         for input in inputs {
@@ -252,7 +252,7 @@ public final class PhiEngine: Engine, @unchecked Sendable {
 
     /// Does at once what the first steps do on their way: moves the weights to large pages, and touches the
     /// KV cache's memory for new sequences of these lengths. For measurements; nothing else needs it.
-    public func warmUp(lengths: [Int]) {
+    package func warmUp(lengths: [Int]) {
         hasStepped = true
         while move != nil { moveWeights() }
         cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)

@@ -1,7 +1,7 @@
 import CPhiKernels
 
 /// Times single products of random 4-bit weights [rows, columns], groups of 64, with quantized rows.
-public final class ProductBench {
+package final class ProductBench {
     private let kernels: PhiKernels
     private let pool: ComputePool
     private let weights: PageMemory
@@ -12,7 +12,7 @@ public final class ProductBench {
     private static let bytesInTurn = 512 << 20
 
     /// - Throws: `ModelError` of kind `resources`.
-    public init(kernels: Kernels, threads: Int, rows: Int, columns: Int) throws {
+    package init(kernels: Kernels, threads: Int, rows: Int, columns: Int) throws {
         self.kernels = kernels.table
         pool = ComputePool(threads: threads)
         let layout = PhiMatrix(
@@ -33,7 +33,7 @@ public final class ProductBench {
 
     /// Seconds of one product with `tokens` rows: the best of some.
     /// - Throws: `ModelError` of kind `resources`.
-    public func seconds(tokens: Int) throws -> Double {
+    package func seconds(tokens: Int) throws -> Double {
         let columns = Int(layout.columns)
         let (buffers, row, out) = (ActivationBuffers(), Buffer<Float>(), Buffer<Float>())
         try row.reserve(columns)

@@ -2,31 +2,31 @@ import Foundation
 import Foundations
 
 /// What a conversion did.
-public struct ConversionSummary: Sendable, Equatable {
+package struct ConversionSummary: Sendable, Equatable {
     /// The GGUF file's architecture: "llama" or "phi3".
-    public var architecture: String
+    package var architecture: String
     /// The GGUF file's name for the model, if it has one.
-    public var modelName: String?
-    public var layerCount: Int
+    package var modelName: String?
+    package var layerCount: Int
     /// Tensors read and tensors written.
-    public var sourceTensors: Int
-    public var writtenTensors: Int
+    package var sourceTensors: Int
+    package var writtenTensors: Int
     /// Matrices by bits a value; floating point ones are under 0.
-    public var matricesByBits: [Int: Int]
+    package var matricesByBits: [Int: Int]
     /// Bytes of model.safetensors.
-    public var byteCount: Int
+    package var byteCount: Int
     /// Names of all files written, sorted.
-    public var files: [String]
+    package var files: [String]
     /// False if the folder has no tokenizer.
-    public var hasTokenizer: Bool
+    package var hasTokenizer: Bool
 }
 
 /// How far a conversion is.
-public struct ConversionProgress: Sendable, Equatable {
+package struct ConversionProgress: Sendable, Equatable {
     /// The layer being written, as in "model.layers.3.mlp.down_proj".
-    public var layer: String
-    public var layersDone: Int
-    public var layerCount: Int
+    package var layer: String
+    package var layersDone: Int
+    package var layerCount: Int
 }
 
 /// Turns a GGUF file into a checkpoint folder in MLX's quantized format, without loss: every weight keeps
@@ -34,9 +34,9 @@ public struct ConversionProgress: Sendable, Equatable {
 ///
 /// Takes models of architecture `phi3`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
 /// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0.
-public enum GGUFConverter {
+package enum GGUFConverter {
     /// Where the tokenizer comes from.
-    public enum Tokenizer: Sendable, Equatable {
+    package enum Tokenizer: Sendable, Equatable {
         /// Out of the GGUF file.
         case embedded
         /// The tokenizer files of this folder, copied: for tokenizers that a GGUF file holds only in part.
@@ -44,7 +44,7 @@ public enum GGUFConverter {
         /// None; the model then takes token ids only.
         case none
 
-        public static func folder(_ url: URL) -> Tokenizer { .folder(path: String(filePathOf: url)) }
+        package static func folder(_ url: URL) -> Tokenizer { .folder(path: String(filePathOf: url)) }
     }
 
     /// - Parameters:
@@ -54,7 +54,7 @@ public enum GGUFConverter {
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the GGUF file (naming tensor or
     ///   key), `badRequest` for a folder that is in use, `resources` if writing fails. Whenever it throws,
     ///   the folder holds no checkpoint that looks complete but is not.
-    public static func convert(
+    package static func convert(
         gguf: URL, to folder: URL, tokenizer: Tokenizer = .embedded, overwrite: Bool = false,
         progress: (ConversionProgress) -> Void = { _ in }
     ) throws -> ConversionSummary {

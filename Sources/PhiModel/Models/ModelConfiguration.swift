@@ -3,39 +3,39 @@ import Foundation
 import Foundations
 
 /// What config.json (and generation_config.json) of a Phi-3 family model say, checked.
-public struct ModelConfiguration: Sendable, Equatable {
-    public var hiddenSize: Int
-    public var layerCount: Int
-    public var headCount: Int
+package struct ModelConfiguration: Sendable, Equatable {
+    package var hiddenSize: Int
+    package var layerCount: Int
+    package var headCount: Int
     /// Heads of keys and values; divides `headCount`.
-    public var keyValueHeadCount: Int
+    package var keyValueHeadCount: Int
     /// Dimensions of one head.
-    public var headDimension: Int
+    package var headDimension: Int
     /// The first dimensions of each head are rotated; even.
-    public var rotaryDimension: Int
+    package var rotaryDimension: Int
     /// Rows of the gate and of the up projection.
-    public var intermediateSize: Int
-    public var vocabularySize: Int
-    public var normEpsilon: Double
-    public var ropeTheta: Double
-    public var ropeScaling: RopeScaling
+    package var intermediateSize: Int
+    package var vocabularySize: Int
+    package var normEpsilon: Double
+    package var ropeTheta: Double
+    package var ropeScaling: RopeScaling
     /// The longest sequence, in tokens.
-    public var contextLength: Int
+    package var contextLength: Int
     /// A row at position q sees only positions k with q - k < slidingWindow; nil if it sees all.
     /// nil also where the window is not shorter than the context.
-    public var slidingWindow: Int?
+    package var slidingWindow: Int?
     /// The output projection is the embedding's matrix.
-    public var tiedEmbeddings: Bool
-    public var beginOfSequence: Int32?
-    public var endOfSequence: Set<Int32>
-    public var padding: Int32?
+    package var tiedEmbeddings: Bool
+    package var beginOfSequence: Int32?
+    package var endOfSequence: Set<Int32>
+    package var padding: Int32?
     /// nil if no layer is quantized.
-    public var quantization: QuantizationConfiguration?
+    package var quantization: QuantizationConfiguration?
 
     /// Rows of the fused qkv projection.
-    public var qkvRows: Int { (headCount + 2 * keyValueHeadCount) * headDimension }
+    package var qkvRows: Int { (headCount + 2 * keyValueHeadCount) * headDimension }
     /// Columns of the attention's output projection.
-    public var attentionWidth: Int { headCount * headDimension }
+    package var attentionWidth: Int { headCount * headDimension }
 }
 
 extension ModelConfiguration {
@@ -45,7 +45,7 @@ extension ModelConfiguration {
     /// Reads config.json of a model folder and, where it is there, generation_config.json, whose
     /// `eos_token_id` replaces config.json's.
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
-    public init(folder: String) throws {
+    package init(folder: String) throws {
         try ModelFolder.checkLinks(folder)
         let path = Paths.join(folder, "config.json")
         self = try Self(

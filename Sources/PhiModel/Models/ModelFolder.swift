@@ -1,12 +1,12 @@
 import Foundations
 
 /// What holds for a model folder as a whole.
-public enum ModelFolder {
+package enum ModelFolder {
     /// A downloaded folder must not make us read what lies elsewhere: its symbolic links must lead to
     /// files within it, or into the `blobs` of Hugging Face's cache, in whose layout a model is a folder
     /// `snapshots/REVISION` full of links.
     /// - Throws: `ModelError` naming the link.
-    public static func checkLinks(_ folder: String) throws {
+    package static func checkLinks(_ folder: String) throws {
         guard let names = try? Files.names(in: folder), let home = Files.canonicalPath(folder) else { return }
         var allowed = [home]
         let above = Paths.folder(of: home)

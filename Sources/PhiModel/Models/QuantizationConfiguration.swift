@@ -1,32 +1,32 @@
 /// How a quantized layer is packed.
-public struct QuantizationParameters: Sendable, Equatable {
+package struct QuantizationParameters: Sendable, Equatable {
     /// Columns that share a scale and a bias: 32, 64 or 128.
-    public var groupSize: Int
+    package var groupSize: Int
     /// Bits a value: 2, 3, 4, 5, 6 or 8.
-    public var bits: Int
+    package var bits: Int
 
-    public static let supportedBits: Set<Int> = [2, 3, 4, 5, 6, 8]
-    public static let supportedGroupSizes: Set<Int> = [32, 64, 128]
+    package static let supportedBits: Set<Int> = [2, 3, 4, 5, 6, 8]
+    package static let supportedGroupSizes: Set<Int> = [32, 64, 128]
 
-    public init(groupSize: Int, bits: Int) {
+    package init(groupSize: Int, bits: Int) {
         self.groupSize = groupSize
         self.bits = bits
     }
 }
 
 /// `quantization` of config.json: parameters for all layers, and for single ones.
-public struct QuantizationConfiguration: Sendable, Equatable {
-    public var standard: QuantizationParameters
+package struct QuantizationConfiguration: Sendable, Equatable {
+    package var standard: QuantizationParameters
     /// By layer path; nil says that the layer is not quantized.
-    public var overrides: [String: QuantizationParameters?]
+    package var overrides: [String: QuantizationParameters?]
 
-    public init(standard: QuantizationParameters, overrides: [String: QuantizationParameters?] = [:]) {
+    package init(standard: QuantizationParameters, overrides: [String: QuantizationParameters?] = [:]) {
         self.standard = standard
         self.overrides = overrides
     }
 
     /// nil if the layer is said not to be quantized.
-    public func parameters(for path: String) -> QuantizationParameters? {
+    package func parameters(for path: String) -> QuantizationParameters? {
         if let override = overrides[path] { return override }
         return standard
     }

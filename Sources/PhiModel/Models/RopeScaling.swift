@@ -2,23 +2,23 @@ import CPhiKernels
 import Foundation
 
 /// How rotary positions beyond the original context are scaled.
-public enum RopeScaling: Sendable, Equatable {
+package enum RopeScaling: Sendable, Equatable {
     case none
     case longrope(LongRope)
 }
 
 /// LongRoPE as Microsoft defines it: dimension i of a rotation is slowed down by `shortFactors[i]` in
 /// sequences of at most `originalContextLength` tokens, by `longFactors[i]` in longer ones.
-public struct LongRope: Sendable, Equatable {
+package struct LongRope: Sendable, Equatable {
     /// Each with `rotaryDimension / 2` entries.
-    public var shortFactors: [Double]
-    public var longFactors: [Double]
+    package var shortFactors: [Double]
+    package var longFactors: [Double]
     /// Tokens.
-    public var originalContextLength: Int
+    package var originalContextLength: Int
     /// cos and sin are multiplied by this: sqrt(1 + ln(max/original) / ln(original)), or what the file says.
-    public var attentionFactor: Double
+    package var attentionFactor: Double
 
-    public init(
+    package init(
         shortFactors: [Double], longFactors: [Double], originalContextLength: Int, attentionFactor: Double
     ) {
         self.shortFactors = shortFactors

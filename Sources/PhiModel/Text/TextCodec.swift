@@ -2,14 +2,14 @@ import BatchEngine
 import Foundations
 
 /// A model's tokenizer and chat template: how text becomes token ids and back. Needs no weights.
-public struct TextCodec: Sendable {
-    public let tokenizer: Tokenizer
+package struct TextCodec: Sendable {
+    package let tokenizer: Tokenizer
     /// Nil if the folder has none; then only `Prompt.text` can be served.
-    public let template: ChatTemplate?
+    package let template: ChatTemplate?
 
     /// Nil if `folder` has no tokenizer.json.
     /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
-    public init?(folder: String) throws {
+    package init?(folder: String) throws {
         let file = Paths.join(folder, "tokenizer.json")
         guard Files.kind(of: file) != nil else { return nil }
         tokenizer = try Tokenizer(path: file)
@@ -19,7 +19,7 @@ public struct TextCodec: Sendable {
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
     ///   clear that it has not; nil for any length.
     /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
-    public func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
+    package func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
         switch prompt {
         case .tokens(let ids): return ids
         case .text(let text): return try encode(text, addSpecialTokens: true, contextLength)
@@ -43,7 +43,7 @@ public struct TextCodec: Sendable {
 
     /// The text that the template makes of messages, with a generation prompt behind them.
     /// - Throws: `ModelError` of kind `badRequest`.
-    public func text(of messages: [ChatMessage]) throws -> String {
+    package func text(of messages: [ChatMessage]) throws -> String {
         guard let template else {
             throw ModelError(
                 .badRequest,
@@ -53,9 +53,9 @@ public struct TextCodec: Sendable {
         return try template.render(messages, addGenerationPrompt: true)
     }
 
-    public func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
+    package func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
 
-    public func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
+    package func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
         (tokenizer.text(of: token), tokenizer.bytes(of: token))
     }
 }

@@ -1,7 +1,7 @@
 import BatchEngine
 
 /// How text becomes token ids and back. May be called from any thread.
-public protocol TextCoding: Sendable {
+package protocol TextCoding: Sendable {
     /// False if the folder has no tokenizer; then only `Prompt.tokens` can be served.
     var hasTokenizer: Bool { get }
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
@@ -15,11 +15,11 @@ public protocol TextCoding: Sendable {
 
 extension TextCoding {
     /// A prompt of any length.
-    public func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }
+    package func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }
 }
 
 extension TextCodec: TextCoding {
-    public var hasTokenizer: Bool { true }
+    package var hasTokenizer: Bool { true }
 }
 
 /// The text of a model without a tokenizer: none.

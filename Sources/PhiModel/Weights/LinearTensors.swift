@@ -1,35 +1,35 @@
 import Foundations
 
 /// A matrix in MLX's affine quantization: value = scale * q + bias, by groups of columns.
-public struct QuantizedMatrix: Sendable {
-    public let rows: Int
-    public let columns: Int
+package struct QuantizedMatrix: Sendable {
+    package let rows: Int
+    package let columns: Int
     /// 2, 3, 4, 5, 6 or 8.
-    public let bits: Int
+    package let bits: Int
     /// 32, 64 or 128 columns.
-    public let groupSize: Int
+    package let groupSize: Int
     /// U32 `[rows, columns * bits / 32]`: each row one little-endian bit stream, first column lowest.
-    public let weight: TensorView
+    package let weight: TensorView
     /// F16, BF16 or F32 `[rows, columns / groupSize]`.
-    public let scales: TensorView
+    package let scales: TensorView
     /// Of the type and shape of `scales`.
-    public let biases: TensorView
+    package let biases: TensorView
 }
 
 /// The weights of a linear layer or an embedding, as the checkpoint has them.
-public enum LinearTensors: Sendable {
+package enum LinearTensors: Sendable {
     case quantized(QuantizedMatrix)
     /// F16, BF16 or F32 `[rows, columns]`.
     case plain(TensorView, rows: Int, columns: Int)
 
-    public var rows: Int {
+    package var rows: Int {
         switch self {
         case .quantized(let matrix): matrix.rows
         case .plain(_, let rows, _): rows
         }
     }
 
-    public var columns: Int {
+    package var columns: Int {
         switch self {
         case .quantized(let matrix): matrix.columns
         case .plain(_, _, let columns): columns
@@ -41,7 +41,7 @@ extension TensorStore {
     /// The layer at `path` (as in "model.layers.0.mlp.down_proj"), checked against what the model needs.
     /// It is quantized exactly if it has scales.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
-    public func linear(
+    package func linear(
         _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?
     ) throws -> LinearTensors {
         if contains(path + ".bias") {
@@ -92,7 +92,7 @@ extension TensorStore {
 
     /// The vector at `path`.weight, as a norm has it: F16, BF16 or F32 `[count]`.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
-    public func vector(_ path: String, count: Int) throws -> TensorView {
+    package func vector(_ path: String, count: Int) throws -> TensorView {
         let vector = try tensor(path + ".weight")
         guard vector.type.isWeightFloat else {
             throw vector.fault(.malformed, "has type \(vector.type); F16, BF16 or F32 is needed.")

@@ -5,17 +5,17 @@ import Foundations
 /// The size is that at the time of opening. A file that another program cuts short while it is mapped
 /// ends the process with SIGBUS on the next access behind its new end: model files must be replaced
 /// (a new file renamed over the old one), never rewritten in place, while a run is using them.
-public final class MappedFile: Sendable {
+package final class MappedFile: Sendable {
     /// The path as it was given.
-    public let path: String
+    package let path: String
     /// What the system said of the file when it was opened.
     let state: FileState
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
-    public let count: Int
+    package let count: Int
 
     /// - Throws: `ModelError`: `missing` if the file can't be opened or is not a regular file,
     ///   `resources` if it can't be mapped.
-    public init(path: String) throws {
+    package init(path: String) throws {
         let mapping: Platform.Mapping
         do throws(Platform.Failure) {
             mapping = try Platform.map(path)
@@ -40,12 +40,12 @@ public final class MappedFile: Sendable {
     /// The file's bytes. They are gone with this object, and Swift may let go of an object right after its
     /// last use: whoever keeps the pointer must keep the object in a property or parameter that outlives
     /// it, or use `withBytes`.
-    public var bytes: UnsafeRawBufferPointer {
+    package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base.map { UnsafeRawPointer($0) }, count: count)
     }
 
     /// Calls `body` with the file's bytes and keeps the file mapped meanwhile.
-    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withExtendedLifetime(self) { try body(bytes) }
     }
 }

@@ -4,18 +4,18 @@ import Foundations
 ///
 /// The format (https://huggingface.co/docs/safetensors): 8 bytes little-endian header length, a JSON
 /// header, then the tensors' bytes, without holes or overlap up to the end of the file.
-public final class SafetensorsFile: Sendable {
+package final class SafetensorsFile: Sendable {
     /// The longest header that is read, as in the reference implementation.
-    public static let maximumHeaderLength = 100_000_000
+    package static let maximumHeaderLength = 100_000_000
 
-    public let file: MappedFile
+    package let file: MappedFile
     /// The tensors, in the order of their bytes in the file.
-    public let tensors: [TensorView]
+    package let tensors: [TensorView]
     /// Bytes of the length field and the header, which is what a fingerprint of the file's layout covers.
-    public let headerRange: Range<Int>
+    package let headerRange: Range<Int>
 
     /// - Throws: `ModelError`: `missing`, or `malformed` naming the tensor at fault.
-    public init(path: String) throws {
+    package init(path: String) throws {
         let file = try MappedFile(path: path)
         defer { withExtendedLifetime(file) {} }
         let header = try Self.header(of: file)

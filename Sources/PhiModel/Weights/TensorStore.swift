@@ -4,20 +4,20 @@ import Foundations
 ///
 /// Which files: those that `model.safetensors.index.json` names; or, if there is no index or it does not
 /// fit the files (some uploads carry that of another conversion), all `model*.safetensors`.
-public struct TensorStore: Sendable {
+package struct TensorStore: Sendable {
     /// The folder as it was given.
-    public let folder: String
+    package let folder: String
     /// The open files, by name within the folder, in order of name.
-    public let files: [(name: String, file: SafetensorsFile)]
+    package let files: [(name: String, file: SafetensorsFile)]
     /// Why an index that is there was not used; nil if it was, or there is none. For the log.
-    public let staleIndex: String?
+    package let staleIndex: String?
     private let tensors: [String: TensorView]
 
     static let indexName = "model.safetensors.index.json"
 
     /// - Throws: `ModelError`: `missing` without any weights, `malformed` for a damaged file, a tensor
     ///   that occurs twice, or an index that names anything but files of this folder.
-    public init(folder: String) throws {
+    package init(folder: String) throws {
         self.folder = folder
         let present = try Self.weightFiles(in: folder)
         var stale: String?
@@ -53,20 +53,20 @@ public struct TensorStore: Sendable {
     }
 
     /// - Throws: `ModelError` of kind `missing`.
-    public func tensor(_ name: String) throws -> TensorView {
+    package func tensor(_ name: String) throws -> TensorView {
         guard let tensor = tensors[name] else {
             throw ModelError(.missing, path: folder, "the checkpoint has no tensor \"\(name)\".")
         }
         return tensor
     }
 
-    public func contains(_ name: String) -> Bool { tensors[name] != nil }
+    package func contains(_ name: String) -> Bool { tensors[name] != nil }
 
     /// Names of all tensors, sorted.
-    public var names: [String] { tensors.keys.sorted() }
+    package var names: [String] { tensors.keys.sorted() }
 
     /// Bytes of all tensors together.
-    public var byteCount: Int { tensors.values.reduce(0) { $0 + $1.range.count } }
+    package var byteCount: Int { tensors.values.reduce(0) { $0 + $1.range.count } }
 
     private static func weightFiles(in folder: String) throws -> [String] {
         switch Files.kind(of: folder) {

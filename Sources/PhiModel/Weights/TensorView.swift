@@ -1,5 +1,5 @@
 /// Element types of safetensors files.
-public enum TensorType: Sendable, Hashable, CustomStringConvertible {
+package enum TensorType: Sendable, Hashable, CustomStringConvertible {
     case bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64
     /// A type this version has no use for (8-bit floats and the like); its size is taken on trust.
     case other(String)
@@ -25,7 +25,7 @@ public enum TensorType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Bytes an element; nil for `other`.
-    public var itemSize: Int? {
+    package var itemSize: Int? {
         switch self {
         case .bool, .u8, .i8: 1
         case .u16, .i16, .f16, .bf16: 2
@@ -36,10 +36,10 @@ public enum TensorType: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The floating point types that weights, scales and norms come in.
-    public var isWeightFloat: Bool { self == .f16 || self == .bf16 || self == .f32 }
+    package var isWeightFloat: Bool { self == .f16 || self == .bf16 || self == .f32 }
 
     /// The name in the file.
-    public var description: String {
+    package var description: String {
         switch self {
         case .bool: "BOOL"
         case .u8: "U8"
@@ -61,27 +61,27 @@ public enum TensorType: Sendable, Hashable, CustomStringConvertible {
 
 /// One tensor of a checkpoint: row-major, little-endian, read in place from the mapped file that it
 /// keeps open.
-public struct TensorView: Sendable {
-    public let name: String
-    public let type: TensorType
-    public let shape: [Int]
+package struct TensorView: Sendable {
+    package let name: String
+    package let type: TensorType
+    package let shape: [Int]
     /// Where the tensor's bytes are in `file`.
-    public let range: Range<Int>
-    public let file: MappedFile
+    package let range: Range<Int>
+    package let file: MappedFile
 
     /// The tensor's bytes, gone with the last owner of `file`: see `MappedFile.bytes`.
     ///
     /// They need not be aligned to the element's size: MLX writes headers of any length in front of them.
     /// Use `loadUnaligned` or `memcpy`.
-    public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: file.bytes[range]) }
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: file.bytes[range]) }
 
     /// Calls `body` with the tensor's bytes and keeps the file mapped meanwhile.
-    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try file.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// Elements in all.
-    public var count: Int { shape.reduce(1, *) }  // Checked against overflow when the file was opened.
+    package var count: Int { shape.reduce(1, *) }  // Checked against overflow when the file was opened.
 
     /// An error about this tensor.
     func fault(_ kind: ModelError.Kind, _ message: String) -> ModelError {
@@ -90,7 +90,7 @@ public struct TensorView: Sendable {
 
     /// The values of a float tensor (F16, BF16, F32), widened exactly to Float.
     /// - Throws: `ModelError` of kind `malformed` for any other type.
-    public func floats() throws -> [Float] {
+    package func floats() throws -> [Float] {
         func load<T: BitwiseCopyable>(_ kind: T.Type, _ widen: (T) -> Float) -> [Float] {
             withBytes { raw in
                 (0..<count).map {

@@ -7,7 +7,7 @@ extension ChatTemplate {
 
     /// The chat template of a model folder.
     /// - Throws: `ModelError`: `missing` if the folder has no chat template, otherwise as `load(folder:)`.
-    public init(folder: URL) throws {
+    package init(folder: URL) throws {
         let path = String(filePathOf: folder)
         guard let template = try ChatTemplate.load(path: path) else {
             throw ModelError(
@@ -22,7 +22,7 @@ extension ChatTemplate {
     /// key `chat_template` of `tokenizer_config.json`, which may be a list of named ones ("default" counts).
     /// - Returns: Nil if there is none.
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
-    public static func load(folder: URL) throws -> ChatTemplate? {
+    package static func load(folder: URL) throws -> ChatTemplate? {
         try load(path: String(filePathOf: folder))
     }
 

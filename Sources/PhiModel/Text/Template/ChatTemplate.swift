@@ -6,7 +6,7 @@ import Foundations
 /// Reads Jinja2 as Hugging Face transformers sets it up: `trim_blocks` and `lstrip_blocks` on, loop controls,
 /// its `tojson`, `raise_exception`, and the tag `generation`. What is not supported is an error when the
 /// template is loaded, never a difference in the text.
-public struct ChatTemplate: Sendable {
+package struct ChatTemplate: Sendable {
     private let program: TemplateProgram
     private let specialTokens: [String: JSONValue]
     private let path: String?
@@ -19,7 +19,7 @@ public struct ChatTemplate: Sendable {
     ///   - name: What messages call it.
     /// - Throws: `ModelError` of kind `malformed` for broken syntax, `unsupported` for a tag, filter, test,
     ///   function or method that phibatch does not have. The message names line and construct.
-    public init(source: String, specialTokens: [String: String] = [:], name: String = "chat template") throws
+    package init(source: String, specialTokens: [String: String] = [:], name: String = "chat template") throws
     {
         try self.init(
             source: source, specialTokens: specialTokens.mapValues(JSONValue.string), path: nil,
@@ -44,7 +44,7 @@ public struct ChatTemplate: Sendable {
     /// The prompt text of a conversation.
     /// - Parameter addGenerationPrompt: Whether the text ends with the beginning of the model's answer.
     /// - Throws: `ModelError` of kind `badRequest` if the template refuses the messages or can't take them.
-    public func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
+    package func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
         try render(
             messages: messages.map { message in
                 .object(
@@ -58,7 +58,7 @@ public struct ChatTemplate: Sendable {
     }
 
     /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.
-    public func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
+    package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
         do {
             return try Evaluator.render(program, limits: limits, strict: false) { name in
                 switch name {

@@ -6,7 +6,7 @@ import Foundations
 /// tags stays as it is: no white space around tags is dropped unless a tag asks for it with `-`, line ends
 /// are not changed, and a line feed at the end of the template is kept. And a field that is missing is an
 /// error wherever it is used, save by `is defined`, `is undefined` and the filter `default`.
-public struct TextTemplate: Sendable {
+package struct TextTemplate: Sendable {
     private let program: TemplateProgram
     private let name: String
     private let limits: TemplateLimits
@@ -15,7 +15,7 @@ public struct TextTemplate: Sendable {
     /// - Parameter name: What messages call it, for instance the job's key.
     /// - Throws: `ModelError` of kind `malformed` for broken syntax, `unsupported` for a tag, filter, test,
     ///   function or method that phibatch does not have. The message names line and construct.
-    public init(_ source: String, name: String) throws {
+    package init(_ source: String, name: String) throws {
         try self.init(source, name: name, limits: TemplateLimits())
     }
 
@@ -30,12 +30,12 @@ public struct TextTemplate: Sendable {
     }
 
     /// The fields the template uses. A name that the template itself assigns somewhere is not among them.
-    public var variables: Set<String> { program.freeNames }
+    package var variables: Set<String> { program.freeNames }
 
     /// The template's text for these fields.
     /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"") or has
     ///   the wrong type, or if the template runs beyond its limits.
-    public func render(_ fields: [String: JSONValue]) throws -> String {
+    package func render(_ fields: [String: JSONValue]) throws -> String {
         do {
             return try Evaluator.render(program, limits: limits, strict: true) { fields[$0] }
         } catch let fault as TemplateFault {

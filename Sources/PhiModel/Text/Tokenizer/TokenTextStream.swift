@@ -9,7 +9,7 @@ import BatchEngine
 ///
 /// Text is given as soon as no later token can change it. Half a character is held back; so is a run of
 /// byte tokens (`<0x..>`) until another token ends it, for one wrong byte in it changes the whole run.
-public struct TokenTextStream: TextStream {
+package struct TokenTextStream: TextStream {
     private let tokenizer: Tokenizer
     private var run: DecoderRun
 
@@ -18,13 +18,13 @@ public struct TokenTextStream: TextStream {
         run = DecoderRun(steps)
     }
 
-    public mutating func append(_ token: Int32) -> String {
+    package mutating func append(_ token: Int32) -> String {
         guard !tokenizer.isSpecial(token), let content = tokenizer.content(of: token) else { return "" }
         run.feed(content)
         return run.take()
     }
 
-    public mutating func finish() -> String {
+    package mutating func finish() -> String {
         run.finish()
         return run.take()
     }

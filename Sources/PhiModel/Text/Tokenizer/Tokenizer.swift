@@ -8,7 +8,7 @@ import Foundations
 /// piece is very long), whatever the text and the file.
 ///
 /// All methods may be called from any thread.
-public final class Tokenizer: Sendable {
+package final class Tokenizer: Sendable {
     private let model: BPEModel
     private let normalizers: [Normalizer]
     private let preTokenizers: [PreTokenizer]
@@ -27,18 +27,18 @@ public final class Tokenizer: Sendable {
     private let pool = ScratchPool()
 
     /// One more than the highest token id; ids in between may be unused.
-    public let vocabularySize: Int
+    package let vocabularySize: Int
 
     /// Reads `tokenizer.json` in a model's folder.
     /// - Throws: as `init(contentsOf:)`.
-    public convenience init(folder: URL) throws {
+    package convenience init(folder: URL) throws {
         try self.init(contentsOf: folder.appendingPathComponent("tokenizer.json"))
     }
 
     /// Reads a `tokenizer.json`.
     /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format,
     ///   `unsupported`, with the key, for what is not supported here.
-    public convenience init(contentsOf file: URL) throws { try self.init(path: String(filePathOf: file)) }
+    package convenience init(contentsOf file: URL) throws { try self.init(path: String(filePathOf: file)) }
 
     init(path: String) throws {
         let parts = try TokenizerFile(path: path)
@@ -88,7 +88,7 @@ public final class Tokenizer: Sendable {
     ///   - addSpecialTokens: put the special tokens around it that the file's post-processor names.
     ///   - specialTokensAsText: treat the texts of special tokens, like `<|end|>`, as any other text; by
     ///     default they become their tokens.
-    public func encode(
+    package func encode(
         _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false
     ) -> [Int32] {
         // There is no such number of tokens.
@@ -99,7 +99,7 @@ public final class Tokenizer: Sendable {
 
     /// As `encode(_:addSpecialTokens:specialTokensAsText:)`; nil if there are more than `limit` ids. A text that
     /// is far too long costs little more than a look at its bytes.
-    public func encode(
+    package func encode(
         _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, atMost limit: Int
     ) -> [Int32]? {
         var output = addSpecialTokens ? prefix : []
@@ -171,7 +171,7 @@ public final class Tokenizer: Sendable {
 
     /// The text of ids, as one whole: what the decoder strips at the start of a text is stripped at the
     /// start of these. Ids that are no tokens are left out; bytes that are not UTF-8 become U+FFFD.
-    public func decode(_ ids: [Int32], skipSpecialTokens: Bool) -> String {
+    package func decode(_ ids: [Int32], skipSpecialTokens: Bool) -> String {
         var run = DecoderRun(decoderSteps)
         for id in ids where !(skipSpecialTokens && isSpecial(id)) {
             if let content = content(of: id) { run.feed(content) }
@@ -181,26 +181,26 @@ public final class Tokenizer: Sendable {
     }
 
     /// A stream that turns the ids of one completion into text; see `TokenTextStream`.
-    public func makeTextStream() -> TokenTextStream { TokenTextStream(self, decoderSteps) }
+    package func makeTextStream() -> TokenTextStream { TokenTextStream(self, decoderSteps) }
 
     // MARK: Single tokens
 
     /// The id of a token by its text as the file has it (like `▁the`, `Ġthe` or `<|end|>`).
-    public func id(of token: String) -> Int32? {
+    package func id(of token: String) -> Int32? {
         addedIDs[Array(token.utf8)] ?? model.vocabulary.id(of: token.utf8)
     }
 
     /// Whether the file marks this token as special, such as `<|end|>`; then it is no part of a text.
-    public func isSpecial(_ id: Int32) -> Bool { addedTokens[id]?.special ?? false }
+    package func isSpecial(_ id: Int32) -> Bool { addedTokens[id]?.special ?? false }
 
     /// The bytes this token stands for inside of a text; they may be part of a character. Empty for an id
     /// that is no token.
-    public func bytes(of id: Int32) -> [UInt8] {
+    package func bytes(of id: Int32) -> [UInt8] {
         content(of: id).map { DecoderRun.bytes(of: $0, decoderSteps) } ?? []
     }
 
     /// The text this token stands for inside of a text, with U+FFFD for bytes that are no character.
-    public func text(of id: Int32) -> String {
+    package func text(of id: Int32) -> String {
         var repair = UTF8Repair()
         var output: [UInt8] = []
         repair.feed(bytes(of: id), into: &output)
