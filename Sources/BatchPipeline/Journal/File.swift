@@ -152,7 +152,7 @@ final class File {
     }
 }
 
-/// Collects bytes and writes them behind each other to a file.
+/// Collects bytes and writes them one after the other to a file.
 struct BufferedWriter {
     private let file: File
     private var buffer: [UInt8] = []
@@ -168,6 +168,10 @@ struct BufferedWriter {
         let result = try body(&buffer)
         if buffer.count >= Self.capacity { try flush() }
         return result
+    }
+
+    mutating func appendLine(_ line: [UInt8]) throws {
+        try withBuffer { $0 += line + [0x0a] }
     }
 
     mutating func flush() throws(StoreError) {

@@ -1,56 +1,10 @@
-import Foundation
 import Foundations
-
-/// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
-package struct JobProgress: Sendable, Equatable, Codable {
-    /// Seconds since 1970.
-    package var startedAt: Double
-    package var savedAt: Double
-    /// Results that the job will have (lines times samples), if the input was read to its end.
-    package var resultsTotal: Int?
-    /// Results and completion tokens of this run alone: what its speed is reckoned from.
-    package var doneThisRun: Int
-    package var completionTokensThisRun: Int
-
-    package init(
-        startedAt: Double = 0, savedAt: Double = 0, resultsTotal: Int? = nil, doneThisRun: Int = 0,
-        completionTokensThisRun: Int = 0
-    ) {
-        self.startedAt = startedAt
-        self.savedAt = savedAt
-        self.resultsTotal = resultsTotal
-        self.doneThisRun = doneThisRun
-        self.completionTokensThisRun = completionTokensThisRun
-    }
-}
 
 /// The completions under way, in a file of their own that is replaced in one rename: superseded ones
 /// would only swell the journal. Each line has its sum; a damaged one costs that completion's head
 /// start and nothing else.
 enum InFlightFile {
-    private struct Header: Codable {
-        var version: Int
-        var run: String
-        var progress: JobProgress
-
-        enum CodingKeys: String, CodingKey {
-            case version = "phibatch_inflight"
-            case run, progress
-        }
-    }
-
-    private struct Line: Codable {
-        var id: String
-        var sample: Int
-        var lineHash: String
-        var tokens: [Int32]
-        var logprobs: [String]
-
-        enum CodingKeys: String, CodingKey {
-            case id, sample, tokens, logprobs
-            case lineHash = "line_hash"
-        }
-    }
+    private static let version = 1
 
     struct Content {
         var progress: JobProgress?
@@ -66,30 +20,9 @@ enum InFlightFile {
     ) throws -> FileInfo {
         let file = try place.makeOwnFile(place.paths.inFlightDraft)
         var writer = BufferedWriter(file)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        func add(_ value: some Encodable) throws {
-            let json = try encoder.encode(value)
-            try writer.withBuffer { bytes in
-                let start = bytes.count
-                RecordLine.appendUnsealedStart(to: &bytes)
-                bytes.append(UInt8(ascii: ","))
-                bytes.append(contentsOf: json.dropFirst())
-                RecordLine.seal(&bytes, from: start)
-                bytes.append(0x0a)
-            }
-        }
         do {
-            try add(Header(version: 1, run: run, progress: progress))
-            for record in records {
-                var hash: [UInt8] = []
-                JSONBytes.appendHex(record.key.contentHash, to: &hash)
-                try add(
-                    Line(
-                        id: record.key.id, sample: record.key.sample,
-                        lineHash: String(decoding: hash, as: UTF8.self), tokens: record.tokens,
-                        logprobs: record.logprobs))
-            }
+            try writer.appendLine(header(progress, run: run))
+            for record in records { try writer.appendLine(line(record)) }
             try writer.flush()
             try file.sync()
             let info = try file.info()
@@ -101,6 +34,32 @@ enum InFlightFile {
         }
     }
 
+    private static func header(_ progress: JobProgress, run: String) -> [UInt8] {
+        SealedLine.make { writer in
+            writer.key("phibatch_inflight")
+            writer.int(version)
+            writer.key("progress")
+            progress.write(to: &writer)
+            writer.key("run")
+            writer.string(run)
+        }
+    }
+
+    private static func line(_ record: InFlightRecord) -> [UInt8] {
+        SealedLine.make { writer in
+            writer.key("id")
+            writer.string(record.key.id)
+            writer.key("line_hash")
+            writer.hex(record.key.contentHash)
+            writer.key("logprobs")
+            writer.array { writer in for entry in record.logprobs { writer.string(entry) } }
+            writer.key("sample")
+            writer.int(record.key.sample)
+            writer.key("tokens")
+            writer.array { writer in for token in record.tokens { writer.int(token) } }
+        }
+    }
+
     /// - Returns: nil if it belongs to another run.
     static func read(_ file: File, run: String?) throws -> Content? {
         var content = Content()
@@ -108,32 +67,26 @@ enum InFlightFile {
         var isOurs = true
         let end = try LineScanner(file: file).forEachLine { line in
             defer { isFirst = false }
-            guard line.isWhole, RecordLine.hasValidSum(line.bytes) else {
+            guard line.isWhole, SealedLine.isValid(line.bytes) else {
                 content.damaged += 1
                 return true
             }
-            let data = Data(line.bytes)
+            let json = try? JSONValue(parsing: line.bytes, limits: .ownLine)
             if isFirst {
-                guard let header = try? JSONDecoder().decode(Header.self, from: data),
-                    header.version == 1, run == nil || header.run == run,
-                    header.progress.resultsTotal ?? 0 >= 0
+                guard let json, json.int("phibatch_inflight") == version,
+                    let progress = json["progress"].flatMap(JobProgress.init),
+                    let writer = json.string("run"),
+                    run.map({ $0.utf8.elementsEqual(writer.utf8) }) ?? true
                 else {
                     isOurs = false
                     return false
                 }
-                content.progress = header.progress
-                return true
-            }
-            guard let saved = try? JSONDecoder().decode(Line.self, from: data),
-                let hash = UInt64(saved.lineHash, radix: 16),
-                saved.logprobs.isEmpty || saved.logprobs.count == saved.tokens.count
-            else {
+                content.progress = progress
+            } else if let record = json.flatMap(Self.record) {
+                content.records.append(record)
+            } else {
                 content.damaged += 1
-                return true
             }
-            let key = WorkKey(id: saved.id, sample: saved.sample, contentHash: hash)
-            content.records.append(
-                InFlightRecord(key: key, tokens: saved.tokens, logprobs: saved.logprobs))
             return true
         }
         guard isOurs else { return nil }
@@ -145,5 +98,23 @@ enum InFlightFile {
             content.damaged += 1
         }
         return content
+    }
+
+    private static func record(_ json: JSONValue) -> InFlightRecord? {
+        guard let id = json.string("id"), let sample = json.int("sample"),
+            let hash = json.string("line_hash").flatMap({ UInt64($0, radix: 16) }),
+            case .array(let tokens)? = json["tokens"], case .array(let logprobs)? = json["logprobs"],
+            logprobs.isEmpty || logprobs.count == tokens.count
+        else { return nil }
+        var record = InFlightRecord(key: WorkKey(id: id, sample: sample, contentHash: hash), tokens: [])
+        for token in tokens {
+            guard case .int(let number) = token, let id = Int32(exactly: number) else { return nil }
+            record.tokens.append(id)
+        }
+        for entry in logprobs {
+            guard case .string(let text) = entry else { return nil }
+            record.logprobs.append(text)
+        }
+        return record
     }
 }

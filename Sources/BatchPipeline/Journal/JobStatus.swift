@@ -1,6 +1,6 @@
 /// What can be told of a job from the files beside its output, without disturbing a run.
 package struct JobStatus: Sendable, Equatable {
-    package enum State: String, Sendable, Codable {
+    package enum State: String, Sendable {
         /// Neither output nor journal is there.
         case notStarted
         case running

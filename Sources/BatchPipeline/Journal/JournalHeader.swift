@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// The journal's first line: what its results depend on.
@@ -9,18 +8,6 @@ struct JournalHeader {
     /// beside it (`--restart`).
     var usesOutput: Bool
 
-    private struct Content: Codable {
-        var version: Int
-        var usesOutput: Bool
-        var fingerprint: [[String]]
-
-        enum CodingKeys: String, CodingKey {
-            case fingerprint
-            case version = "phibatch_journal"
-            case usesOutput = "uses_output"
-        }
-    }
-
     enum Reading {
         case valid(JournalHeader)
         /// Written by another version of phibatch.
@@ -28,34 +15,42 @@ struct JournalHeader {
         case damaged
     }
 
+    private static let longest = 16 << 20
+
     static func read(_ line: UnsafeRawBufferPointer) -> Reading {
-        guard line.count < 16 << 20, RecordLine.hasValidSum(line),
-            let content = try? JSONDecoder().decode(Content.self, from: Data(line))
+        guard line.count < longest, SealedLine.isValid(line),
+            let content = try? JSONValue(parsing: line, limits: .file),
+            let version = content.int("phibatch_journal"),
+            case .bool(let usesOutput)? = content["uses_output"],
+            case .array(let elements)? = content["fingerprint"]
         else { return .damaged }
-        guard content.version == version else { return .otherVersion(content.version) }
-        guard content.fingerprint.allSatisfy({ $0.count == 2 }) else { return .damaged }
-        return .valid(
-            JournalHeader(
-                fingerprint: RunFingerprint(content.fingerprint.map { ($0[0], $0[1]) }),
-                usesOutput: content.usesOutput))
+        guard version == Self.version else { return .otherVersion(version) }
+        var parts: [(String, String)] = []
+        for element in elements {
+            guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
+                case .string(let value) = pair[1]
+            else { return .damaged }
+            parts.append((name, value))
+        }
+        return .valid(JournalHeader(fingerprint: RunFingerprint(parts), usesOutput: usesOutput))
     }
 
     /// The sealed line with its line feed.
     func line() -> [UInt8] {
-        var line: [UInt8] = []
-        RecordLine.appendUnsealedStart(to: &line)
-        line.append(contentsOf: ",\"phibatch_journal\":\(Self.version),\"uses_output\":\(usesOutput)".utf8)
-        line.append(contentsOf: ",\"fingerprint\":[".utf8)
-        for (index, part) in fingerprint.parts.enumerated() {
-            line.append(contentsOf: (index > 0 ? ",[" : "[").utf8)
-            JSONBytes.append(part.name, to: &line)
-            line.append(UInt8(ascii: ","))
-            JSONBytes.append(part.value, to: &line)
-            line.append(UInt8(ascii: "]"))
-        }
-        line.append(contentsOf: "]}".utf8)
-        RecordLine.seal(&line)
-        line.append(0x0a)
-        return line
+        SealedLine.make { writer in
+            writer.key("phibatch_journal")
+            writer.int(Self.version)
+            writer.key("uses_output")
+            writer.bool(usesOutput)
+            writer.key("fingerprint")
+            writer.array { writer in
+                for part in fingerprint.parts {
+                    writer.array { writer in
+                        writer.string(part.name)
+                        writer.string(part.value)
+                    }
+                }
+            }
+        } + [0x0a]
     }
 }

@@ -54,7 +54,7 @@ struct JournalReader {
             defer { isFirst = false }
             // What a damaged line leaves once it was blanked out.
             if isFirst || line.bytes.isEmpty { return true }
-            var ok = line.isWhole && RecordLine.hasValidSum(line.bytes)
+            var ok = line.isWhole && SealedLine.isValid(line.bytes)
             var parts = [(line.offset, line.bytes)]
             if !ok, line.isWhole {
                 // A damaged line feed joins two lines; both may be whole.
@@ -70,7 +70,7 @@ struct JournalReader {
             }
             previousWasDamaged = false
             for (offset, bytes) in parts {
-                guard parts.count == 1 || RecordLine.hasValidSum(bytes),
+                guard parts.count == 1 || SealedLine.isValid(bytes),
                     let record = RecordLine(journal: bytes)
                 else {
                     outcome.damaged += 1
@@ -94,7 +94,7 @@ struct JournalReader {
 
     private static func startsRecord(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var cursor = ByteCursor(bytes: bytes)
-        return cursor.skip(RecordLine.journalStart)
+        return cursor.skip(SealedLine.start)
     }
 
     /// The line cut before each further place where a record could begin; at most a few, as a line has
@@ -103,7 +103,7 @@ struct JournalReader {
         var parts: [(Int, UnsafeRawBufferPointer)] = []
         var start = 0
         var searchStart = 1
-        while let next = RecordLine.journalStart.firstOffset(in: line.bytes, from: searchStart) {
+        while let next = SealedLine.start.firstOffset(in: line.bytes, from: searchStart) {
             // One byte between them stood where the line feed was.
             parts.append(
                 (

@@ -97,7 +97,7 @@ extension JournalStore {
             var ignored = 0
             record = RecordLine(output: line, index: &ignored)
         } else {
-            record = RecordLine.hasValidSum(line) ? RecordLine(journal: line) : nil
+            record = SealedLine.isValid(line) ? RecordLine(journal: line) : nil
         }
         return record?.contentHash == entry.contentHash ? record : nil
     }

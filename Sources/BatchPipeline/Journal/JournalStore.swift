@@ -215,7 +215,7 @@ package final class JournalStore: ResultStore {
             precondition(known.contentHash == key.contentHash, "the key is the one claimed")
             var line = RecordLine.journalLine(
                 result, key: key, repetition: Int(known.repetition), run: fingerprint.digest)
-            guard line.count < RecordLine.maximumLength else {
+            guard line.count < SealedLine.maximumLength else {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing.

@@ -2,7 +2,7 @@
 struct LineScanner {
     let file: File
     /// A longer line is stepped over and reported as such.
-    var maximumLength = RecordLine.maximumLength
+    var maximumLength = SealedLine.maximumLength
 
     /// One line, without its line feed. Its bytes are valid only during the call.
     struct Line {
@@ -13,7 +13,7 @@ struct LineScanner {
     }
 
     /// - Parameter body: returns false to stop.
-    /// - Returns: where the last line read ended, behind its line feed.
+    /// - Returns: where the last line read ended, after its line feed.
     @discardableResult
     func forEachLine(from start: Int = 0, _ body: (Line) throws -> Bool) throws -> Int {
         var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 8)

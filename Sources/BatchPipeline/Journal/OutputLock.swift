@@ -5,7 +5,7 @@ import Foundations
 /// the process, so that nothing has to be cleaned up after a crash. The file says who holds it.
 package final class OutputLock {
     /// Who holds a lock, as it wrote itself down.
-    package struct Holder: Sendable, Equatable, Codable {
+    package struct Holder: Sendable, Equatable {
         package var pid: Int32
         package var host: String
         /// When its run began, ISO 8601.
@@ -132,13 +132,17 @@ package final class OutputLock {
     private static func writeHolder(to file: File) throws(StoreError) {
         let holder = Holder(
             pid: Platform.processID, host: Platform.hostName, started: Date().ISO8601Format())
-        var bytes: [UInt8] = Array("{\"pid\":\(holder.pid),\"host\":".utf8)
-        JSONBytes.append(holder.host, to: &bytes)
-        bytes.append(contentsOf: ",\"started\":".utf8)
-        JSONBytes.append(holder.started, to: &bytes)
-        bytes.append(contentsOf: "}\n".utf8)
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("pid")
+            writer.int(holder.pid)
+            writer.key("host")
+            writer.string(holder.host)
+            writer.key("started")
+            writer.string(holder.started)
+        }
         do {
-            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            try (writer.bytes + [0x0a]).withUnsafeBytes { try file.write($0, at: 0) }
         } catch let error as StoreError {
             throw error
         } catch {
@@ -151,7 +155,11 @@ package final class OutputLock {
         var bytes = [UInt8](repeating: 0, count: 4096)
         do {
             let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-            return try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
+            guard let json = try? JSONValue(parsing: Array(bytes[..<count]), limits: .file),
+                let pid = json.int("pid").flatMap(Int32.init(exactly:)), let host = json.string("host"),
+                let started = json.string("started")
+            else { return nil }
+            return Holder(pid: pid, host: host, started: started)
         } catch let error as StoreError {
             throw error
         } catch {

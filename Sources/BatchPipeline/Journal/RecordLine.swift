@@ -29,40 +29,15 @@ struct RecordLine {
     /// An output line's sum.
     var sum: UInt64?
 
-    /// Longer lines are not written, and are damage when read.
-    static let maximumLength = 1 << 30
-    /// How each journal line begins. Inside a string its quotes would be escaped.
-    static let journalStart: StaticString = "{\"sum\":\""
-
-    /// Checks the sum at the head of any journal line.
-    static func hasValidSum(_ line: UnsafeRawBufferPointer) -> Bool {
-        var cursor = ByteCursor(bytes: line)
-        guard cursor.skip(journalStart), let sum = cursor.hex(), cursor.skip("\"") else { return false }
-        return sum == Checksum.crc64(UnsafeRawBufferPointer(rebasing: line[cursor.position...]))
-    }
-
-    /// Puts the sum into a line that starts with `journalStart`, sixteen places and a quote.
-    static func seal(_ line: inout [UInt8], from start: Int = 0) {
-        let covered = start + journalStart.utf8CodeUnitCount + 17
-        let sum = line.withUnsafeBytes { Checksum.crc64(UnsafeRawBufferPointer(rebasing: $0[covered...])) }
-        var digits: [UInt8] = []
-        JSONBytes.appendHex(sum, to: &digits)
-        line.replaceSubrange(covered - 17..<covered - 1, with: digits)
-    }
-
-    static func appendUnsealedStart(to line: inout [UInt8]) {
-        line.append(contentsOf: "{\"sum\":\"0000000000000000\"".utf8)
-    }
-
     /// A line of the journal whose sum is known to be right.
     init?(journal line: UnsafeRawBufferPointer) {
-        var cursor = ByteCursor(bytes: line, position: Self.journalStart.utf8CodeUnitCount + 17)
+        var cursor = ByteCursor(bytes: line, position: SealedLine.start.utf8CodeUnitCount + 17)
         repetition = 0
         if cursor.skip(",\"repeat\":") {
             guard let number = cursor.decimal() else { return nil }
             repetition = number
         } else {
-            cursor.position = Self.journalStart.utf8CodeUnitCount + 17
+            cursor.position = SealedLine.start.utf8CodeUnitCount + 17
         }
         guard cursor.skip(",\"id\":"), let id = cursor.string(), cursor.skip(",\"sample\":"),
             let sample = cursor.decimal()
@@ -164,7 +139,7 @@ struct RecordLine {
     static func journalLine(_ result: String, key: WorkKey, repetition: Int, run: String) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(result.utf8.count + key.id.utf8.count + 160)
-        appendUnsealedStart(to: &line)
+        line.append(contentsOf: "{\"sum\":\"0000000000000000\"".utf8)
         if repetition > 0 {
             line.append(contentsOf: ",\"repeat\":".utf8)
             JSONBytes.appendDecimal(repetition, to: &line)
@@ -174,7 +149,7 @@ struct RecordLine {
         line.append(contentsOf: ",\"sample\":".utf8)
         JSONBytes.appendDecimal(key.sample, to: &line)
         appendRest(result, contentHash: key.contentHash, run: run, to: &line)
-        seal(&line)
+        SealedLine.seal(&line)
         return line
     }
 

@@ -104,7 +104,7 @@ enum RunFile {
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
             case .lock: return try OutputLock.holder(in: file) != nil
             case .outputDraft: return try begins(file, with: "{\"id\":")
-            case .journalDraft, .inFlightDraft: return try begins(file, with: RecordLine.journalStart)
+            case .journalDraft, .inFlightDraft: return try begins(file, with: SealedLine.start)
             case .lockDraft: return try begins(file, with: "{\"pid\":")
             case .scratch: return try file.info().size == 0
             }
@@ -120,7 +120,7 @@ enum RunFile {
     private static func holdsSealedLine(_ file: File, marker: StaticString) throws -> Bool {
         var found = false
         try LineScanner(file: file).forEachLine { line in
-            found = line.isWhole && RecordLine.hasValidSum(line.bytes)
+            found = line.isWhole && SealedLine.isValid(line.bytes)
             return !found
         }
         if found { return true }
@@ -128,7 +128,7 @@ enum RunFile {
         let count = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         return head.withUnsafeBytes { bytes in
             var cursor = ByteCursor(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-            return cursor.skip(RecordLine.journalStart) && cursor.hex() != nil && cursor.skip("\",")
+            return cursor.skip(SealedLine.start) && cursor.hex() != nil && cursor.skip("\",")
                 && cursor.skip(marker)
         }
     }

@@ -31,4 +31,6 @@ package struct JSONLimits: Sendable {
     package static let line = JSONLimits(depth: 128, values: 1 << 20)
     /// A file of a model folder; real ones nest less than ten levels.
     package static let file = JSONLimits(depth: 64, values: 4_000_000)
+    /// A line of a file that phibatch itself writes: a completion has some values for each token.
+    package static let ownLine = JSONLimits(depth: 16, values: 1 << 26)
 }

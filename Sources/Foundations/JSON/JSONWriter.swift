@@ -33,6 +33,15 @@ package struct JSONWriter {
 
     package mutating func int<Number: BinaryInteger>(_ value: Number) { raw(String(value)) }
 
+    /// A string of sixteen lower-case hexadecimal digits.
+    package mutating func hex(_ value: UInt64) {
+        comma()
+        bytes.append(UInt8(ascii: "\""))
+        JSONBytes.appendHex(value, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
     package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
 
     package mutating func null() { raw("null") }

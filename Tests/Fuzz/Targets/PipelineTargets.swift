@@ -129,7 +129,7 @@ private func sealingLines(_ file: [UInt8]) -> [UInt8] {
     let start = Array("{\"sum\":\"".utf8)
     let lines = file.split(separator: 0x0a, omittingEmptySubsequences: false).map { line -> [UInt8] in
         var line = Array(line)
-        if line.starts(with: start), line.count > start.count + 17 { RecordLine.seal(&line) }
+        if line.starts(with: start), line.count > start.count + 17 { SealedLine.seal(&line) }
         return line
     }
     return Array(lines.joined(separator: [0x0a]))

@@ -1,0 +1,16 @@
+import Foundations
+
+/// Members of a known kind; nil if there is none of that name, or it is of another kind.
+extension JSONValue {
+    func int(_ name: String) -> Int? {
+        guard case .int(let value)? = self[name] else { return nil }
+        return value
+    }
+
+    func string(_ name: String) -> String? {
+        guard case .string(let value)? = self[name] else { return nil }
+        return value
+    }
+
+    func number(_ name: String) -> Double? { self[name]?.number }
+}

@@ -1,0 +1,53 @@
+import Foundations
+
+/// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
+package struct JobProgress: Sendable, Equatable {
+    /// Seconds since 1970.
+    package var startedAt: Double
+    package var savedAt: Double
+    /// Results that the job will have (lines times samples), if the input was read to its end.
+    package var resultsTotal: Int?
+    /// Results and completion tokens of this run alone: what its speed is reckoned from.
+    package var doneThisRun: Int
+    package var completionTokensThisRun: Int
+
+    package init(
+        startedAt: Double = 0, savedAt: Double = 0, resultsTotal: Int? = nil, doneThisRun: Int = 0,
+        completionTokensThisRun: Int = 0
+    ) {
+        self.startedAt = startedAt
+        self.savedAt = savedAt
+        self.resultsTotal = resultsTotal
+        self.doneThisRun = doneThisRun
+        self.completionTokensThisRun = completionTokensThisRun
+    }
+
+    /// - Returns: nil if a member is missing or of a wrong kind, or the total is below zero.
+    init?(_ json: JSONValue) {
+        guard let startedAt = json.number("startedAt"), let savedAt = json.number("savedAt"),
+            let done = json.int("doneThisRun"), let tokens = json.int("completionTokensThisRun")
+        else { return nil }
+        let total = json["resultsTotal"]
+        guard total == nil || json.int("resultsTotal") ?? -1 >= 0 else { return nil }
+        self.init(
+            startedAt: startedAt, savedAt: savedAt, resultsTotal: json.int("resultsTotal"), doneThisRun: done,
+            completionTokensThisRun: tokens)
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("completionTokensThisRun")
+            writer.int(completionTokensThisRun)
+            writer.key("doneThisRun")
+            writer.int(doneThisRun)
+            if let resultsTotal {
+                writer.key("resultsTotal")
+                writer.int(resultsTotal)
+            }
+            writer.key("savedAt")
+            writer.number(savedAt)
+            writer.key("startedAt")
+            writer.number(startedAt)
+        }
+    }
+}
