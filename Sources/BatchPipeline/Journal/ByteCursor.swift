@@ -52,33 +52,4 @@ struct ByteCursor {
         position += 16
         return value
     }
-
-    mutating func decimal() -> Int? {
-        let start = position
-        var value = 0
-        while position < bytes.count, position - start < 18, case let digit = bytes[position] &- 48,
-            digit < 10
-        {
-            value = value * 10 + Int(digit)
-            position += 1
-        }
-        return position > start ? value : nil
-    }
-
-    /// A JSON string; its range with the quotes. Escapes are stepped over, not checked.
-    mutating func string() -> Range<Int>? {
-        let start = position
-        guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else { return nil }
-        position += 1
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                position += 1
-                return start..<position
-            case UInt8(ascii: "\\"): position += 2
-            default: position += 1
-            }
-        }
-        return nil
-    }
 }

@@ -112,7 +112,7 @@ enum InFlightFile {
             record.tokens.append(id)
         }
         for entry in logprobs {
-            guard case .string(let text) = entry else { return nil }
+            guard case .string(let text) = entry, LogprobEntry(encoded: text) != nil else { return nil }
             record.logprobs.append(text)
         }
         return record

@@ -49,12 +49,15 @@ package struct JobStatus: Sendable, Equatable {
         return Double(left) / resultsPerSecond
     }
 
-    /// - Parameter scratch: where what memory need not hold of very many results may go meanwhile.
+    /// - Parameters:
+    ///   - format: of the output.
+    ///   - scratch: where what memory need not hold of very many results may go meanwhile.
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
     package static func read(
-        output: String, scratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
+        output: String, format: any ResultFormat = ResultFormats.standard, scratch: Scratch = .folder(nil),
+        system: any FileSystem = POSIXFileSystem()
     ) throws -> JobStatus {
-        let paths = try OutputPaths(output: output, in: system)
+        let paths = try OutputPaths(output: output, format: format, in: system)
         let lock = try OutputLock.probe(paths.lock, in: system)
         var status = JobStatus(
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
@@ -67,9 +70,11 @@ package struct JobStatus: Sendable, Equatable {
             var run: String?
             if case .valid(let header) = try reader.header() {
                 run = header.fingerprint.digest
-                if header.usesOutput { try status.readOutput(paths, run: run, into: index, in: system) }
+                if header.usesOutput {
+                    try status.readOutput(paths, format, run: run, into: index, in: system)
+                }
             }
-            let outcome = try reader.records(into: index, run: run, countsTokens: true, onOtherRun: { _ in })
+            let outcome = try reader.records(into: index, run: run, onOtherRun: { _ in })
             status.completionTokens += outcome.completionTokens
             status.damagedLines += outcome.damaged
             if let file = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system),
@@ -80,7 +85,7 @@ package struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            try status.readOutput(paths, run: nil, into: index, in: system)
+            try status.readOutput(paths, format, run: nil, into: index, in: system)
         }
         status.done = index.count
         status.failed = try (0..<index.count).count { try index[$0].isFailed }
@@ -91,13 +96,24 @@ package struct JobStatus: Sendable, Equatable {
     }
 
     private mutating func readOutput(
-        _ paths: OutputPaths, run: String?, into index: ResultIndex, in system: any FileSystem
+        _ paths: OutputPaths, _ format: any ResultFormat, run: String?, into index: ResultIndex,
+        in system: any FileSystem
     ) throws {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
             let file = try File.openIfPresent(paths.output, .read, in: system)
         else { return }
-        let outcome = try OutputReader(file: file).results(
-            into: index, run: run, samples: 1, countsTokens: true, onOtherRun: { _ in })
+        let outcome: OutputOutcome
+        if let format = format as? any SelfRecordingFormat {
+            outcome = try OutputReader(file: file, format: format).results(
+                into: index, run: run, samples: 1, onOtherRun: { _ in })
+        } else if let record = try OutputRecord.find(for: file, at: paths, in: system).record,
+            case .valid(let header) = try OutputRecord.header(of: record),
+            run.map({ $0.utf8.elementsEqual(header.run.utf8) }) ?? true
+        {
+            outcome = try RecordedOutput(record: record, output: file).results(into: index, start: [])
+        } else {
+            return
+        }
         completionTokens += outcome.completionTokens
     }
 }

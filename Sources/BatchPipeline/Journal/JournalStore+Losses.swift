@@ -1,10 +1,12 @@
 /// Results whose lines are no longer in the input: few of them may go, and not without a trace.
 extension JournalStore {
+    private var earlier: EarlierResults { claims.earlier }
+
     /// Looks what would be lost now that the whole input is claimed or looked at.
     /// - Throws: `StoreError` of kind `wouldLose`.
     func checkLosses(_ end: InputEnd) throws(StoreError) {
         guard end.lines > 0 else { return try checkEmptyInput() }
-        guard !prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
+        guard !options.prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
         let all = "the \(earlier.found) results of an earlier run"
         let what =
             if earlier.kept == 0 {
@@ -45,7 +47,7 @@ extension JournalStore {
                 "results of the earlier output that are not in the new one: \(earlier.lostFromOutput), of which "
                 + "with lines that are gone: \(earlier.inOutput.gone); "
         }
-        guard keptOutputCount > 0 else {
+        guard options.keptOutputCount > 0 else {
             warnings.append(text + "the earlier output is not kept, as keep_old is 0.")
             return
         }
@@ -58,21 +60,22 @@ extension JournalStore {
     /// The journal is all that has the results of an unfinished run.
     func keepJournal() throws {
         let gone = earlier.inJournal.gone
-        guard gone > 0, keptOutputCount > 0, journal != nil else { return }
+        guard gone > 0, options.keptOutputCount > 0, journal.file != nil else { return }
         let name = try keptJournals.keep()
         try system.syncFolder(paths.folder)
         warnings.append(
             "results of the earlier, unfinished run whose lines are gone: \(gone); its journal is kept as \(name)."
         )
-        warnings += keptJournals.removeOldest(but: keptOutputCount)
+        warnings += keptJournals.removeOldest(but: options.keptOutputCount)
     }
 
     var keptOutputs: KeptFiles {
-        KeptFiles(path: paths.output, folder: paths.folder, spared: inputs, system: system) { file in
+        KeptFiles(path: paths.output, folder: paths.folder, spared: options.inputs, system: system) { file in
+            // Of the others nothing in them says whose they are, so none is removed.
+            guard let format = self.options.format as? any SelfRecordingFormat else { return false }
             var isOurs = false
             try LineScanner(file: file).forEachLine { line in
-                var ignored = 0
-                isOurs = line.isWhole && RecordLine(output: line.bytes, index: &ignored) != nil
+                isOurs = line.isWhole && format.result(in: line.bytes) != nil
                 return false
             }
             return isOurs
@@ -80,7 +83,7 @@ extension JournalStore {
     }
 
     var keptJournals: KeptFiles {
-        KeptFiles(path: paths.journal, folder: paths.folder, spared: inputs, system: system) { file in
+        KeptFiles(path: paths.journal, folder: paths.folder, spared: options.inputs, system: system) { file in
             switch try JournalReader(file: file).header() {
             case .valid, .otherVersion: true
             case .damaged, nil: false

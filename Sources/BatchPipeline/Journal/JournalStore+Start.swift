@@ -1,7 +1,9 @@
+import Foundations
+
 /// Finding out what an earlier run left.
 extension JournalStore {
-    func load(restart: Bool) throws {
-        if restart { try setAside() }
+    func load() throws {
+        if options.restart { try setAside() }
         let found = try foundJournal()
         var header: JournalHeader.Reading?
         if let found {
@@ -27,23 +29,19 @@ extension JournalStore {
                 "\(paths.journal): its first line is damaged; the results name their run themselves.")
         case nil: break
         }
-        if restart, try system.exists(paths.output) {
+        if options.restart, try system.exists(paths.output) {
             usesOutput = false
             // At once: else a kill before the first result would forget the restart.
-            _ = try openedJournal()
+            try journal.begin()
         }
-        if usesOutput {
-            if case .damaged = header {
-                try loadOutput(refusesOthers: false)
-            } else {
-                try loadOutput(refusesOthers: true)
-            }
+        if case .damaged = header {
+            try loadOutput(refusesOthers: false)
+        } else {
+            try loadOutput(refusesOthers: true)
         }
         if let found, header != nil { try loadRecords(found) }
         try loadInFlight()
-        storedAtStart = index.count
-        for number in 0..<index.count { earlier.find(try index[number]) }
-        index.beginClaims()
+        try claims.begin()
     }
 
     /// The journal of an earlier run, locked; nil if there is none.
@@ -51,7 +49,7 @@ extension JournalStore {
         guard let found = try RunFile.openUnchecked(paths.journal, .journal, .readWrite, in: system) else {
             return nil
         }
-        try lockJournal(found)
+        try JournalWriter.lock(found)
         guard try RunFile.isOurs(found, .journal) else { throw RunFile.foreign(paths.journal, .journal) }
         return found
     }
@@ -93,35 +91,54 @@ extension JournalStore {
         let name = try keptJournals.keep()
         try found.remove()
         notes.append("begun again; the earlier journal is kept as \(name).")
-        notes += keptJournals.removeOldest(but: max(1, keptOutputCount))
+        notes += keptJournals.removeOldest(but: max(1, options.keptOutputCount))
     }
 
     private func loadOutput(refusesOthers: Bool) throws {
-        guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return }
-        let outcome = try OutputReader(file: file).results(
-            into: index, run: fingerprint.digest, samples: samples
+        let file = usesOutput ? try File.openIfPresent(paths.output, .read, in: system) : nil
+        let record = paths.keepsRecord ? try OutputRecord.settle(for: file, at: paths, in: system) : nil
+        guard let file else { return }
+        if paths.keepsRecord {
+            // There is nothing in it, and so nothing need be known of it.
+            if record == nil, try file.info().size == 0 { return }
+            try checkRecord(record)
+        }
+        let output = try EarlierOutput(
+            file, record: record, format: options.format, run: run, index: claims.index
         ) { digest in
             if refusesOthers { try refuse(digest: digest, at: paths.output) }
         }
+        let outcome = output.outcome
         if refusesOthers, outcome.lines > 0, outcome.foreign == outcome.lines {
-            throw StoreError(
-                .mismatch, path: paths.output,
-                "is there already and was not made by phibatch. Name another output, or use --restart to "
-                    + "have it replaced when the run is complete.")
+            let what: Message =
+                paths.keepsRecord
+                ? "is not the output that its record \(paths.record) is of: it was edited or replaced. "
+                : "is there already and was not made by phibatch. "
+            throw StoreError(.mismatch, path: paths.output, what + OutputRecord.advice)
         }
         if outcome.foreign > 0 {
             notes.append(
-                "\(paths.output): \(outcome.foreign) lines are not as this run would write them; they are done anew."
+                paths.keepsRecord
+                    ? "\(paths.output): \(outcome.foreign) results are not as they were written; they are done anew."
+                    : "\(paths.output): \(outcome.foreign) lines are not as this run would write them; they are done anew."
             )
         }
-        earlierOutput = file
-        earlier.foreignLines = outcome.foreign
-        earlierOutputLines = outcome.lines
-        outputIsAsWritten = outcome.foreign == 0 && outcome.isInOrder
+        earlierOutput = output
+        claims.earlier.foreignLines = outcome.foreign
+    }
+
+    /// - Throws: `StoreError` of kind `mismatch` if the output has no record, or one that can't be read.
+    private func checkRecord(_ record: File?) throws {
+        guard let record else {
+            let what: Message =
+                "is there already, and no record of phibatch (\(paths.record)) says what it holds. "
+            throw StoreError(.mismatch, path: paths.output, what + OutputRecord.advice)
+        }
+        _ = try OutputRecord.checkedHeader(of: record, options.format)
     }
 
     private func loadRecords(_ found: File) throws {
-        let outcome = try JournalReader(file: found).records(into: index, run: fingerprint.digest) {
+        let outcome = try JournalReader(file: found).records(into: claims.index, run: fingerprint.digest) {
             digest in
             try refuse(digest: digest, at: paths.journal)
         }
@@ -136,16 +153,15 @@ extension JournalStore {
             // So that the next run doesn't find, and tell of, the same damage again.
             for range in outcome.damagedRanges { try found.fill(range, with: 0x0a) }
         }
-        earlier.superseded = outcome.superseded
-        journal = found
-        journalEnd = outcome.end
+        claims.earlier.superseded = outcome.superseded
+        journal.resume(found, at: outcome.end)
     }
 
     private func loadInFlight() throws {
         guard let found = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system) else { return }
         inFlight = try found.info()
         guard let content = try InFlightFile.read(found, run: fingerprint.digest) else { return }
-        for record in content.records { carried[nameHash(record.key, repetition: 0)] = record }
+        claims.carry(content.records)
         if content.damaged > 0 {
             notes.append(
                 "\(paths.inFlight): \(content.damaged) damaged lines; those completions start over.")

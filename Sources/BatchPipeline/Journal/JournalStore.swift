@@ -1,21 +1,6 @@
 import Foundation
 import Foundations
 
-/// What of an earlier run's results could be used; complete when the whole input is claimed.
-package struct ResumeReport: Sendable, Equatable {
-    /// Results that were there for the same id and content.
-    package var kept = 0
-    /// Of those, the failed ones.
-    package var keptFailed = 0
-    /// Completions that are taken up in the middle.
-    package var resumed = 0
-    /// A result was there for the id, but the line's content is another now.
-    package var changed = 0
-    package var new = 0
-    /// Results whose lines are no longer in the input; they are dropped from the output.
-    package var gone = 0
-}
-
 /// The results of a run, kept in a journal beside the output until the output is complete.
 ///
 /// Nothing a run does before `finish` touches an output that is already there. After any error the
@@ -32,40 +17,28 @@ package final class JournalStore: ResultStore {
     package internal(set) var warnings: [String] = []
 
     // Not private for the sake of the start and the finish, which have files of their own.
-    let paths: OutputPaths
-    var place: OutputPlace
-    let system: any FileSystem
-    let samples: Int
-    let prunes: Bool
-    let keptOutputCount: Int
-    let inputs: [String]
+    let options: StoreOptions
+    let place: OutputPlace
+    var paths: OutputPaths { place.paths }
+    var system: any FileSystem { place.system }
     private let lock: OutputLock
-    private let now: () -> Double
-    var journal: File?
+    let journal: JournalWriter
     /// The file of completions under way that is there, if it is ours.
     var inFlight: FileInfo?
-    var journalEnd = 0
-    var earlierOutput: File?
-    var earlierOutputLines = 0
-    var outputIsAsWritten = false
-    var usesOutput = true
-    let index: ResultIndex
-    /// For each position the number of its entry in the index.
-    let positions: PagedArray<UInt32>
-    let residentCount: Int
-    /// Results that were there at the start, whether or not they still fit the input.
-    package internal(set) var storedAtStart = 0
-    private var claimedStored = 0
-    private var counts = ResumeReport()
-    var earlier = EarlierResults()
+    /// Nil if there is none, or none that counts.
+    var earlierOutput: EarlierOutput?
+    private let usage: OutputUsage
+    let claims: ClaimTable
     var hasKeptOutput = false
     private var inputEnd: InputEnd?
-    /// Once closed: the journal, if it is still the one that this store wrote.
-    private var closedJournal: String?
-    /// In-flight completions of an earlier run, by entry name, until they are taken up.
-    var carried: [UInt64: InFlightRecord] = [:]
-    private var policy: SyncPolicy
     private var failure: StoreError?
+
+    /// Whether the results of an output that was there before count; false once a run begins again beside it.
+    final class OutputUsage { var isOn = true }
+    var usesOutput: Bool {
+        get { usage.isOn }
+        set { usage.isOn = newValue }
+    }
 
     /// Opens what there is beside `output`, after taking the lock.
     ///
@@ -73,6 +46,7 @@ package final class JournalStore: ResultStore {
     ///   - output: the path of the output file, as the user gave it. Its folder must exist.
     ///   - fingerprint: everything that all results depend on; must include `samples`.
     ///   - samples: how many results each line has; `index` is the position divided by this.
+    ///   - format: how the output looks.
     ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
     ///     in place until the new one is complete, and is then kept too.
     ///   - prunes: whether any number of results may go whose lines are no longer in the input.
@@ -84,41 +58,46 @@ package final class JournalStore: ResultStore {
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
     package init(
-        output: String, fingerprint: RunFingerprint, samples: Int = 1, restart: Bool = false,
+        output: String, fingerprint: RunFingerprint, samples: Int = 1,
+        format: any ResultFormat = ResultFormats.standard, restart: Bool = false,
         prunes: Bool = false, keptOutputCount: Int = 3, inputs: [String] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
         residentCount: Int = Scratch.defaultResidentCount,
         now: @escaping () -> Double = JournalStore.monotonicSeconds
     ) throws {
-        precondition(samples > 0, "a line has at least one sample")
         self.fingerprint = fingerprint
-        self.samples = samples
-        self.prunes = prunes
-        self.keptOutputCount = keptOutputCount
-        self.inputs = inputs
-        self.system = system
-        self.now = now
-        policy = SyncPolicy(now: now())
+        precondition(samples > 0, "a line has at least one sample")
+        let options = StoreOptions(
+            samples: samples, format: format, restart: restart, prunes: prunes,
+            keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
+        self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
-        paths = try OutputPaths(output: output, in: system)
-        self.residentCount = residentCount
-        let scratch = Scratch(path: paths.indexScratch, residentCount: residentCount, in: system)
-        index = ResultIndex(scratch)
-        positions = PagedArray(scratch)
-        place = try OutputPlace(paths, output: output, in: system)
-        lock = try OutputLock(
+        let paths = try OutputPaths(output: output, format: options.format, in: system)
+        claims = ClaimTable(
+            Scratch(path: paths.indexScratch, residentCount: options.residentCount, in: system))
+        _ = try OutputPlace(paths, output: output, in: system)
+        let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: waiting, in: system)
+        self.lock = lock
+        let usage = OutputUsage()
+        self.usage = usage
         do {
             // The run before may have put an output in place while this one was waiting.
-            place = try OutputPlace(paths, output: output, in: system)
+            var place = try OutputPlace(paths, output: output, in: system)
             try place.prepare()
+            self.place = place
+            journal = JournalWriter(at: place, now: now) {
+                JournalHeader(fingerprint: fingerprint, usesOutput: usage.isOn)
+            }
             if let warning = place.warning { notes.append(warning) }
-            try load(restart: restart)
+            try load()
         } catch {
             lock.release()
             throw error
         }
     }
+
+    var run: ResultRun { ResultRun(digest: fingerprint.digest, samples: options.samples) }
 
     /// Seconds since some fixed moment, whatever is done to the wall clock.
     package static func monotonicSeconds() -> Double {
@@ -127,175 +106,89 @@ package final class JournalStore: ResultStore {
     private static let monotonicStart = ContinuousClock.now
 
     /// The journal, if this store has one, and it wasn't removed or replaced.
-    package var journalPath: String? { journal.map(inPlace) ?? closedJournal }
-
-    private func inPlace(_ journal: File) -> String? {
-        (try? journal.isInPlace()) == true ? journal.path : nil
-    }
+    package var journalPath: String? { journal.pathInPlace }
 
     /// What could be used of an earlier run's results, so far as lines are claimed.
-    package var report: ResumeReport {
-        var report = counts
-        report.gone = storedAtStart - claimedStored
-        return report
-    }
+    package var report: ResumeReport { claims.report }
+
+    /// Results that were there at the start, whether or not they still fit the input.
+    package var storedAtStart: Int { claims.storedAtStart }
 
     // MARK: - ResultStore
 
     package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
-        precondition(position == positions.count, "positions are claimed in order")
-        return try failing {
-            let number = try entryNumber(for: key)
-            try positions.append(UInt32(number))
-            let known = try index[number]
-            var claimed = known
-            claimed.claim()
-            claimed.contentHash = key.contentHash
-            if known.isStored, known.contentHash != key.contentHash { claimed.forgetResult() }
-            try index.set(number, claimed)
-            return state(of: known, for: key)
-        }
+        precondition(position == claims.count, "positions are claimed in order")
+        return try failing { try claims.claim(key) }
     }
 
-    /// What is known of a key by the entry that it finds; counts it.
-    private func state(of known: ResultIndex.Entry, for key: WorkKey) -> StoredState {
-        earlier.claim(known, contentHash: key.contentHash)
-        if known.isStored {
-            claimedStored += 1
-            if known.contentHash == key.contentHash {
-                counts.kept += 1
-                if known.isFailed { counts.keptFailed += 1 }
-                carried[known.nameHash] = nil
-                return .done(failed: known.isFailed)
-            }
-            counts.changed += 1
-        } else {
-            counts.new += 1
-        }
-        if let record = carried[known.nameHash] {
-            if record.key == key {
-                counts.resumed += 1
-                return .inFlight(record)
-            }
-            carried[known.nameHash] = nil
-        }
-        return .new
-    }
-
-    /// The entry for a key that comes for the first or a further time in this run's input.
-    private func entryNumber(for key: WorkKey) throws -> Int {
-        let name = nameHash(key, repetition: 0)
-        guard let first = try index.find(name) else { return try insert(key, repetition: 0, name: name) }
-        guard try index[first].isClaimed else { return first }
-        let repetition = try index.nextRepetition(of: name) {
-            guard let number = try index.find(nameHash(key, repetition: $0)) else { return false }
-            return try index[number].isClaimed
-        }
-        let repeated = nameHash(key, repetition: repetition)
-        return try index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
-    }
-
-    private func insert(_ key: WorkKey, repetition: Int, name: UInt64) throws -> Int {
-        try index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
-    }
-
-    func nameHash(_ key: WorkKey, repetition: Int) -> UInt64 {
-        var id: [UInt8] = []
-        JSONBytes.append(key.id, to: &id)
-        return id.withUnsafeBytes { ResultIndex.nameHash(id: $0, sample: key.sample, repetition: repetition) }
-    }
-
-    package func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
         if let failure { throw failure }
-        RecordLine.check(result, failed: failed)
         try failing {
-            let number = Int(try positions[position])
-            let known = try index[number]
+            let (number, known) = try claims.entry(at: position)
             precondition(known.contentHash == key.contentHash, "the key is the one claimed")
-            var line = RecordLine.journalLine(
-                result, key: key, repetition: Int(known.repetition), run: fingerprint.digest)
+            let line = JournalRecord(
+                key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
+            ).line
             guard line.count < SealedLine.maximumLength else {
                 throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
             }
             // A failed line that was tried again to the same end adds nothing.
-            if known.isStored, try holdsAlready(known, line) { return }
-            let journal = try openedJournal()
-            line.append(0x0a)
-            do {
-                try line.withUnsafeBytes { try journal.write($0, at: journalEnd) }
-            } catch {
-                // Not needed for safety, as a torn line is cut off on resume; but it is tidier.
-                try? journal.truncate(to: journalEnd)
-                throw error
-            }
-            var stored = known
-            stored.store(at: journalEnd, length: line.count - 1, failed: failed, inOutput: false)
-            journalEnd += line.count
-            try index.set(number, stored)
-            carried[known.nameHash] = nil
-            policy.written()
-            if policy.isDue(now: now()) { try syncJournal() }
+            if known.isStored, try holdsAlready(known, result, key, position, line) { return }
+            let offset = try journal.append(line)
+            try claims.store(number, at: offset, length: line.count, failed: result.isFailed)
+            try journal.syncIfDue()
         }
     }
 
-    private func holdsAlready(_ known: ResultIndex.Entry, _ line: [UInt8]) throws -> Bool {
-        guard let file = known.isInOutput ? earlierOutput : journal else { return false }
+    private func holdsAlready(
+        _ known: ResultIndex.Entry, _ result: GenerationResult, _ key: WorkKey, _ position: Int,
+        _ line: [UInt8]
+    ) throws -> Bool {
+        if known.isInOutput {
+            let place = ResultPlace(key: key, index: position / options.samples)
+            return try earlierOutput?.holds(result, at: place, known) ?? false
+        }
+        guard let file = journal.file else { return false }
         var stored = [UInt8](repeating: 0, count: Int(known.length))
         let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
-        guard count == stored.count else { throw changedUnderneath(file.path) }
-        return try stored.withUnsafeBytes { old in
-            try line.withUnsafeBytes { new in
-                var ignored = 0
-                guard known.isInOutput else { return Platform.areEqual(old, new) }
-                guard let before = RecordLine(output: old, index: &ignored),
-                    let after = RecordLine(journal: new)
-                else { throw changedUnderneath(file.path) }
-                return Platform.areEqual(
-                    UnsafeRawBufferPointer(rebasing: old[before.rest]),
-                    UnsafeRawBufferPointer(rebasing: new[after.rest]))
-            }
-        }
+        guard count == stored.count else { throw StoreError.changedUnderneath(file.path) }
+        return stored == line
     }
 
     package var idScratch: Scratch {
-        Scratch(path: paths.idScratch, residentCount: residentCount, in: system)
+        Scratch(path: paths.idScratch, residentCount: options.residentCount, in: system)
     }
 
     package func saveInFlight(_ records: [InFlightRecord]) throws {
         if let failure { throw failure }
         // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
-        if journal == nil, records.isEmpty { return }
+        if journal.file == nil, records.isEmpty { return }
         try failing {
-            for record in records { carried[nameHash(record.key, repetition: 0)] = nil }
             progress.savedAt = Date().timeIntervalSince1970
-            _ = try openedJournal()
-            try syncJournal()
+            try journal.begin()
+            try journal.sync()
             inFlight = try InFlightFile.write(
-                records + carried.values, progress: progress, run: fingerprint.digest, to: place,
-                replacing: inFlight)
+                records + claims.carried(beside: records), progress: progress, run: fingerprint.digest,
+                to: place, replacing: inFlight)
         }
     }
 
     package func sync() throws {
         if let failure { throw failure }
-        try failing { try syncJournal() }
+        try failing { try journal.sync() }
     }
 
     package func suspend() throws {
         defer { close() }
-        if failure == nil { try failing { try syncJournal() } }
+        if failure == nil { try failing { try journal.sync() } }
     }
 
-    package var needsLookAhead: Bool { !prunes && earlier.losesTooMany }
+    package var needsLookAhead: Bool { !options.prunes && claims.earlier.losesTooMany }
 
     package func lookAhead(at key: WorkKey) throws {
         if let failure { throw failure }
-        try failing {
-            // A repeated id gets an error, never a result that could be lost.
-            guard let number = try index.lookUp(nameHash(key, repetition: 0)) else { return }
-            earlier.lookAhead(try index[number], contentHash: key.contentHash)
-        }
+        try failing { try claims.lookAhead(at: key) }
     }
 
     package func inputEnds(_ end: InputEnd) throws {
@@ -307,10 +200,10 @@ package final class JournalStore: ResultStore {
 
     package func finish(count: Int) throws {
         if let failure { throw failure }
-        precondition(count == positions.count, "every position is claimed")
+        precondition(count == claims.count, "every position is claimed")
         defer { close() }
-        if journal != nil { try failing(syncJournal) }
-        try checkLosses(inputEnd ?? InputEnd(lines: count / samples))
+        try failing { try journal.sync() }
+        try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
             if try !isUnchanged() {
                 try writeOutput()
@@ -336,55 +229,8 @@ package final class JournalStore: ResultStore {
     }
 
     private func close() {
-        closedJournal = journalPath
-        journal = nil
+        journal.close()
         earlierOutput = nil
         lock.release()
-    }
-
-    private func syncJournal() throws {
-        guard let journal, policy.isPending else { return }
-        let start = now()
-        try journal.sync()
-        // Writing on into a file that someone has removed would lose it all at the end.
-        guard try journal.isInPlace() else {
-            throw StoreError(
-                .io, path: paths.journal, "was removed or replaced while the run was writing it.")
-        }
-        policy.synced(from: start, to: now())
-    }
-
-    /// The journal, made at the first need, so that a run with nothing to do leaves nothing behind.
-    func openedJournal() throws -> File {
-        if let journal { return journal }
-        let header = JournalHeader(fingerprint: fingerprint, usesOutput: usesOutput).line()
-        // Locked from its beginning, see `lockJournal`.
-        let opened = try place.makeOwnFile(paths.journalDraft)
-        do {
-            try header.withUnsafeBytes { try opened.write($0, at: 0) }
-            try opened.sync()
-            try opened.moveNew(to: paths.journal)
-        } catch {
-            try? opened.remove()
-            throw error
-        }
-        try system.syncFolder(paths.folder)
-        journal = opened
-        journalEnd = header.count
-        return opened
-    }
-
-    /// A second lock, for the case that someone removed the lock file of a run that is alive.
-    func lockJournal(_ file: File) throws {
-        guard try file.lock(exclusive: true) else {
-            throw StoreError(.locked, path: paths.journal, "another run is writing it.")
-        }
-    }
-
-    func changedUnderneath(_ path: String) -> StoreError {
-        StoreError(
-            .io, path: path,
-            "was changed or damaged while the run was using it. Run the same command again; only what is "
-                + "damaged is done anew.")
     }
 }

@@ -9,48 +9,68 @@ package struct OutputCheck: Sendable, Equatable {
     /// Results without a sum: an earlier version of phibatch wrote them.
     package var unsummed = 0
 
+    /// - Parameter format: of the output.
     /// - Returns: nil if there is no output.
-    /// - Throws: `StoreError` if it can't be read.
+    /// - Throws: `StoreError` if it can't be read, or has no record though its format needs one.
     package static func read(
-        output: String, system: any FileSystem = POSIXFileSystem()
+        output: String, format: any ResultFormat = ResultFormats.standard,
+        system: any FileSystem = POSIXFileSystem()
     ) throws -> OutputCheck? {
-        let paths = try OutputPaths(output: output, in: system)
+        let paths = try OutputPaths(output: output, format: format, in: system)
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
             let file = try File.openIfPresent(paths.output, .read, in: system)
         else { return nil }
         var check = OutputCheck()
-        var sums = OutputSums()
-        var firstUnsummed: Int?
-        func differs(at line: Int) {
-            check.different += 1
-            check.firstDifferent = min(check.firstDifferent ?? line, line)
+        if let format = format as? any SelfRecordingFormat {
+            try check.read(file, format)
+        } else {
+            try check.read(file, format, paths, in: system)
         }
+        return check
+    }
+
+    private mutating func differs(at line: Int) {
+        different += 1
+        firstDifferent = min(firstDifferent ?? line, line)
+    }
+
+    private mutating func read(_ file: File, _ format: any SelfRecordingFormat) throws {
+        var lineCheck = format.makeCheck()
+        var firstUnsummed: Int?
         let end = try LineScanner(file: file).forEachLine { line in
-            check.lines += 1
-            var ignored = 0
-            guard line.isWhole, let record = RecordLine(output: line.bytes, index: &ignored) else {
-                differs(at: check.lines)
-                return true
-            }
-            let fits = sums.fits(record, line.bytes)
-            if record.sum == nil {
-                check.unsummed += 1
-                firstUnsummed = firstUnsummed ?? check.lines
-            } else if !fits {
-                differs(at: check.lines)
+            lines += 1
+            switch line.isWhole ? lineCheck.check(line.bytes) : .different {
+            case .asWritten: break
+            case .different: differs(at: lines)
+            case .unknown:
+                unsummed += 1
+                firstUnsummed = firstUnsummed ?? lines
             }
             return true
         }
         if end < (try file.info().size) {
-            check.lines += 1
-            differs(at: check.lines)
+            lines += 1
+            differs(at: lines)
         }
         // Beside results with sums, one without can't be an earlier version's.
-        if let firstUnsummed, check.unsummed + check.different < check.lines {
-            check.different += check.unsummed
-            check.unsummed = 0
-            check.firstDifferent = min(check.firstDifferent ?? firstUnsummed, firstUnsummed)
+        if let firstUnsummed, unsummed + different < lines {
+            different += unsummed
+            unsummed = 0
+            firstDifferent = min(firstDifferent ?? firstUnsummed, firstUnsummed)
         }
-        return check
+    }
+
+    private mutating func read(
+        _ file: File, _ format: any ResultFormat, _ paths: OutputPaths, in system: any FileSystem
+    ) throws {
+        let record = try OutputRecord.needed(for: file, format, at: paths, in: system)
+        var start: [UInt8] = []
+        var encoder = format.makeEncoder(for: ResultRun(digest: record.header.run, samples: 1))
+        encoder.begin(&start)
+        let isWhole = try RecordedOutput(record: record.file, output: file).forEachResult(start: start) {
+            lines += 1
+            if $0 == nil { differs(at: lines) }
+        }
+        if !isWhole, different == 0 { differs(at: 1) }
     }
 }

@@ -7,15 +7,19 @@ import Foundations
 /// nobody gives by chance; they are fixed, so that what a killed run left is found without listing the folder.
 struct OutputPaths: Equatable {
     let output: String
+    /// Whether what a finished output holds is known by a file beside it.
+    let keepsRecord: Bool
     var journal: String { output + ".journal" }
     var inFlight: String { output + ".journal.inflight" }
     var lock: String { output + ".lock" }
+    var record: String { output + ".record" }
 
     // Drafts of the output and of these, and what a run tries the place with.
     var draft: String { output + ".phibatch-new" }
     var journalDraft: String { output + ".phibatch-journal" }
     var inFlightDraft: String { output + ".phibatch-inflight" }
     var lockDraft: String { output + ".phibatch-lock" }
+    var recordDraft: String { output + ".phibatch-record" }
     /// The longest name of all, so that none of the others is too long.
     var trial: String { output + ".phibatch-trial-of-place" }
     // The names that two kinds of scratch files have for an instant.
@@ -26,10 +30,11 @@ struct OutputPaths: Equatable {
     var own: [(path: String, use: RunFile.Use)] {
         [
             (journal, .journal), (inFlight, .inFlight), (lock, .lock), (lockDraft, .lockDraft),
-        ] + drafts
+        ] + (keepsRecord ? [(record, .record), (recordDraft, .recordDraft)] : []) + drafts
     }
 
-    /// What nobody uses when a run begins. (The lock's draft is there whenever another run tries for the lock.)
+    /// What nobody uses when a run begins. (The lock's draft is there whenever another run tries for the lock. The
+    /// draft of a record may be that of the output, see `OutputRecord`.)
     var drafts: [(path: String, use: RunFile.Use)] {
         [
             (draft, .outputDraft), (journalDraft, .journalDraft), (inFlightDraft, .inFlightDraft),
@@ -39,7 +44,10 @@ struct OutputPaths: Equatable {
 
     var folder: String { Paths.folder(of: output) }
 
-    init(output: String, in system: any FileSystem) throws(StoreError) {
+    /// - Parameter format: of the output; one that is no record of itself has a file more.
+    init(
+        output: String, format: any ResultFormat = ResultFormats.standard, in system: any FileSystem
+    ) throws(StoreError) {
         var path = output
         var links = 0
         do {
@@ -68,5 +76,6 @@ struct OutputPaths: Equatable {
             throw StoreError(.cannotCreate, path: output, "\(error)")
         }
         self.output = path
+        keepsRecord = !(format is any SelfRecordingFormat)
     }
 }

@@ -56,7 +56,14 @@ struct OutputPlace {
     /// - Throws: `StoreError`: `cannotCreate` if the output can't be put in place, `mismatch` if something that
     ///   isn't ours has the name of one of our files.
     mutating func prepare() throws(StoreError) {
-        for (path, use) in paths.drafts { try RunFile.removeLeftover(path, use, in: system) }
+        // Some formats begin as anything may. Then the record that is written beside the draft says whose it is.
+        var isWritten = false
+        if paths.keepsRecord {
+            isWritten = try RunFile.open(paths.recordDraft, .recordDraft, .readOwn, in: system) != nil
+        }
+        for (path, use) in paths.drafts {
+            try RunFile.removeLeftover(path, use, isKnown: isWritten && use == .outputDraft, in: system)
+        }
         let draft = try RunFile.create(paths.trial, mode: draftMode, in: system)
         do {
             if let earlier {

@@ -70,11 +70,11 @@ final class ResultIndex {
 
     func set(_ number: Int, _ entry: Entry) throws(StoreError) { try entries.set(number, entry) }
 
-    /// - Parameter id: the JSON string that stands in the files.
-    static func nameHash(id: UnsafeRawBufferPointer, sample: Int, repetition: Int) -> UInt64 {
+    static func nameHash(_ key: WorkKey, repetition: Int) -> UInt64 {
         var hasher = Hasher()
-        hasher.combine(bytes: id)
-        hasher.combine(sample)
+        var id = key.id
+        id.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(key.sample)
         hasher.combine(repetition)
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
@@ -125,5 +125,39 @@ final class ResultIndex {
     func beginClaims() {
         repetitions = [:]
         readAheadEnd = entries.count
+    }
+}
+
+/// What the files of an earlier run hold.
+extension ResultIndex {
+    /// A record of the journal: replaces what was known before.
+    /// - Returns: whether that was a result in the output, for another content of the line.
+    func store(_ record: JournalRecord, at offset: Int, length: Int) throws -> Bool {
+        let name = Self.nameHash(record.key, repetition: record.repetition)
+        var entry = Entry(
+            nameHash: name, contentHash: record.key.contentHash, repetition: record.repetition)
+        entry.store(at: offset, length: length, failed: record.result.isFailed, inOutput: false)
+        guard let number = try find(name) else {
+            _ = try insert(entry)
+            return false
+        }
+        let known = try self[number]
+        try set(number, entry)
+        return known.isInOutput && !known.isFailed && known.contentHash != entry.contentHash
+    }
+
+    /// The next result of an output, where the same id again is a repetition.
+    func storeNext(_ recorded: RecordedResult, at offset: Int, length: Int) throws {
+        var name = Self.nameHash(recorded.key, repetition: 0)
+        var repetition = 0
+        if try find(name) != nil {
+            repetition = try nextRepetition(of: name) {
+                try find(Self.nameHash(recorded.key, repetition: $0)) != nil
+            }
+            name = Self.nameHash(recorded.key, repetition: repetition)
+        }
+        var entry = Entry(nameHash: name, contentHash: recorded.key.contentHash, repetition: repetition)
+        entry.store(at: offset, length: length, failed: recorded.isFailed, inOutput: true)
+        _ = try insert(entry)
     }
 }

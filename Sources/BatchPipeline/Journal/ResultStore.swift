@@ -54,18 +54,15 @@ package struct InputEnd: Sendable, Equatable {
 /// `append` for those that were not done, in any order, and `finish` at the end.
 /// All calls come from one thread at a time.
 ///
-/// A result is handed over without what the store knows itself: the store puts `id`, `index` (the
-/// position's line) and, if there are several, `sample` before its members, and `line_hash` and `run`
-/// behind them. So a kept result fits wherever an edit of the input has moved its line.
+/// A result is handed over as what came of the work; where it stands in an output, and how it looks there, is the
+/// store's. So a kept result fits wherever an edit of the input has moved its line.
 package protocol ResultStore: AnyObject {
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: WorkKey, position: Int) throws -> StoredState
-    /// Takes one finished result: the text of a JSON object on one line, without `id`, `index`, `sample`,
-    /// `line_hash` and `run`; that of a failed one starts with the member `error`.
-    /// On return it is handed over; it is durable after the next `sync` (which the store also does by
-    /// itself, in groups). A later result of the same position replaces an earlier one.
-    func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws
+    /// Takes one finished result. On return it is handed over; it is durable after the next `sync` (which the store
+    /// also does by itself, in groups). A later result of the same position replaces an earlier one.
+    func append(_ result: GenerationResult, key: WorkKey, position: Int) throws
     /// Replaces the saved set of in-flight completions. Those of an earlier run that were not taken up
     /// yet are kept.
     func saveInFlight(_ records: [InFlightRecord]) throws

@@ -9,6 +9,8 @@ enum RunFile {
         case journalDraft = "draft of the journal"
         case inFlightDraft = "draft of the file of completions under way"
         case lockDraft = "draft of the lock"
+        case record = "record of the output"
+        case recordDraft = "draft of the record of the output"
         /// Never written to under its name.
         case scratch = "scratch file"
     }
@@ -64,15 +66,16 @@ enum RunFile {
     }
 
     /// Removes what a killed run left half written.
+    /// - Parameter isKnown: something else than its content says that it is ours.
     /// - Throws: `StoreError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
     static func removeLeftover(
-        _ path: String, _ use: Use, in system: any FileSystem
+        _ path: String, _ use: Use, isKnown: Bool = false, in system: any FileSystem
     ) throws(StoreError) {
         // Most often there is nothing.
         guard try system.entryIfPresent(path) != nil else { return }
         guard let file = try openUnchecked(path, use, .readOwn, in: system) else { return }
         guard try file.lock(exclusive: true) else { throw inUse(path) }
-        guard try isOurs(file, use) else { throw foreign(path, use) }
+        if !isKnown { guard try isOurs(file, use) else { throw foreign(path, use) } }
         try file.remove()
     }
 
@@ -103,8 +106,9 @@ enum RunFile {
             case .journal: return try holdsSealedLine(file, marker: "\"phibatch_journal\":")
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
             case .lock: return try OutputLock.holder(in: file) != nil
-            case .outputDraft: return try begins(file, with: "{\"id\":")
-            case .journalDraft, .inFlightDraft: return try begins(file, with: SealedLine.start)
+            case .record: return try holdsSealedLine(file, marker: OutputRecord.marker)
+            case .outputDraft: return try begins(file, with: NativeLine.start)
+            case .journalDraft, .inFlightDraft, .recordDraft: return try begins(file, with: SealedLine.start)
             case .lockDraft: return try begins(file, with: "{\"pid\":")
             case .scratch: return try file.info().size == 0
             }
@@ -116,7 +120,7 @@ enum RunFile {
     }
 
     /// Any line with a valid sum will do: the first one may be damaged. So will a first line that begins as
-    /// ours does, with nothing behind it that could be checked.
+    /// ours does, with nothing after it that could be checked.
     private static func holdsSealedLine(_ file: File, marker: StaticString) throws -> Bool {
         var found = false
         try LineScanner(file: file).forEachLine { line in

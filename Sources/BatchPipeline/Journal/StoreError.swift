@@ -60,6 +60,13 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
                 + "and run the same command again", error)
     }
 
+    static func changedUnderneath(_ path: String) -> StoreError {
+        StoreError(
+            .io, path: path,
+            "was changed or damaged while the run was using it. Run the same command again; only what is "
+                + "damaged is done anew.")
+    }
+
     /// The exit code that sysexits gives this.
     package var exitCode: Int32 {
         switch kind {

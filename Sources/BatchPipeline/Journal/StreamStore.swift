@@ -3,17 +3,17 @@ import Foundations
 /// Results that go to a stream (`output: -`) in input order, as soon as no earlier one is missing.
 ///
 /// There is no file beside a stream, so there is no journal and no resuming. Results that come early
-/// are held in memory; `positionLimit` keeps that bounded.
+/// are held in memory, as the journal would have them; `positionLimit` keeps that bounded.
 package final class StreamStore: ResultStore {
     package let idScratch: Scratch
     private let descriptor: Int32
     private let system: any FileSystem
-    private let fingerprint: RunFingerprint
-    private let samples: Int
+    private let run: ResultRun
+    private var encoder: any ResultEncoder
     private let heldLimit: Int
     private var held: [Int: [UInt8]] = [:]
     private var heldBytes = 0
-    private var sums = OutputSums()
+    private var hasBegun = false
     private var next = 0
     private var claimed = 0
     private var failure: StoreError?
@@ -22,17 +22,19 @@ package final class StreamStore: ResultStore {
     ///
     /// - Parameters:
     ///   - descriptor: where to write; 1 is stdout. It is not closed.
+    ///   - format: how the results look.
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
     ///   - idScratch: where the ids of very many lines may go: there is no folder beside a stream.
     package init(
-        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1, heldLimit: Int = 64 << 20,
+        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
+        format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
         idScratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) {
         precondition(samples > 0, "a line has at least one sample")
         Platform.ignoreBrokenPipes()
         self.descriptor = descriptor
-        self.fingerprint = fingerprint
-        self.samples = samples
+        run = ResultRun(digest: fingerprint.digest, samples: samples)
+        encoder = format.makeEncoder(for: run)
         self.heldLimit = heldLimit
         self.idScratch = idScratch
         self.system = system
@@ -48,27 +50,39 @@ package final class StreamStore: ResultStore {
     }
 
     /// - Throws: `StoreError` of kind `closedStream` if the reader has gone, else `io`.
-    package func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
         if let failure { throw failure }
-        RecordLine.check(result, failed: failed)
         precondition(position >= next && position < claimed && held[position] == nil, "each position once")
-        var line = Array("{\"id\":".utf8)
-        JSONBytes.append(key.id, to: &line)
-        RecordLine.appendPlace(index: position / samples, sample: samples > 1 ? key.sample : nil, to: &line)
-        RecordLine.appendRest(result, contentHash: key.contentHash, run: fingerprint.digest, to: &line)
-        heldBytes += line.count
-        held[position] = line
-        while var line = held.removeValue(forKey: next) {
-            heldBytes -= line.count
-            next += 1
-            var ignored = 0
-            guard let record = line.withUnsafeBytes({ RecordLine(output: $0, index: &ignored) }) else {
-                preconditionFailure("a line of ours is one of an output's")
-            }
-            sums.seal(&line, from: 0, like: record)
-            line.append(0x0a)
-            try write(line)
+        guard position == next else {
+            let line = JournalRecord(key: key, repetition: 0, run: run.digest, result: result).line
+            heldBytes += line.count
+            held[position] = line
+            return
         }
+        try put(result, key)
+        while let line = held.removeValue(forKey: next) {
+            heldBytes -= line.count
+            guard let record = line.withUnsafeBytes({ JournalRecord($0, keeps: true) }) else {
+                preconditionFailure("a record of ours can be read")
+            }
+            try put(record.result, record.key)
+        }
+    }
+
+    /// The result of the next position.
+    private func put(_ result: GenerationResult, _ key: WorkKey) throws {
+        var bytes = begun()
+        encoder.append(result, at: ResultPlace(key: key, index: next / run.samples), to: &bytes)
+        next += 1
+        try write(bytes)
+    }
+
+    /// What stands before the first result, the first time.
+    private func begun() -> [UInt8] {
+        var bytes: [UInt8] = []
+        if !hasBegun { encoder.begin(&bytes) }
+        hasBegun = true
+        return bytes
     }
 
     private func write(_ line: [UInt8]) throws {
@@ -100,6 +114,7 @@ package final class StreamStore: ResultStore {
     package func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == next, "every position is done")
+        try write(begun())
     }
 
     package func suspend() throws {}

@@ -23,7 +23,6 @@ final class JobRun: RequestSource {
 
     private let queue: WorkQueue
     private let feeder: LineFeeder
-    private let results: ResultRecord
     private var hasStarted = false
     /// Taken from the queue, but not to be started yet.
     private var first: Request?
@@ -57,7 +56,6 @@ final class JobRun: RequestSource {
         workers = job.workerCount
         queue = WorkQueue(countLimit: max(64, 2 * workers))
         feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue)
-        results = ResultRecord(job: job)
     }
 
     // MARK: Requests
@@ -109,9 +107,9 @@ final class JobRun: RequestSource {
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         let label = sequence.request.work
         close(label)
-        let line = results.encode(sequence, label, provenance: provenance)
+        let result = GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
-        try store.use { try $0.append(line, key: label.key, position: label.position, failed: false) }
+        try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
 
     func refused(_ request: Request, _ refusal: Refusal) throws {
@@ -142,8 +140,8 @@ final class JobRun: RequestSource {
                     FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
             }
         }
-        let line = results.encode(error, label)
-        try store.use { try $0.append(line, key: label.key, position: label.position, failed: true) }
+        let result = GenerationResult(error, label, job: job)
+        try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
 
     // MARK: The end

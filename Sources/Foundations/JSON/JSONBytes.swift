@@ -60,3 +60,12 @@ package enum JSONBytes {
         UInt8(value) + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether these are the bytes of `text`: a name that was read, and one that is known.
+    package func spells(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        for index in 0..<count where self[index] != text.utf8Start[index] { return false }
+        return true
+    }
+}

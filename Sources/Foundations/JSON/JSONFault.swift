@@ -32,5 +32,5 @@ package struct JSONLimits: Sendable {
     /// A file of a model folder; real ones nest less than ten levels.
     package static let file = JSONLimits(depth: 64, values: 4_000_000)
     /// A line of a file that phibatch itself writes: a completion has some values for each token.
-    package static let ownLine = JSONLimits(depth: 16, values: 1 << 26)
+    package static let ownLine = JSONLimits(depth: 128, values: 1 << 26)
 }

@@ -15,7 +15,8 @@ import Testing
         let second = try folder.text("out.jsonl").split(separator: "\n")[1]
         #expect(
             second.replacing(/,"sum":"[0-9a-f]{16}"/, with: "") == """
-                {"id":"line-1","index":1,"text":"re: prompt 1","usage":{"prompt_tokens":1,"completion_tokens":7},\
+                {"id":"line-1","index":1,"text":"re: prompt 1","finish_reason":null,\
+                "usage":{"prompt_tokens":1,"completion_tokens":7},"seed":0,\
                 "line_hash":"\(padded)","run":"\(run)"}
                 """)
         #expect(store.didReplaceOutput)
@@ -148,14 +149,15 @@ import Testing
             for position in 0..<4 {
                 let key = WorkKey(id: "l\(position / 2)", sample: position % 2, contentHash: 5)
                 if try store.claim(key, position: position) == .new {
-                    try store.append("{}", key: key, position: position, failed: false)
+                    let result = TestLine(id: key.id, content: "x").result
+                    try store.append(result, key: key, position: position)
                 }
             }
             try store.finish(count: 4)
             return store
         }
         #expect(try run().report.new == 4)
-        #expect(try folder.text("out.jsonl").contains(#"{"id":"l1","index":1,"sample":1,"line_hash":"#))
+        #expect(try folder.text("out.jsonl").contains(#"{"id":"l1","index":1,"sample":1,"text":"re: x","#))
         let again = try run()
         #expect(again.report.kept == 4)
         #expect(!again.didReplaceOutput)
@@ -164,13 +166,15 @@ import Testing
     @Test func inFlightCompletionsSurviveUntilTakenUp() throws {
         let lines = TestLine.make(4)
         let folder = try TestFolder()
+        let token = LogprobEntry.Token(text: "a\"", id: 7, logprob: -0.1, bytes: [0x61, 0xff])
+        let entries = [[], [token], [token, token]].map { LogprobEntry(token: token, top: $0).encoded }
         let records = lines.map {
-            InFlightRecord(key: $0.key, tokens: [5, -1, 7], logprobs: ["{\"a\":1}", "\"", ""])
+            InFlightRecord(key: $0.key, tokens: [5, -1, 7], logprobs: entries)
         }
         var store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
         try store.saveInFlight(records)
-        try store.append(lines[0].result, key: lines[0].key, position: 0, failed: false)
+        try store.append(lines[0].result, key: lines[0].key, position: 0)
         try store.suspend()
         // A run that only gets to the first two saves the others on.
         store = try openStore(folder)

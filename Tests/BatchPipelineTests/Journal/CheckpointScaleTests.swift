@@ -12,9 +12,11 @@ import Testing
         WorkKey(id: "request-\(number)", contentHash: UInt64(number) &* 0x9e37_79b9_7f4a_7c15)
     }
 
-    private let result =
-        "{\"text\":\"" + String(repeating: "All work and no play. ", count: 7)
-        + "\",\"finish_reason\":\"stop\",\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":40},\"seed\":17}"
+    private let result = GenerationResult.completion(
+        .init(
+            text: String(repeating: "All work and no play. ", count: 7), finishReason: .stop,
+            promptTokens: 12, completionTokens: 40, seed: 17,
+            timing: .init(queued: 0.25, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67)))
 
     private func timed<T>(_ what: String, _ body: () throws -> T) throws -> T {
         let start = JournalStore.monotonicSeconds()
@@ -42,7 +44,7 @@ import Testing
             // In blocks of 16, back to front, as workers would end.
             for position in 0..<count {
                 let place = min(count - 1, position | 15) - (position & 15)
-                try store.append(result, key: key(place), position: place, failed: false)
+                try store.append(result, key: key(place), position: place)
             }
             try store.suspend()
         }
@@ -70,7 +72,7 @@ import Testing
             var key = key(number)
             if position == 10 { key.contentHash = 1 }
             if try store.claim(key, position: position) == .new {
-                try store.append(result, key: key, position: position, failed: false)
+                try store.append(result, key: key, position: position)
             }
         }
         #expect(store.report == ResumeReport(kept: count - 1, changed: 1))

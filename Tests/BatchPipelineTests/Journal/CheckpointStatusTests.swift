@@ -64,7 +64,7 @@ import Testing
         for position in [1, 0, 4, 2, 3] {
             #expect(store.positionLimit > 0)
             try store.append(
-                lines[position].result, key: lines[position].key, position: position, failed: false)
+                lines[position].result, key: lines[position].key, position: position)
             counts.append(try folder.bytes("stream").count { $0 == 0x0a })
         }
         #expect(counts == [0, 2, 2, 3, 5])
@@ -77,11 +77,11 @@ import Testing
         let (store, _) = try stream(try TestFolder(), heldLimit: 100)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }
         #expect(store.positionLimit == .max)
-        try store.append(lines[2].result, key: lines[2].key, position: 2, failed: false)
+        try store.append(lines[2].result, key: lines[2].key, position: 2)
         #expect(store.positionLimit == 1)
-        try store.append(lines[0].result, key: lines[0].key, position: 0, failed: false)
+        try store.append(lines[0].result, key: lines[0].key, position: 0)
         #expect(store.positionLimit == 2)
-        try store.append(lines[1].result, key: lines[1].key, position: 1, failed: false)
+        try store.append(lines[1].result, key: lines[1].key, position: 1)
         #expect(store.positionLimit == .max)
     }
 
@@ -93,7 +93,7 @@ import Testing
         let line = TestLine.make(1)[0]
         _ = try store.claim(line.key, position: 0)
         let error = #expect(throws: StoreError.self) {
-            try store.append(line.result, key: line.key, position: 0, failed: false)
+            try store.append(line.result, key: line.key, position: 0)
         }
         #expect(error?.kind == .closedStream)
         #expect(error?.exitCode == 74)

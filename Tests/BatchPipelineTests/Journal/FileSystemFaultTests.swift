@@ -144,7 +144,7 @@ import Testing
         let key = Self.lines[0].key
         _ = try store.claim(key, position: 0)
         let first = #expect(throws: StoreError.self) {
-            try store.append(Self.lines[0].result, key: key, position: 0, failed: false)
+            try store.append(Self.lines[0].result, key: key, position: 0)
         }
         let second = #expect(throws: StoreError.self) { try store.sync() }
         #expect(first == second)
@@ -173,7 +173,7 @@ import Testing
         let store = try openStore(folder)
         let line = Self.lines[0]
         _ = try store.claim(line.key, position: 0)
-        try store.append(line.result, key: line.key, position: 0, failed: false)
+        try store.append(line.result, key: line.key, position: 0)
         try FileManager.default.removeItem(at: folder.url)
         let error = #expect(throws: StoreError.self) { try store.sync() }
         #expect(error?.exitCode == 74)

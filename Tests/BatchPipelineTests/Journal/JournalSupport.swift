@@ -205,10 +205,10 @@ struct TestLine: Equatable {
             id: id,
             contentHash: content.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     }
-    var result: String {
+    var result: GenerationResult {
         fails
-            ? #"{"error":{"code":"bad","message":"no \#(content)"}}"#
-            : #"{"text":"re: \#(content)","usage":{"prompt_tokens":1,"completion_tokens":7}}"#
+            ? .failure(.init(LineError(.badField, "no \(content)"), line: 1))
+            : .completion(.init(text: "re: \(content)", promptTokens: 1, completionTokens: 7))
     }
 
     static func make(_ count: Int, _ content: String = "prompt") -> [TestLine] {
@@ -253,7 +253,7 @@ struct TestRun {
         for (count, position) in rotated.enumerated() {
             if count == limit { return count }
             let line = lines[position]
-            try store.append(line.result, key: line.key, position: position, failed: line.fails)
+            try store.append(line.result, key: line.key, position: position)
             if count % 3 == 2 {
                 try store.saveInFlight([InFlightRecord(key: line.key, tokens: [1, 2, 3])])
             }

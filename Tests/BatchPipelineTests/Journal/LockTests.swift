@@ -110,7 +110,7 @@ private final class OtherProcess {
         // Even if someone removes the lock file, the journal is not written by two.
         let line = TestLine.make(1)[0]
         _ = try store.claim(line.key, position: 0)
-        try store.append(line.result, key: line.key, position: 0, failed: false)
+        try store.append(line.result, key: line.key, position: 0)
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.lock"))
         let error = #expect(throws: StoreError.self) { try openStore(folder) }
         #expect(error?.kind == .locked)

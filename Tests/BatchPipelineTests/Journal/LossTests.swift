@@ -211,7 +211,7 @@ import Testing
         try folder.write(Array("another run's".utf8), to: "out.jsonl.journal")
         #expect(store.journalPath == nil)
         let key = TestLine.make(3)[2].key
-        try store.append(TestLine.make(3)[2].result, key: key, position: 2, failed: false)
+        try store.append(TestLine.make(3)[2].result, key: key, position: 2)
         let error = #expect(throws: StoreError.self) { try store.sync() }
         #expect(error?.message.contains("removed or replaced") == true)
         try store.suspend()

@@ -75,13 +75,16 @@ import Testing
     }
 
     @Test func theTimeAResultTookDoesNotCount() throws {
-        func sums(_ seconds: String) throws -> [String] {
+        func sums(_ seconds: Double) throws -> [String] {
             let folder = try TestFolder()
             let store = try openStore(folder)
             let line = TestLine.make(1)[0]
             _ = try store.claim(line.key, position: 0)
-            let result = #"{"text":"a \"timing\":{}","seed":1,"timing":{"queued":\#(seconds),"decode":2}}"#
-            try store.append(result, key: line.key, position: 0, failed: false)
+            let result = GenerationResult.completion(
+                .init(
+                    text: "a \"timing\":{}", promptTokens: 1, completionTokens: 1, seed: 1,
+                    timing: .init(queued: seconds, prefill: 0, decode: 2, tokensPerSecond: 1)))
+            try store.append(result, key: line.key, position: 0)
             try store.finish(count: 1)
             #expect(try OutputCheck.read(output: folder.path("out.jsonl")) == OutputCheck(lines: 1))
             let text = try folder.text("out.jsonl")
@@ -89,8 +92,8 @@ import Testing
             #expect(try OutputCheck.read(output: folder.path("out.jsonl"))?.firstDifferent == 1)
             return text.matches(of: /"sum":"([0-9a-f]*)"/).map { String($0.1) }
         }
-        let first = try sums("0.25")
-        #expect(try first == sums("12.5") && first.count == 1)
+        let first = try sums(0.25)
+        #expect(try first == sums(12.5) && first.count == 1)
     }
 
     @Test func resultsWithoutSumsAreStillResults() throws {

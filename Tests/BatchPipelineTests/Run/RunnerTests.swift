@@ -178,8 +178,8 @@ import Testing
             func claim(_ key: WorkKey, position: Int) throws -> StoredState {
                 try inner.claim(key, position: position)
             }
-            func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
-                try inner.append(result, key: key, position: position, failed: failed)
+            func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+                try inner.append(result, key: key, position: position)
             }
             func saveInFlight(_ records: [InFlightRecord]) throws {}
             func sync() throws {}
@@ -215,8 +215,8 @@ import Testing
                 _ = try inner.claim(key, position: position)
                 return .inFlight(InFlightRecord(key: key, tokens: tokens, logprobs: tokens.map { _ in "{}" }))
             }
-            func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
-                try inner.append(result, key: key, position: position, failed: failed)
+            func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+                try inner.append(result, key: key, position: position)
             }
             func saveInFlight(_ records: [InFlightRecord]) throws {}
             func sync() throws {}

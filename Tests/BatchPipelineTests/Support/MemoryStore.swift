@@ -1,18 +1,15 @@
-import BatchPipeline
+import Foundations
+
+@testable import BatchPipeline
 
 /// What a journal does, in memory: survives a run and serves the next one.
 final class MemoryStore: ResultStore {
-    struct Entry {
-        var result: String
-        var failed: Bool
-    }
-
     private struct Slot: Hashable {
         var key: WorkKey
         var repetition: Int
     }
 
-    private var results: [Slot: Entry] = [:]
+    private var results: [Slot: GenerationResult] = [:]
     private var saved: [WorkKey: InFlightRecord] = [:]
     private var slots: [Slot] = []
     private var repetitions: [WorkKey: Int] = [:]
@@ -30,17 +27,16 @@ final class MemoryStore: ResultStore {
         let slot = Slot(key: key, repetition: repetitions[key, default: 0])
         repetitions[key, default: 0] += 1
         slots.append(slot)
-        if let entry = results[slot] { return .done(failed: entry.failed) }
+        if let result = results[slot] { return .done(failed: result.isFailed) }
         return saved[key].map { .inFlight($0) } ?? .new
     }
 
-    func append(_ result: String, key: WorkKey, position: Int, failed: Bool) throws {
+    func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
         if let error = failAppend?(appended) { throw error }
         appended += 1
         precondition(slots[position].key == key)
-        precondition(result.hasPrefix("{\"error\":") == failed)
         saved[key] = nil
-        results[slots[position]] = Entry(result: result, failed: failed)
+        results[slots[position]] = result
     }
 
     func saveInFlight(_ records: [InFlightRecord]) throws {
@@ -53,10 +49,16 @@ final class MemoryStore: ResultStore {
     func finish(count: Int) throws {
         precondition(count == slots.count)
         output = slots.enumerated().map { position, slot in
-            let entry = results[slot]
-            precondition(entry != nil, "position \(position) is not done")
-            return "{\"id\":\"\(slot.key.id)\",\"index\":\(position / samples),"
-                + (entry?.result.dropFirst() ?? "")
+            guard let result = results[slot] else { preconditionFailure("position \(position) is not done") }
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.key("id")
+                writer.string(slot.key.id)
+                writer.key("index")
+                writer.int(position / samples)
+                ResultCoding.write(result, to: &writer)
+            }
+            return writer.text
         }
         beginAgain()
     }

@@ -110,8 +110,11 @@ private func takeUp(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
         }
         for position in open {
             try store.saveInFlight([InFlightRecord(key: keys[position], tokens: [1, 2])])
-            let result = position == 1 ? #"{"error":{"code":"bad"}}"# : #"{"text":"re"}"#
-            try store.append(result, key: keys[position], position: position, failed: position == 1)
+            let result: GenerationResult =
+                position == 1
+                ? .failure(.init(LineError(.badField, "bad"), line: 2))
+                : .completion(.init(text: "re", promptTokens: 1, completionTokens: 2))
+            try store.append(result, key: keys[position], position: position)
         }
         try store.finish(count: keys.count)
     } catch is StoreError {

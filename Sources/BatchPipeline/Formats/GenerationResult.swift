@@ -1,0 +1,92 @@
+import BatchEngine
+
+/// What came of one piece of work, whatever an output will look like. The journal stores it; a `ResultFormat` makes
+/// bytes of an output of it.
+package enum GenerationResult: Sendable, Equatable {
+    case completion(Completion)
+    case failure(Failure)
+
+    package struct Completion: Sendable, Equatable {
+        package var text: String
+        /// Nil if nobody knows.
+        package var finishReason: FinishReason?
+        package var promptTokens: Int
+        package var completionTokens: Int
+        package var seed: Int
+        /// The completion's ids; nil if the job doesn't ask for them.
+        package var tokens: [Int32]?
+        /// An entry for each token; nil if the job doesn't ask for them.
+        package var logprobs: [LogprobEntry]?
+        /// What the engine says of how the result came about.
+        package var provenance: [NamedValue]
+        /// The only part that differs between two runs of a job; nil if nobody measured it.
+        package var timing: Timing?
+
+        package init(
+            text: String, finishReason: FinishReason? = nil, promptTokens: Int, completionTokens: Int,
+            seed: Int = 0, tokens: [Int32]? = nil, logprobs: [LogprobEntry]? = nil,
+            provenance: [NamedValue] = [], timing: Timing? = nil
+        ) {
+            self.text = text
+            self.finishReason = finishReason
+            self.promptTokens = promptTokens
+            self.completionTokens = completionTokens
+            self.seed = seed
+            self.tokens = tokens
+            self.logprobs = logprobs
+            self.provenance = provenance
+            self.timing = timing
+        }
+    }
+
+    package struct NamedValue: Sendable, Equatable {
+        package var name: String
+        package var value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package struct Timing: Sendable, Equatable {
+        /// Seconds from when the request was ready to its admission, from there to its first token, and from there
+        /// to its end.
+        package var queued: Double
+        package var prefill: Double
+        package var decode: Double
+        /// Of the tokens that the last run made, from admission to the end.
+        package var tokensPerSecond: Double
+
+        package init(queued: Double, prefill: Double, decode: Double, tokensPerSecond: Double) {
+            self.queued = queued
+            self.prefill = prefill
+            self.decode = decode
+            self.tokensPerSecond = tokensPerSecond
+        }
+    }
+
+    package struct Failure: Sendable, Equatable {
+        package var error: LineError
+        /// The input's file; nil if there is but one.
+        package var file: String?
+        /// From 1, in its file.
+        package var line: Int
+
+        package init(_ error: LineError, file: String? = nil, line: Int) {
+            self.error = error
+            self.file = file
+            self.line = line
+        }
+    }
+
+    package var isFailed: Bool {
+        if case .failure = self { return true }
+        return false
+    }
+
+    package var completionTokens: Int {
+        if case .completion(let completion) = self { return completion.completionTokens }
+        return 0
+    }
+}

@@ -1,0 +1,91 @@
+import Foundations
+
+/// phibatch's own format: one JSON object a line, in UTF-8.
+///
+///     {"id":"…","index":N[,"sample":S],<members>,"line_hash":"…","run":"…","sum":"<crc64>"}
+///
+/// The members are those of `ResultCoding`. `line_hash` (the line's content) and `run` (the digest of the
+/// fingerprint) make a finished output its own record; `sum` is of all lines so far (`NativeSums`). `sample` is
+/// there if a line has several results.
+package struct NativeResults: SelfRecordingFormat {
+    package let name = "jsonl"
+
+    package init() {}
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(run: run) }
+
+    package func result(in line: UnsafeRawBufferPointer) -> RecordedResult? { NativeLine(line)?.recorded }
+
+    package func holds(_ result: GenerationResult, in line: UnsafeRawBufferPointer) -> Bool {
+        NativeLine.result(in: line) == result
+    }
+
+    package func makeCheck() -> any LineCheck { Check() }
+
+    private struct Encoder: ResultEncoder {
+        let run: ResultRun
+        private var sums = NativeSums()
+
+        init(run: ResultRun) { self.run = run }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            var writer = JSONWriter()
+            var timing = 0..<0
+            writer.object { writer in
+                writeHead(place, to: &writer)
+                timing = ResultCoding.write(result, to: &writer)
+                writer.key("line_hash")
+                writer.hex(place.key.contentHash)
+                writer.key("run")
+                writer.string(run.digest)
+            }
+            seal(writer.bytes, timing: timing, to: &output)
+        }
+
+        /// The members as they stand, perhaps edited: but at another place, and with a sum.
+        mutating func append(
+            kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8]
+        ) {
+            guard let line = NativeLine(NativeLine.withoutLineFeed(bytes)) else {
+                preconditionFailure("a kept line is one of this format")
+            }
+            var writer = JSONWriter()
+            writer.object { writeHead(place, to: &$0) }
+            let shift = writer.bytes.count - 1 - line.rest.lowerBound
+            seal(
+                writer.bytes.dropLast() + UnsafeRawBufferPointer(rebasing: bytes[line.rest])
+                    + [UInt8(ascii: "}")],
+                timing: line.timing.lowerBound + shift..<line.timing.upperBound + shift, to: &output)
+        }
+
+        private func writeHead(_ place: ResultPlace, to writer: inout JSONWriter) {
+            writer.key("id")
+            writer.string(place.key.id)
+            writer.key("index")
+            writer.int(place.index)
+            guard run.samples > 1 else { return }
+            writer.key("sample")
+            writer.int(place.key.sample)
+        }
+
+        /// Appends a line that has no sum yet, with its sum and a line feed.
+        private mutating func seal(_ line: [UInt8], timing: Range<Int>, to output: inout [UInt8]) {
+            let sum = line.withUnsafeBytes { sums.add($0, timing: timing, end: line.count - 1) }
+            output.append(contentsOf: line.dropLast())
+            output.append(contentsOf: ",\"sum\":\"".utf8)
+            JSONBytes.appendHex(sum, to: &output)
+            output.append(contentsOf: "\"}\n".utf8)
+        }
+    }
+
+    private struct Check: LineCheck {
+        private var sums = NativeSums()
+
+        mutating func check(_ bytes: UnsafeRawBufferPointer) -> LineState {
+            guard let line = NativeLine(bytes) else { return .different }
+            let fits = sums.fits(line, bytes)
+            if line.sum == nil { return .unknown }
+            return fits ? .asWritten : .different
+        }
+    }
+}

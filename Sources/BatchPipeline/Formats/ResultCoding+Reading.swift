@@ -1,0 +1,160 @@
+import BatchEngine
+import Foundations
+
+extension ResultCoding {
+    /// Reads a result's members from an object that has others too.
+    ///
+    /// A scan over very many results need not keep what it reads: then `result` has no texts and no lists, but is
+    /// nil for the same bytes.
+    struct Reader {
+        let keeps: Bool
+        private var text: String?
+        private var finishReason: FinishReason?
+        private var hasFinishReason = false
+        private var usage: (prompt: Int, completion: Int)?
+        private var seed: Int?
+        private var tokens: [Int32]?
+        private var logprobs: [LogprobEntry]?
+        private var provenance: [GenerationResult.NamedValue] = []
+        private var timing: GenerationResult.Timing?
+        private var failure: GenerationResult.Failure?
+
+        init(keeps: Bool) { self.keeps = keeps }
+
+        /// - Parameter name: of the member that the scanner stands at.
+        /// - Returns: false, without a step, if it is none of a result's.
+        /// - Throws: `JSONFault` if its value can't be a result's.
+        mutating func take(
+            _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
+        ) throws -> Bool {
+            if name.spells("text") {
+                text = try string(&scanner)
+            } else if name.spells("finish_reason") {
+                try takeFinishReason(&scanner)
+            } else if name.spells("usage") {
+                let counts = try integers(["prompt_tokens", "completion_tokens"], &scanner)
+                usage = (counts[0], counts[1])
+            } else if name.spells("seed") {
+                seed = try scanner.integer()
+            } else if name.spells("tokens") {
+                try takeTokens(&scanner)
+            } else if name.spells("logprobs") {
+                try takeLogprobs(&scanner)
+            } else if name.spells("provenance") {
+                try scanner.object { scanner, name in
+                    let name = keeps ? String(decoding: name, as: UTF8.self) : ""
+                    provenance.append(.init(name: name, value: try string(&scanner)))
+                }
+            } else if name.spells("timing") {
+                try takeTiming(&scanner)
+            } else if name.spells("error") {
+                try takeFailure(&scanner)
+            } else {
+                return false
+            }
+            return true
+        }
+
+        /// Nil if the members don't make a result.
+        var result: GenerationResult? {
+            if let failure {
+                return text == nil && usage == nil && seed == nil ? .failure(failure) : nil
+            }
+            guard let text, hasFinishReason, let usage, let seed else { return nil }
+            return .completion(
+                .init(
+                    text: text, finishReason: finishReason, promptTokens: usage.prompt,
+                    completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
+                    provenance: provenance, timing: timing))
+        }
+
+        // MARK: Members
+
+        private func string(_ scanner: inout JSONScanner) throws -> String {
+            if keeps { return try scanner.string() }
+            _ = try scanner.stringBytes()
+            return ""
+        }
+
+        private mutating func takeFinishReason(_ scanner: inout JSONScanner) throws {
+            hasFinishReason = true
+            finishReason = nil
+            if try scanner.peek() == .null { return try scanner.null() }
+            finishReason = FinishReason(rawValue: try scanner.string())
+            guard finishReason != nil else { throw scanner.fault("no known finish reason") }
+        }
+
+        private mutating func takeTokens(_ scanner: inout JSONScanner) throws {
+            var list: [Int32] = []
+            try scanner.array { scanner in
+                guard let token = Int32(exactly: try scanner.integer()) else {
+                    throw scanner.fault("expected a token id")
+                }
+                if keeps { list.append(token) }
+            }
+            tokens = list
+        }
+
+        private mutating func takeLogprobs(_ scanner: inout JSONScanner) throws {
+            var list: [LogprobEntry] = []
+            try scanner.object { scanner, name in
+                guard name.spells("content") else { throw scanner.fault("expected content") }
+                try scanner.array { scanner in
+                    let entry = try LogprobEntry(&scanner)
+                    if keeps { list.append(entry) }
+                }
+            }
+            logprobs = list
+        }
+
+        private mutating func takeTiming(_ scanner: inout JSONScanner) throws {
+            var values: [Double?] = [nil, nil, nil, nil]
+            let names: [StaticString] = ["queued", "prefill", "decode", "tokens_per_second"]
+            try scanner.object { scanner, name in
+                guard let index = names.firstIndex(where: { name.spells($0) }) else {
+                    throw scanner.fault("no known time")
+                }
+                values[index] = try scanner.number()
+            }
+            guard let queued = values[0], let prefill = values[1], let decode = values[2],
+                let speed = values[3]
+            else { throw scanner.fault("a time is missing") }
+            timing = .init(queued: queued, prefill: prefill, decode: decode, tokensPerSecond: speed)
+        }
+
+        private mutating func takeFailure(_ scanner: inout JSONScanner) throws {
+            var (code, message, file, line): (LineError.Code?, String?, String?, Int?)
+            try scanner.object { scanner, name in
+                if name.spells("code") {
+                    code = LineError.Code(rawValue: try scanner.string())
+                } else if name.spells("message") {
+                    message = try string(&scanner)
+                } else if name.spells("file") {
+                    file = try string(&scanner)
+                } else if name.spells("line") {
+                    line = try scanner.integer()
+                } else {
+                    throw scanner.fault("an error has no such member")
+                }
+            }
+            guard let code, let message, let line else { throw scanner.fault("an error lacks a member") }
+            failure = .init(LineError(code, message), file: file, line: line)
+        }
+
+        /// An object of whole numbers from 0 to 2^31.
+        private func integers(_ names: [StaticString], _ scanner: inout JSONScanner) throws -> [Int] {
+            var values: [Int?] = Array(repeating: nil, count: names.count)
+            try scanner.object { scanner, name in
+                guard let index = names.firstIndex(where: { name.spells($0) }) else {
+                    throw scanner.fault("no known count")
+                }
+                let value = try scanner.integer()
+                guard 0...Int(Int32.max) ~= value else { throw scanner.fault("a count is out of range") }
+                values[index] = value
+            }
+            let all = values.compactMap { $0 }
+            guard all.count == names.count else { throw scanner.fault("a count is missing") }
+            return all
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// How results look in an output. A format is one file in this folder and one line in `ResultFormats.all`.
+///
+/// The journal stores results whatever the format, so a format says nothing of how a run is taken up. A finished
+/// output has no journal any more: what it holds is known by its record (`OutputRecord`), a file beside it, unless
+/// the format is a `SelfRecordingFormat`.
+package protocol ResultFormat: Sendable {
+    var name: String { get }
+
+    func makeEncoder(for run: ResultRun) -> any ResultEncoder
+}
+
+/// What all results of an output have in common.
+package struct ResultRun: Sendable {
+    /// The digest of the run's fingerprint.
+    package var digest: String
+    /// How many results a line has.
+    package var samples: Int
+
+    package init(digest: String, samples: Int) {
+        self.digest = digest
+        self.samples = samples
+    }
+}
+
+/// Where a result stands in an output, and whose it is.
+package struct ResultPlace: Sendable {
+    package var key: WorkKey
+    /// The line's place among the input's lines that are not blank, from 0.
+    package var index: Int
+
+    package init(key: WorkKey, index: Int) {
+        self.key = key
+        self.index = index
+    }
+}
+
+/// Writes one output, from its beginning to its end. The same calls give the same bytes.
+package protocol ResultEncoder {
+    /// Appends what stands before the first result. Called once, even if there are no results.
+    mutating func begin(_ output: inout [UInt8])
+
+    /// Appends one result, to the end of its line.
+    mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8])
+
+    /// Appends a result as an earlier output of this format has it.
+    /// - Parameter bytes: all that was appended for it then.
+    mutating func append(kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8])
+}
+
+extension ResultEncoder {
+    package mutating func begin(_ output: inout [UInt8]) {}
+
+    /// Right where nothing in a result depends on its place.
+    package mutating func append(
+        kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8]
+    ) {
+        output.append(contentsOf: bytes)
+    }
+}

@@ -1,0 +1,34 @@
+/// A format of one line a result, which has all by which a result is known again: then a finished output is its own
+/// record of what was done, and nothing lies beside it.
+package protocol SelfRecordingFormat: ResultFormat {
+    /// What a line of a finished output says, without its line feed; nil if this format writes no such line.
+    func result(in line: UnsafeRawBufferPointer) -> RecordedResult?
+
+    /// Whether a line has this very result.
+    func holds(_ result: GenerationResult, in line: UnsafeRawBufferPointer) -> Bool
+
+    func makeCheck() -> any LineCheck
+}
+
+/// A result of a finished output: whose it is, and what must be known of it to go on.
+package struct RecordedResult {
+    package var key: WorkKey
+    /// Its line's place in the output; nil if the output doesn't say.
+    package var index: Int?
+    /// The digest of the run's fingerprint.
+    package var run: String
+    package var isFailed: Bool
+    package var completionTokens: Int
+}
+
+/// Looks at the lines of a finished output one after the other.
+package protocol LineCheck {
+    mutating func check(_ line: UnsafeRawBufferPointer) -> LineState
+}
+
+package enum LineState: Sendable {
+    case asWritten
+    case different
+    /// It has nothing by which that could be told.
+    case unknown
+}

@@ -1,0 +1,104 @@
+import Foundations
+
+/// The journal that a run writes: made at the first need, so that a run with nothing to do leaves nothing, and
+/// synced in groups.
+final class JournalWriter {
+    private let place: OutputPlace
+    private var path: String { place.paths.journal }
+    private let header: () -> JournalHeader
+    private let now: () -> Double
+    private var policy: SyncPolicy
+    /// Nil before the first need.
+    private(set) var file: File?
+    private var end = 0
+    /// Once closed: where the journal is, if it is still the one that was written here.
+    private var closedPath: String?
+
+    /// - Parameters:
+    ///   - header: asked when a journal is made.
+    ///   - now: seconds on a clock that only goes forward.
+    init(at place: OutputPlace, now: @escaping () -> Double, header: @escaping () -> JournalHeader) {
+        self.place = place
+        self.now = now
+        self.header = header
+        policy = SyncPolicy(now: now())
+    }
+
+    /// Goes on with an earlier run's journal.
+    func resume(_ file: File, at end: Int) {
+        self.file = file
+        self.end = end
+    }
+
+    /// Makes the journal if there is none yet.
+    func begin() throws {
+        guard file == nil else { return }
+        let line = header().line()
+        // Locked from its beginning, see `lock`.
+        let opened = try place.makeOwnFile(place.paths.journalDraft)
+        do {
+            try line.withUnsafeBytes { try opened.write($0, at: 0) }
+            try opened.sync()
+            try opened.moveNew(to: path)
+        } catch {
+            try? opened.remove()
+            throw error
+        }
+        try place.system.syncFolder(place.paths.folder)
+        file = opened
+        end = line.count
+    }
+
+    /// - Parameter line: without its line feed.
+    /// - Returns: where it begins.
+    func append(_ line: [UInt8]) throws -> Int {
+        try begin()
+        guard let file else { preconditionFailure("the journal has begun") }
+        do {
+            try (line + [0x0a]).withUnsafeBytes { try file.write($0, at: end) }
+        } catch {
+            // Not needed for safety, as a torn line is cut off on resume; but it is tidier.
+            try? file.truncate(to: end)
+            throw error
+        }
+        defer { end += line.count + 1 }
+        policy.written()
+        return end
+    }
+
+    func syncIfDue() throws { if policy.isDue(now: now()) { try sync() } }
+
+    func sync() throws {
+        guard let file, policy.isPending else { return }
+        let start = now()
+        try file.sync()
+        // Writing on into a file that someone has removed would lose it all at the end.
+        guard try file.isInPlace() else {
+            throw StoreError(.io, path: path, "was removed or replaced while the run was writing it.")
+        }
+        policy.synced(from: start, to: now())
+    }
+
+    func remove() throws {
+        try file?.remove()
+        file = nil
+    }
+
+    func close() {
+        closedPath = pathInPlace
+        file = nil
+    }
+
+    /// The journal's path, if there is one, and it wasn't removed or replaced.
+    var pathInPlace: String? {
+        guard let file else { return closedPath }
+        return (try? file.isInPlace()) == true ? file.path : nil
+    }
+
+    /// A second lock, for the case that someone removed the lock file of a run that is alive.
+    static func lock(_ file: File) throws(StoreError) {
+        guard try file.lock(exclusive: true) else {
+            throw StoreError(.locked, path: file.path, "another run is writing it.")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// What an output that an earlier run put in place holds.
+struct OutputOutcome {
+    /// Lines, or other results, whatever they hold.
+    var lines = 0
+    /// Those that aren't as phibatch writes them, or as it has written them.
+    var foreign = 0
+    /// Whether each result is where this run would put it, so far as the output tells.
+    var isInOrder = true
+    var completionTokens = 0
+}
+
+/// Reads an output of a `SelfRecordingFormat` into an index.
+struct OutputReader {
+    let file: File
+    let format: any SelfRecordingFormat
+
+    /// - Parameters:
+    ///   - run: the digest that results must have; nil takes all.
+    ///   - onOtherRun: called with the digest of a line of another run, which is passed over.
+    func results(
+        into index: ResultIndex, run: String?, samples: Int, onOtherRun: (String) throws -> Void
+    ) throws -> OutputOutcome {
+        var outcome = OutputOutcome()
+        let end = try LineScanner(file: file).forEachLine { line in
+            outcome.lines += 1
+            guard line.isWhole, let result = format.result(in: line.bytes) else {
+                outcome.foreign += 1
+                return true
+            }
+            if let run, !run.utf8.elementsEqual(result.run.utf8) {
+                try onOtherRun(result.run)
+                outcome.foreign += 1
+                return true
+            }
+            if let index = result.index, index != (outcome.lines - 1) / samples { outcome.isInOrder = false }
+            try index.storeNext(result, at: line.offset, length: line.bytes.count)
+            outcome.completionTokens += result.completionTokens
+            return true
+        }
+        if end < (try file.info().size) {
+            outcome.lines += 1
+            outcome.foreign += 1
+        }
+        return outcome
+    }
+}

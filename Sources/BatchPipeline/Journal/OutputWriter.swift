@@ -1,0 +1,137 @@
+import Foundations
+
+/// Writes a new output under its draft's name, and the record of it where the format needs one; then puts both in
+/// place.
+///
+/// The record is complete on the disk before the output gets its name. So whenever a run is ended, one of the two
+/// records is that of the output that is there, and the journal stays until all is done.
+final class OutputWriter {
+    private let place: OutputPlace
+    private let run: ResultRun
+    private let draft: File
+    private var output: BufferedWriter
+    private var encoder: any ResultEncoder
+    private let record: File?
+    private var lines: BufferedWriter?
+    /// How many results are written.
+    private(set) var count = 0
+    private var size = 0
+    private var content: UInt64 = 0
+
+    init(at place: OutputPlace, format: any ResultFormat, run: ResultRun) throws {
+        self.place = place
+        self.run = run
+        // First: it is what a draft of the output is known by.
+        record = place.paths.keepsRecord ? try place.makeOwnFile(place.paths.recordDraft) : nil
+        do {
+            draft = try place.makeDraft()
+        } catch {
+            try? record?.remove()
+            throw error
+        }
+        output = BufferedWriter(draft)
+        lines = record.map { BufferedWriter($0) }
+        encoder = format.makeEncoder(for: run)
+        try cleaningUp {
+            try lines?.appendLine(OutputRecord.Header(format: format.name, run: run.digest).line)
+            _ = try write { encoder.begin(&$0) }
+        }
+    }
+
+    /// Of the next result.
+    private func nextPlace(_ key: WorkKey) -> ResultPlace {
+        ResultPlace(key: key, index: count / run.samples)
+    }
+
+    func append(_ result: GenerationResult, _ key: WorkKey) throws {
+        let place = nextPlace(key)
+        let written = try write { encoder.append(result, at: place, to: &$0) }
+        try note(key, result.isFailed, result.completionTokens, written)
+    }
+
+    /// - Parameter bytes: a result of the earlier output.
+    func append(kept bytes: UnsafeRawBufferPointer, _ recorded: RecordedResult) throws {
+        let place = nextPlace(recorded.key)
+        let written = try write { encoder.append(kept: bytes, at: place, to: &$0) }
+        try note(recorded.key, recorded.isFailed, recorded.completionTokens, written)
+    }
+
+    private func write(_ body: (inout [UInt8]) -> Void) throws -> (range: Range<Int>, content: UInt64) {
+        let start = size
+        let keepsRecord = record != nil
+        let sum = try output.withBuffer { bytes -> UInt64 in
+            let before = bytes.count
+            body(&bytes)
+            size += bytes.count - before
+            guard keepsRecord else { return 0 }
+            return bytes.withUnsafeBytes { bytes in
+                let written = UnsafeRawBufferPointer(rebasing: bytes[before...])
+                content = Checksum.crc64(written, after: content)
+                return Checksum.crc64(written)
+            }
+        }
+        return (start..<size, sum)
+    }
+
+    private func note(
+        _ key: WorkKey, _ isFailed: Bool, _ tokens: Int, _ written: (range: Range<Int>, content: UInt64)
+    ) throws {
+        count += 1
+        try lines?.appendLine(
+            OutputRecord.Entry(
+                key: key, isFailed: isFailed, completionTokens: tokens, range: written.range,
+                content: written.content
+            ).line)
+    }
+
+    // MARK: The end
+
+    /// Puts all in place, on the disk.
+    /// - Parameter lastLook: called right before an output that is there is replaced by another one.
+    func finish(lastLook: () throws -> Void) throws {
+        try output.flush()
+        try lines?.appendLine(OutputRecord.End(results: count, size: size, content: content).line)
+        try lines?.flush()
+        if let record {
+            try record.sync()
+            try place.system.syncFolder(place.paths.folder)
+        }
+        if try isInPlace() {
+            try draft.remove()
+        } else {
+            try place.replace(with: draft, lastLook: lastLook)
+        }
+        if let record { try OutputRecord.put(record, inPlaceAt: place.paths, in: place.system) }
+    }
+
+    /// Removes what isn't in place; the draft of a record is needed once the output is.
+    func abandon() {
+        guard draft.path == place.paths.draft else { return }
+        try? draft.remove()
+        try? record?.remove()
+    }
+
+    func cleaningUp<R>(_ work: () throws -> R) throws -> R {
+        do {
+            return try work()
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    /// Whether the output is the draft, byte for byte: a run was ended before it could remove its journal.
+    private func isInPlace() throws -> Bool {
+        let path = place.paths.output
+        guard let there = try place.system.infoIfPresent(path), there.size == (try draft.info().size),
+            let output = try File.openIfPresent(path, .read, in: place.system)
+        else { return false }
+        let (new, old) = (FilePieces(draft), FilePieces(output))
+        for start in stride(from: 0, to: there.size, by: 1 << 20) {
+            let range = start..<min(start + 1 << 20, there.size)
+            let isSame = try new.with(range) { new in try old.with(range) { Platform.areEqual(new, $0) } }
+            guard isSame == true else { return false }
+        }
+        return true
+    }
+}

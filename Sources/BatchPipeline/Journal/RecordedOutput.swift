@@ -1,0 +1,73 @@
+import Foundations
+
+/// An output whose results are known by its record.
+struct RecordedOutput {
+    let record: File
+    let output: File
+    let pieces: FilePieces
+
+    init(record: File, output: File) {
+        self.record = record
+        self.output = output
+        pieces = FilePieces(output)
+    }
+
+    /// Reads all results whose bytes are as they were written into an index, where they stand by their lines in the
+    /// record.
+    /// - Parameter start: what stands before the first result.
+    func results(into index: ResultIndex, start: [UInt8]) throws -> OutputOutcome {
+        var outcome = OutputOutcome()
+        let end = try forEachResult(start: start) { result in
+            outcome.lines += 1
+            guard let (entry, offset, length) = result else {
+                outcome.foreign += 1
+                return
+            }
+            try index.storeNext(entry.recorded, at: offset, length: length)
+            outcome.completionTokens += entry.completionTokens
+        }
+        if !end { outcome.isInOrder = false }
+        return outcome
+    }
+
+    /// - Parameter body: gets each result that is there with its line in the record; nil for what isn't, or isn't as
+    ///   it was written.
+    /// - Returns: whether the output is nothing but these results, one after the other.
+    func forEachResult(
+        start: [UInt8], _ body: ((OutputRecord.Entry, offset: Int, length: Int)?) throws -> Void
+    ) throws -> Bool {
+        let size = try output.info().size
+        var isWhole = try pieces.with(0..<start.count) { $0.elementsEqual(start) } ?? false
+        var position = start.count
+        var count = 0
+        let end = try OutputRecord.forEachEntry(in: record) { entry, offset, length in
+            // A line of the record is damaged, and nothing known of these bytes.
+            if entry.range.lowerBound != position { isWhole = false }
+            position = entry.range.upperBound
+            count += 1
+            try body(try bytes(of: entry) { _ in (entry, offset, length) })
+        }
+        if end?.results != count || end?.size != position { isWhole = false }
+        for _ in count..<max(count, end?.results ?? 0) { try body(nil) }
+        if size > position {
+            isWhole = false
+            if end?.results ?? count <= count { try body(nil) }
+        }
+        return isWhole
+    }
+
+    /// - Returns: what `body` does of a result's bytes; nil if they aren't there as they were written.
+    func bytes<R>(
+        of entry: OutputRecord.Entry, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) throws -> R? {
+        try pieces.with(entry.range) { bytes in
+            Checksum.crc64(bytes) == entry.content ? try body(bytes) : nil
+        } ?? nil
+    }
+}
+
+extension OutputRecord.Entry {
+    var recorded: RecordedResult {
+        RecordedResult(key: key, index: nil, run: "", isFailed: isFailed, completionTokens: completionTokens)
+    }
+}

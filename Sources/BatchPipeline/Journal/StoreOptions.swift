@@ -1,0 +1,21 @@
+import Foundations
+
+/// What a store must know of a job besides what its results depend on.
+struct StoreOptions: Sendable {
+    /// How many results each line has; `index` is the position divided by this.
+    var samples: Int
+    /// How the output looks.
+    var format: any ResultFormat
+    /// Begin again. An earlier journal is kept under a numbered name; an earlier output stays in place until the new
+    /// one is complete, and is then kept too.
+    var restart: Bool
+    /// Whether any number of results may go whose lines are no longer in the input.
+    var prunes: Bool
+    /// How many earlier outputs are kept, and how many earlier journals.
+    var keptOutputCount: Int
+    /// Paths of files that are never taken for earlier outputs, and removed.
+    var inputs: [String]
+    /// Of how many results the whereabouts are held in memory, a power of two; those of the others go to nameless
+    /// files beside the output.
+    var residentCount: Int
+}
