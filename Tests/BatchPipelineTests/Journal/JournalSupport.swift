@@ -221,12 +221,14 @@ let testFingerprint = RunFingerprint([
 ])
 
 func openStore(
-    _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint, restart: Bool = false,
+    _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint,
+    format: any ResultFormat = ResultFormats.standard, restart: Bool = false,
     prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
     residentCount: Int = Scratch.defaultResidentCount, system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
     try JournalStore(
-        output: folder.path("out.jsonl"), fingerprint: fingerprint, restart: restart, prunes: prunes,
+        output: folder.path("out.jsonl"), fingerprint: fingerprint, format: format, restart: restart,
+        prunes: prunes,
         keptOutputCount: keeping, inputs: inputs, system: system, residentCount: residentCount)
 }
 
