@@ -58,7 +58,9 @@ enum Assembly {
         guard job.output != "-" else {
             if restart { throw JobError(.usage, "--restart has no meaning with output -.") }
             if prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
-            return StreamStore(fingerprint: fingerprint, samples: job.samples, idScratch: scratch)
+            return StreamStore(
+                fingerprint: fingerprint, samples: job.samples, format: job.outputFormat.format,
+                idScratch: scratch)
         }
         let waiting = OutputLock.Waiting(
             onWait: { holder in
@@ -66,8 +68,8 @@ enum Assembly {
                     "waiting for \(holder?.description ?? "another run"), which is writing \(job.output)")
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
-            output: job.output, fingerprint: fingerprint, samples: job.samples, restart: restart,
-            prunes: prunes,
+            output: job.output, fingerprint: fingerprint, samples: job.samples,
+            format: job.outputFormat.format, restart: restart, prunes: prunes,
             keptOutputCount: job.keepOld, inputs: job.input.filter { $0 != "-" },
             waiting: waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }

@@ -40,10 +40,13 @@ struct StatusCommand: ParsableCommand {
             guard job.output != "-" else {
                 throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
             }
-            let status = try JobStatus.read(output: job.output, scratch: Assembly.scratch)
+            let status = try JobStatus.read(
+                output: job.output, format: job.outputFormat.format, scratch: Assembly.scratch)
             var report = StatusReport(job: job, status: status, lines: try job.countLines())
             if check {
-                report.check = CheckReport(try OutputCheck.read(output: job.output), total: report.total)
+                report.check = CheckReport(
+                    try OutputCheck.read(output: job.output, format: job.outputFormat.format),
+                    total: report.total)
             }
             print(json ? report.json : report.text)
             if let check = report.check, !check.isFine { throw ExitCode(4) }

@@ -1,69 +1,66 @@
-import Foundation
 import Foundations
 
 /// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more.
 final class ByteSource {
     let name: String
-    private var descriptor: Int32
+    private let system: any FileSystem
+    private let descriptor: Int32
     private let isOurs: Bool
     /// Of a regular file: where it ended when it was opened, and where we are.
-    private let expectedEnd: Int?
+    private var expectedEnd: Int?
     private var position = 0
 
     /// - Parameter path: a file, or `-` for stdin.
     /// - Throws: `JobError` of kind `missingInput`.
-    init(path: String) throws {
-        if path == "-" {
-            (name, descriptor, isOurs) = ("stdin", 0, false)
-            position = max(0, Int(lseek(descriptor, 0, SEEK_CUR)))
-            expectedEnd = Self.size(of: descriptor)
-            return
+    init(path: String, system: any FileSystem = POSIXFileSystem()) throws {
+        self.system = system
+        isOurs = path != "-"
+        name = isOurs ? path : "stdin"
+        let (descriptor, name) = (isOurs ? try Self.open(path, in: system) : 0, name)
+        self.descriptor = descriptor
+        let info = try Self.attempt(name, .missingInput) { () throws(SystemError) in
+            try system.retrying { () throws(SystemError) in try system.info(descriptor) }
         }
-        (name, isOurs) = (path, true)
-        descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw JobError(.missingInput, at: path, "can't be read: \(String(cString: strerror(errno))).")
-        }
-        expectedEnd = Self.size(of: descriptor)
-        if Files.status(of: descriptor)?.kind == .folder {
-            close(descriptor)
-            descriptor = -1
-            throw JobError(.missingInput, at: path, "is a folder, not a file.")
+        if info.kind == .folder { throw JobError(.missingInput, at: name, "is a folder, not a file.") }
+        guard info.kind == .regular else { return }
+        expectedEnd = info.size
+        position = try Self.attempt(name, .missingInput) { () throws(SystemError) in
+            try system.retrying { () throws(SystemError) in try system.position(descriptor) }
         }
     }
 
-    deinit {
-        if isOurs, descriptor >= 0 { close(descriptor) }
+    private static func open(_ path: String, in system: any FileSystem) throws(JobError) -> Int32 {
+        try attempt(path, .missingInput) { () throws(SystemError) in
+            try system.retrying { () throws(SystemError) in try system.open(path, .readStream) }
+        }
     }
 
-    /// Nil for what is no regular file.
-    private static func size(of descriptor: Int32) -> Int? {
-        guard let status = Files.status(of: descriptor), status.kind == .regular else { return nil }
-        return status.size
+    private static func attempt<T>(
+        _ name: String, _ kind: JobError.Kind, _ call: () throws(SystemError) -> T
+    ) throws(JobError) -> T {
+        do {
+            return try call()
+        } catch {
+            throw JobError(kind, at: name, "can't be read: \(ErrorCode.text(error.code)).")
+        }
     }
+
+    deinit { if isOurs { system.close(descriptor) } }
 
     /// - Returns: how many bytes were read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        while true {
-            #if canImport(Darwin)
-                let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #else
-                let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
-            if count >= 0 {
-                position += count
-                if count == 0, let expectedEnd, position < expectedEnd {
-                    throw JobError(
-                        .inputOutput, at: name,
-                        "became shorter while it was read: it had \(expectedEnd) bytes and ends at \(position) "
-                            + "now. Run the same command again once it is whole; what is done is kept.")
-                }
-                return count
-            }
-            if errno == EINTR { continue }
-            throw JobError(.inputOutput, at: name, "can't be read: \(String(cString: strerror(errno))).")
+        let count = try Self.attempt(name, .inputOutput) { () throws(SystemError) in
+            try system.retrying { () throws(SystemError) in try system.read(descriptor, into: buffer) }
         }
+        position += count
+        if count == 0, let expectedEnd, position < expectedEnd {
+            throw JobError(
+                .inputOutput, at: name,
+                "became shorter while it was read: it had \(expectedEnd) bytes and ends at \(position) "
+                    + "now. Run the same command again once it is whole; what is done is kept.")
+        }
+        return count
     }
 
     /// Everything, but no more than `limit` bytes.

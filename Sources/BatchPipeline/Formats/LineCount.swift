@@ -7,10 +7,10 @@ extension JobSettings {
     package func countLines() throws -> Int? {
         guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
-        var reader = LineReader(paths: input, lineLimit: 4096)
+        var reader = InputReader(paths: input, format: inputFormat.format, limit: 4096)
         var count = 0
         while let line = try reader.next() {
-            if line.isUnterminated, try Self.isHalf(line) { continue }
+            if line.isUnterminated, try isHalf(line, by: reader) { continue }
             count += 1
         }
         return count
@@ -23,11 +23,11 @@ extension JobSettings {
         }
     }
 
-    private static func isHalf(_ line: InputLine) throws -> Bool {
-        guard line.excessLength != nil else { return line.isHalf }
-        var reader = LineReader(paths: [line.file])
+    private func isHalf(_ line: InputRecord, by reader: InputReader) throws -> Bool {
+        guard line.excessLength != nil else { return reader.isHalf(line) }
+        var reader = InputReader(paths: [line.file], format: inputFormat.format)
         while let whole = try reader.next() {
-            if whole.number == line.number { return whole.isHalf }
+            if whole.number == line.number { return reader.isHalf(whole) }
         }
         return false
     }

@@ -43,6 +43,9 @@ package struct JobSettings: Sendable, Equatable {
     package var model: String = ""
     package var input: [String] = []
     package var output: String = ""
+    /// How the input is read and how the output looks. Neither changes what a result is.
+    package var inputFormat = FormatChoice(InputFormats.standard)
+    package var outputFormat = FormatChoice(ResultFormats.standard)
 
     package var system: String?
     package var prompt: String?

@@ -21,7 +21,8 @@ final class File {
             return File(path: path, system: system, descriptor: descriptor)
         } catch {
             switch access {
-            case .read, .readOwn: throw StoreError(.io, path: path, "cannot be opened for reading", error)
+            case .read, .readStream, .readOwn:
+                throw StoreError(.io, path: path, "cannot be opened for reading", error)
             case .readWrite:
                 throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
             case .createNew: throw StoreError(.cannotCreate, path: path, "cannot be created", error)

@@ -8,6 +8,8 @@ package struct SystemError: Error, Equatable, Sendable {
 package enum FileAccess: Sendable, Equatable {
     /// An existing file or folder, for reading.
     case read
+    /// As `read`, but waits for the writer of a named pipe, and for its bytes.
+    case readStream
     /// As `read`, but never through a symbolic link: for files that only phibatch makes.
     case readOwn
     /// An existing file, for reading and writing. Never through a symbolic link.
@@ -61,6 +63,11 @@ package protocol FileSystem: Sendable {
     func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int
+    /// Reads from where a stream stands; a pipe has no offsets. Waits for bytes if there are none yet.
+    /// - Returns: the number of bytes read, 0 at the end.
+    func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int
+    /// Where an open regular file stands.
+    func position(_ descriptor: Int32) throws(SystemError) -> Int
     /// - Returns: the number of bytes written; may be less than asked for.
     func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int

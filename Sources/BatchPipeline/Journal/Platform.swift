@@ -71,6 +71,7 @@ package struct POSIXFileSystem: FileSystem {
         var mode: mode_t = 0
         switch access {
         case .read: flags = O_RDONLY | O_NONBLOCK
+        case .readStream: flags = O_RDONLY
         // O_NONBLOCK: a named pipe must not be waited for.
         case .readOwn: flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
         case .readWrite: flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW
@@ -91,6 +92,16 @@ package struct POSIXFileSystem: FileSystem {
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {
         try Self.check(pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)))
+    }
+
+    package func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        try Self.check(systemRead(descriptor, buffer.baseAddress, buffer.count))
+    }
+
+    package func position(_ descriptor: Int32) throws(SystemError) -> Int {
+        Int(try Self.check(lseek(descriptor, 0, SEEK_CUR)))
     }
 
     package func write(
@@ -223,6 +234,9 @@ private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
+}
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
 }
 private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from.cPath, to.cPath) }
 private func systemUnlink(_ path: String) -> Int32 { unlink(path.cPath) }

@@ -29,7 +29,7 @@ final class LineFeeder: @unchecked Sendable {
     private let lock = NSLock()
     private var counted = Count()
     // Used by the feeder's thread alone.
-    private var reader: LineReader
+    private var reader: InputReader
     private var seen: SeenIDs
     private var hasLookedAhead = false
 
@@ -41,7 +41,7 @@ final class LineFeeder: @unchecked Sendable {
         self.queue = queue
         builder = try PromptBuilder(job)
         jobStops = StopSet(job.stop)
-        reader = LineReader(paths: job.input)
+        reader = InputReader(paths: job.input, format: job.inputFormat.format)
         seen = SeenIDs(store.use { $0.idScratch })
     }
 
@@ -62,7 +62,7 @@ final class LineFeeder: @unchecked Sendable {
     private func run() {
         do {
             while var line = try reader.next() {
-                if line.isHalf {
+                if reader.isHalf(line) {
                     let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
                     lock.withLock { counted.unfinished.append(half) }
                     continue
@@ -81,7 +81,7 @@ final class LineFeeder: @unchecked Sendable {
     }
 
     /// - Returns: false if the run is over.
-    private func feed(_ line: inout InputLine) throws -> Bool {
+    private func feed(_ line: inout InputRecord) throws -> Bool {
         let parsed = try identify(line)
         // A long line need not be in memory twice.
         line.bytes = []
@@ -122,8 +122,8 @@ final class LineFeeder: @unchecked Sendable {
     // MARK: From bytes to a record
 
     /// An id that has come before belongs to the line that came first.
-    private func identify(_ line: InputLine) throws -> LineIdentity {
-        var identity = LineIdentity(line, lineLimit: reader.lineLimit)
+    private func identify(_ line: InputRecord) throws -> LineIdentity {
+        var identity = LineIdentity(line, by: reader)
         if try !seen.insert(identity.id) {
             identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
         }

@@ -13,16 +13,16 @@ struct LookAhead {
     /// - Throws: `StoreError` of kind `wouldLose`; `JobError` if the input can't be read.
     func look(past number: Int, lines: Int) throws {
         guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
-        var reader = LineReader(paths: job.input)
+        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var end = InputEnd(lines: lines)
         while let line = try reader.next() {
             guard line.overallNumber > number else { continue }
-            if line.isHalf {
+            if reader.isHalf(line) {
                 end.isCut = true
                 continue
             }
             end.lines += 1
-            let identity = LineIdentity(line, lineLimit: reader.lineLimit)
+            let identity = LineIdentity(line, by: reader)
             for sample in 0..<job.samples {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
                 guard try store.lookAhead(at: key) else { return }

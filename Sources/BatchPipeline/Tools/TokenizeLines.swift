@@ -22,14 +22,10 @@ package struct TokenizeLines {
     /// Reads all lines of `inputs` and hands one line of JSON for each, without its line feed, to `output`.
     /// - Throws: `JobError` naming file and line for the first line that is wrong.
     package func run(inputs: [String], output: ([UInt8]) throws -> Void) throws {
-        var reader = LineReader(paths: inputs)
+        var reader = InputReader(paths: inputs)
         while let line = try reader.next() {
             do {
-                if let length = line.excessLength {
-                    throw LineError(
-                        .lineTooLong, "The line has \(length) bytes; at most \(reader.lineLimit) are read.")
-                }
-                let fields = try PromptRecord.parseObject(line.bytes)
+                let fields = try reader.fields(of: line)
                 try output(encoded(try result(of: fields)))
             } catch let error as LineError {
                 throw JobError(.badJob, at: "\(line.file):\(line.number)", error.message)

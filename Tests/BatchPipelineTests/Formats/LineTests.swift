@@ -6,11 +6,11 @@ import Testing
 @testable import BatchPipeline
 
 @Suite struct LineTests {
-    private func lines(_ files: [[UInt8]], limit: Int = 1000, chunk: Int = 7) throws -> [InputLine] {
+    private func lines(_ files: [[UInt8]], limit: Int = 1000, chunk: Int = 7) throws -> [InputRecord] {
         let folder = try TemporaryFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).jsonl") }
-        var reader = LineReader(paths: paths, lineLimit: limit, chunkSize: chunk)
-        var lines: [InputLine] = []
+        var reader = InputReader(paths: paths, limit: limit, chunkSize: chunk)
+        var lines: [InputRecord] = []
         while let line = try reader.next() { lines.append(line) }
         return lines
     }
@@ -46,7 +46,7 @@ import Testing
         let path = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
         for kept in [250, 253, 8] {
             _ = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
-            var reader = LineReader(paths: [path], chunkSize: 16)
+            var reader = InputReader(paths: [path], chunkSize: 16)
             #expect(try reader.next()?.number == 1)
             let file = try FileHandle(forWritingTo: URL(filePath: path))
             try file.truncate(atOffset: UInt64(kept))
@@ -60,10 +60,10 @@ import Testing
     }
 
     @Test func missingFilesAndFoldersAreErrors() throws {
-        var reader = LineReader(paths: ["no-such-file.jsonl"])
+        var reader = InputReader(paths: ["no-such-file.jsonl"])
         #expect(throws: JobError.self) { try reader.next() }
         let folder = try TemporaryFolder()
-        var other = LineReader(paths: [folder.path])
+        var other = InputReader(paths: [folder.path])
         #expect(throws: JobError.self) { try other.next() }
     }
 }

@@ -109,6 +109,16 @@ final class FaultyFileSystem: FileSystem {
         return try real.read(
             descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
     }
+    func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let count = try pass(.read) ? (buffer.count + 1) / 2 : buffer.count
+        return try real.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    func position(_ descriptor: Int32) throws(SystemError) -> Int {
+        _ = try pass(.info)
+        return try real.position(descriptor)
+    }
     func write(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) throws(SystemError) -> Int {

@@ -7,9 +7,9 @@ import PhiModel
 /// A file of prompt lines, whatever pieces it comes in, to the prompts that jobs make of it.
 @Sendable func readLines(_ input: [UInt8], _ scratch: ScratchFolder) throws {
     let path = try scratch.put(input, "prompts.jsonl", keepingEmpty: true)
-    func read(chunkSize: Int, limit: Int) throws -> [InputLine] {
-        var reader = LineReader(paths: [path], lineLimit: limit, chunkSize: chunkSize)
-        var lines: [InputLine] = []
+    func read(chunkSize: Int, limit: Int) throws -> [InputRecord] {
+        var reader = InputReader(paths: [path], limit: limit, chunkSize: chunkSize)
+        var lines: [InputRecord] = []
         while let line = try reader.next() { lines.append(line) }
         return lines
     }

@@ -1,0 +1,56 @@
+import Foundations
+
+/// How an input's records are cut from its bytes and what they say. A format is one file in this folder and one line
+/// in `InputFormats.all`.
+package protocol InputFormat: Sendable {
+    var name: String { get }
+
+    /// - Parameter limit: bytes of a record from which on it is only measured, not kept in memory.
+    func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor
+}
+
+/// Goes through the records of one file.
+package protocol InputCursor {
+    /// The next record, or nil at the end; blank ones are passed over.
+    /// - Throws: `JobError` if the file can't be read.
+    mutating func next() throws -> InputRecord?
+
+    /// What the record that came last says, as a JSON object: `id`, `prompt` and the others, as in a native line.
+    func fields(of record: InputRecord) throws(LineError) -> JSONValue
+}
+
+/// A piece of the input that asks for one answer. In most formats it is a line.
+package struct InputRecord: Sendable {
+    /// All that its answer depends on; a record with the same bytes is the same one. Without its end. Empty if it was
+    /// too long to keep.
+    package var bytes: [UInt8]
+    /// The full length in bytes of one that was too long to keep.
+    package var excessLength: Int?
+    /// Of its first line, from 1, in its file.
+    package var number: Int
+    /// The file's last record, which has no end: its writer may still be at it.
+    package var isUnterminated: Bool
+
+    // Filled in by the reader.
+    /// The input's file, as the job names it.
+    package internal(set) var file = ""
+    /// Of its first line, from 1, over all files of the job.
+    package internal(set) var overallNumber = 0
+
+    package init(bytes: [UInt8], excessLength: Int? = nil, number: Int, isUnterminated: Bool = false) {
+        self.bytes = bytes
+        self.excessLength = excessLength
+        self.number = number
+        self.isUnterminated = isUnterminated
+    }
+}
+
+/// The formats that inputs can have.
+package enum InputFormats {
+    package static let all: [any InputFormat] = [
+        NativeLines()
+    ]
+
+    /// What an input has where nothing else is said.
+    package static let standard: any InputFormat = NativeLines()
+}

@@ -1,0 +1,65 @@
+import Foundations
+
+/// Reads records from several files in a row, holding no more than one record at a time.
+struct InputReader {
+    /// A longer record is not kept in memory, only measured.
+    let limit: Int
+    /// Twice what the longest prompts take: 128 K tokens of 128 bytes. While a line is made into a prompt there may
+    /// be five copies of it.
+    static let defaultLimit = 32 << 20
+    private let format: any InputFormat
+    private let chunkSize: Int
+    private let system: any FileSystem
+    private var paths: ArraySlice<String>
+    private var file: (name: String, bytes: InputBytes, cursor: any InputCursor)?
+    /// Of the files before.
+    private var earlierLines = 0
+
+    init(
+        paths: [String], format: any InputFormat = InputFormats.standard, limit: Int = defaultLimit,
+        chunkSize: Int = 1 << 18, system: any FileSystem = POSIXFileSystem()
+    ) {
+        self.paths = paths[...]
+        self.format = format
+        self.limit = limit
+        self.chunkSize = chunkSize
+        self.system = system
+    }
+
+    /// The next record that is not blank, or nil at the end of the last file.
+    /// - Throws: `JobError` if a file can't be opened or read.
+    mutating func next() throws -> InputRecord? {
+        while true {
+            if file == nil {
+                guard let path = paths.popFirst() else { return nil }
+                let source = try ByteSource(path: path, system: system)
+                let bytes = InputBytes(source, chunkSize: chunkSize)
+                file = (source.name, bytes, format.makeCursor(over: bytes, limit: limit))
+            }
+            if var record = try file?.cursor.next() {
+                record.file = file?.name ?? ""
+                record.overallNumber = earlierLines + record.number
+                return record
+            }
+            earlierLines += file?.bytes.lineCount ?? 0
+            file = nil
+        }
+    }
+
+    // MARK: Of the record that came last
+
+    /// - Throws: `LineError` if it is too long or isn't as its format demands.
+    func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+        if let length = record.excessLength {
+            throw LineError(.lineTooLong, "The line has \(length) bytes; at most \(limit) are read.")
+        }
+        guard let file else { preconditionFailure("only the record that came last is asked for") }
+        return try file.cursor.fields(of: record)
+    }
+
+    /// Half a record: one without an end that says nothing whole. It seems that its writer is still at it, or was
+    /// broken off.
+    func isHalf(_ record: InputRecord) -> Bool {
+        record.isUnterminated && record.excessLength == nil && (try? fields(of: record)) == nil
+    }
+}
