@@ -24,7 +24,7 @@ enum Checksum {
         }
     }
 
-    /// Row k holds the CRC of a byte with k zero bytes behind it.
+    /// Row k holds the CRC of a byte with k zero bytes after it.
     private static let table: [UInt64] = {
         var table = [UInt64](repeating: 0, count: 8 << 8)
         for byte in 0..<256 {

@@ -5,7 +5,7 @@ import Foundations
 ///
 /// Nothing a run does before `finish` touches an output that is already there. After any error the
 /// store refuses further work, and what was handed over before is found again by the next run.
-package final class JournalStore: ResultStore {
+package final class JournalStore {
     package let fingerprint: RunFingerprint
     /// What was found at the start and is worth saying: a torn line, damage, a journal set aside.
     package internal(set) var notes: [String] = []
@@ -16,7 +16,7 @@ package final class JournalStore: ResultStore {
     /// What `finish` found that must not go unnoticed: results that are no longer in the output.
     package internal(set) var warnings: [String] = []
 
-    // Not private for the sake of the start and the finish, which have files of their own.
+    // Not private for the sake of the steps of a run, which have files of their own.
     let options: StoreOptions
     let place: OutputPlace
     var paths: OutputPaths { place.paths }
@@ -27,17 +27,15 @@ package final class JournalStore: ResultStore {
     var inFlight: FileInfo?
     /// Nil if there is none, or none that counts.
     var earlierOutput: EarlierOutput?
-    private let usage: OutputUsage
     let claims: ClaimTable
     var hasKeptOutput = false
-    private var inputEnd: InputEnd?
-    private var failure: StoreError?
+    var inputEnd: InputEnd?
+    private(set) var failure: StoreError?
 
     /// Whether the results of an output that was there before count; false once a run begins again beside it.
-    final class OutputUsage { var isOn = true }
     var usesOutput: Bool {
-        get { usage.isOn }
-        set { usage.isOn = newValue }
+        get { journal.header.usesOutput }
+        set { journal.header.usesOutput = newValue }
     }
 
     /// Opens what there is beside `output`, after taking the lock.
@@ -79,16 +77,13 @@ package final class JournalStore: ResultStore {
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: waiting, in: system)
         self.lock = lock
-        let usage = OutputUsage()
-        self.usage = usage
         do {
             // The run before may have put an output in place while this one was waiting.
             var place = try OutputPlace(paths, output: output, in: system)
             try place.prepare()
             self.place = place
-            journal = JournalWriter(at: place, now: now) {
-                JournalHeader(fingerprint: fingerprint, usesOutput: usage.isOn)
-            }
+            journal = JournalWriter(
+                JournalHeader(fingerprint: fingerprint, usesOutput: true), at: place, now: now)
             if let warning = place.warning { notes.append(warning) }
             try load()
         } catch {
@@ -114,108 +109,9 @@ package final class JournalStore: ResultStore {
     /// Results that were there at the start, whether or not they still fit the input.
     package var storedAtStart: Int { claims.storedAtStart }
 
-    // MARK: - ResultStore
-
-    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
-        if let failure { throw failure }
-        precondition(position == claims.count, "positions are claimed in order")
-        return try failing { try claims.claim(key) }
-    }
-
-    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
-        if let failure { throw failure }
-        try failing {
-            let (number, known) = try claims.entry(at: position)
-            precondition(known.contentHash == key.contentHash, "the key is the one claimed")
-            let line = JournalRecord(
-                key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
-            ).line
-            guard line.count < SealedLine.maximumLength else {
-                throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
-            }
-            // A failed line that was tried again to the same end adds nothing.
-            if known.isStored, try holdsAlready(known, result, key, position, line) { return }
-            let offset = try journal.append(line)
-            try claims.store(number, at: offset, length: line.count, failed: result.isFailed)
-            try journal.syncIfDue()
-        }
-    }
-
-    private func holdsAlready(
-        _ known: ResultIndex.Entry, _ result: GenerationResult, _ key: WorkKey, _ position: Int,
-        _ line: [UInt8]
-    ) throws -> Bool {
-        if known.isInOutput {
-            let place = ResultPlace(key: key, index: position / options.samples)
-            return try earlierOutput?.holds(result, at: place, known) ?? false
-        }
-        guard let file = journal.file else { return false }
-        var stored = [UInt8](repeating: 0, count: Int(known.length))
-        let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
-        guard count == stored.count else { throw StoreError.changedUnderneath(file.path) }
-        return stored == line
-    }
-
-    package var idScratch: Scratch {
-        Scratch(path: paths.idScratch, residentCount: options.residentCount, in: system)
-    }
-
-    package func saveInFlight(_ records: [InFlightRecord]) throws {
-        if let failure { throw failure }
-        // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
-        if journal.file == nil, records.isEmpty { return }
-        try failing {
-            progress.savedAt = Date().timeIntervalSince1970
-            try journal.begin()
-            try journal.sync()
-            inFlight = try InFlightFile.write(
-                records + claims.carried(beside: records), progress: progress, run: fingerprint.digest,
-                to: place, replacing: inFlight)
-        }
-    }
-
-    package func sync() throws {
-        if let failure { throw failure }
-        try failing { try journal.sync() }
-    }
-
-    package func suspend() throws {
-        defer { close() }
-        if failure == nil { try failing { try journal.sync() } }
-    }
-
-    package var needsLookAhead: Bool { !options.prunes && claims.earlier.losesTooMany }
-
-    package func lookAhead(at key: WorkKey) throws {
-        if let failure { throw failure }
-        try failing { try claims.lookAhead(at: key) }
-    }
-
-    package func inputEnds(_ end: InputEnd) throws {
-        if let failure { throw failure }
-        inputEnd = end
-        // No fault of the store: what is under way can still be saved.
-        try checkLosses(end)
-    }
-
-    package func finish(count: Int) throws {
-        if let failure { throw failure }
-        precondition(count == claims.count, "every position is claimed")
-        defer { close() }
-        try failing { try journal.sync() }
-        try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
-        try failing {
-            if try !isUnchanged() {
-                try writeOutput()
-                didReplaceOutput = true
-            }
-            try removeJournal()
-        }
-    }
-
     // MARK: - Parts
 
-    private func failing<T>(_ work: () throws -> T) throws -> T {
+    func failing<T>(_ work: () throws -> T) throws -> T {
         do {
             return try work()
         } catch let error as StoreError {
@@ -228,7 +124,7 @@ package final class JournalStore: ResultStore {
         }
     }
 
-    private func close() {
+    func close() {
         journal.close()
         earlierOutput = nil
         lock.release()

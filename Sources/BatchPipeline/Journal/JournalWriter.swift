@@ -5,7 +5,8 @@ import Foundations
 final class JournalWriter {
     private let place: OutputPlace
     private var path: String { place.paths.journal }
-    private let header: () -> JournalHeader
+    /// Of a journal that is yet to be made.
+    var header: JournalHeader
     private let now: () -> Double
     private var policy: SyncPolicy
     /// Nil before the first need.
@@ -14,10 +15,8 @@ final class JournalWriter {
     /// Once closed: where the journal is, if it is still the one that was written here.
     private var closedPath: String?
 
-    /// - Parameters:
-    ///   - header: asked when a journal is made.
-    ///   - now: seconds on a clock that only goes forward.
-    init(at place: OutputPlace, now: @escaping () -> Double, header: @escaping () -> JournalHeader) {
+    /// - Parameter now: seconds on a clock that only goes forward.
+    init(_ header: JournalHeader, at place: OutputPlace, now: @escaping () -> Double) {
         self.place = place
         self.now = now
         self.header = header
@@ -33,7 +32,7 @@ final class JournalWriter {
     /// Makes the journal if there is none yet.
     func begin() throws {
         guard file == nil else { return }
-        let line = header().line()
+        let line = header.line()
         // Locked from its beginning, see `lock`.
         let opened = try place.makeOwnFile(place.paths.journalDraft)
         do {

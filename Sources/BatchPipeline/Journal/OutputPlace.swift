@@ -59,6 +59,8 @@ struct OutputPlace {
         // Some formats begin as anything may. Then the record that is written beside the draft says whose it is.
         var isWritten = false
         if paths.keepsRecord {
+            // Looked at before anything is made; `load` reads it.
+            _ = try RunFile.open(paths.record, .record, .readOwn, in: system)
             isWritten = try RunFile.open(paths.recordDraft, .recordDraft, .readOwn, in: system) != nil
         }
         for (path, use) in paths.drafts {

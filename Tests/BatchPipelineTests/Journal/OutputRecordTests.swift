@@ -92,12 +92,7 @@ import Testing
     /// As they stand in the output, even if they would not be written so today.
     @Test func keptResultsAreCopied() throws {
         let folder = try finished(TestLine.make(3))
-        var lines = TestLine.make(3).map { line in
-            var line = line
-            line.id = line.id
-            return line
-        }
-        lines.append(TestLine(id: "more", content: "more"))
+        let lines = TestLine.make(3) + [TestLine(id: "more", content: "more")]
         let store = try openStore(folder, format: Shouting())
         #expect(try TestRun(lines: lines.reversed()).run(store) == 1)
         #expect(
@@ -197,6 +192,21 @@ import Testing
             try? FileManager.default.removeItem(atPath: folder.path("out.jsonl.old-1"))
             #expect(try folder.names == Self.files, "byte \(position)")
         }
+    }
+
+    @Test(arguments: ["out.jsonl.record", "out.jsonl.phibatch-record"])
+    func foreignFilesStayAndAreNoNeighboursOfOtherFormats(name: String) throws {
+        let folder = try TestFolder()
+        try folder.write("precious".utf8, to: name)
+        for restart in [false, true] {
+            let error = #expect(throws: StoreError.self) { try open(folder, restart: restart) }
+            #expect(error?.path == folder.path(name) && error?.exitCode == 65)
+            #expect(error?.message.contains("left as it is; move it away") == true)
+            #expect(try folder.names == [name])
+        }
+        // A format that has no use for the name leaves it alone.
+        try TestRun(lines: TestLine.make(1)).run(openStore(folder))
+        #expect(try folder.text(name) == "precious")
     }
 
     @Test func aRestartReplacesWhateverIsThere() throws {

@@ -1,0 +1,102 @@
+import Foundation
+import Foundations
+
+/// What a run does with its store.
+extension JournalStore: ResultStore {
+    package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+        if let failure { throw failure }
+        precondition(position == claims.count, "positions are claimed in order")
+        return try failing { try claims.claim(key) }
+    }
+
+    package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+        if let failure { throw failure }
+        try failing {
+            let (number, known) = try claims.entry(at: position)
+            precondition(known.contentHash == key.contentHash, "the key is the one claimed")
+            let line = JournalRecord(
+                key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
+            ).line
+            guard line.count < SealedLine.maximumLength else {
+                throw StoreError(.io, path: paths.journal, "the result of line \(key.id) is over 1 GiB long.")
+            }
+            // A failed line that was tried again to the same end adds nothing.
+            if known.isStored, try holdsAlready(known, result, key, position, line) { return }
+            let offset = try journal.append(line)
+            try claims.store(number, at: offset, length: line.count, failed: result.isFailed)
+            try journal.syncIfDue()
+        }
+    }
+
+    private func holdsAlready(
+        _ known: ResultIndex.Entry, _ result: GenerationResult, _ key: WorkKey, _ position: Int,
+        _ line: [UInt8]
+    ) throws -> Bool {
+        if known.isInOutput {
+            let place = ResultPlace(key: key, index: position / options.samples)
+            return try earlierOutput?.holds(result, at: place, known) ?? false
+        }
+        guard let file = journal.file else { return false }
+        var stored = [UInt8](repeating: 0, count: Int(known.length))
+        let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
+        guard count == stored.count else { throw StoreError.changedUnderneath(file.path) }
+        return stored == line
+    }
+
+    package var idScratch: Scratch {
+        Scratch(path: paths.idScratch, residentCount: options.residentCount, in: system)
+    }
+
+    package func saveInFlight(_ records: [InFlightRecord]) throws {
+        if let failure { throw failure }
+        // Nothing was done yet, perhaps because it can't be: then nothing is left behind.
+        if journal.file == nil, records.isEmpty { return }
+        try failing {
+            progress.savedAt = Date().timeIntervalSince1970
+            try journal.begin()
+            try journal.sync()
+            inFlight = try InFlightFile.write(
+                records + claims.carried(beside: records), progress: progress, run: fingerprint.digest,
+                to: place, replacing: inFlight)
+        }
+    }
+
+    package func sync() throws {
+        if let failure { throw failure }
+        try failing { try journal.sync() }
+    }
+
+    package func suspend() throws {
+        defer { close() }
+        if failure == nil { try failing { try journal.sync() } }
+    }
+
+    package var needsLookAhead: Bool { !options.prunes && claims.earlier.losesTooMany }
+
+    package func lookAhead(at key: WorkKey) throws {
+        if let failure { throw failure }
+        try failing { try claims.lookAhead(at: key) }
+    }
+
+    package func inputEnds(_ end: InputEnd) throws {
+        if let failure { throw failure }
+        inputEnd = end
+        // No fault of the store: what is under way can still be saved.
+        try checkLosses(end)
+    }
+
+    package func finish(count: Int) throws {
+        if let failure { throw failure }
+        precondition(count == claims.count, "every position is claimed")
+        defer { close() }
+        try failing { try journal.sync() }
+        try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
+        try failing {
+            if try !isUnchanged() {
+                try writeOutput()
+                didReplaceOutput = true
+            }
+            try removeJournal()
+        }
+    }
+}
