@@ -30,7 +30,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "phibatch", targets: ["phibatch"]),
-        .library(name: "BatchEngine", targets: ["BatchEngine"]),
+        // Two, as answers need neither files nor YAML. The others are no products: nobody outside needs them.
         .library(name: "PhiModel", targets: ["PhiModel"]),
         .library(name: "BatchPipeline", targets: ["BatchPipeline"]),
     ],
@@ -90,6 +90,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
+        // As a program outside the package: what it can't see is not public.
+        .testTarget(
+            name: "LibraryTests", dependencies: ["BatchPipeline", "PhiModel"], packageAccess: false,
+            swiftSettings: strict),
         fuzz,
     ]
 )

@@ -36,6 +36,11 @@ package struct Scheduler: Sendable {
         chunk = prefillChunk
     }
 
+    /// As many rows a step as make arithmetic the limit, not the reading of the weights: more of them
+    /// where more threads share the memory's bandwidth. Fewer are admitted if the KV cache has no room
+    /// for so many.
+    package static func automaticWorkers(threads: Int) -> Int { min(128, max(32, 4 * threads)) }
+
     /// How many may begin before an older one that waits for a prefix, until it is waited for.
     package var overtakingLimit: Int { 4 * workers }
 

@@ -2,136 +2,96 @@ import BatchEngine
 import Foundation
 import Foundations
 
-/// One loaded model for a program that wants to chat with it.
+/// A loaded model that answers any number of callers at once.
 ///
 /// ```swift
-/// let container = try await ModelContainer.load(folder: "models/smollm2-demo")
-/// let messages = [ChatMessage(role: "user", content: "What is gravity?")]
-/// for try await part in container.generate(messages, parameters: .init(maxTokens: 64)) {
+/// let model = try await ModelContainer.load(folder: "models/smollm2-demo")
+/// for try await part in model.generate(.user("What is gravity?"), parameters: .init(maxTokens: 64)) {
 ///     switch part {
 ///     case .text(let text): print(text, terminator: "")
-///     case .end(let summary): print("\n\(summary.tokensPerSecond) tokens/s")
+///     case .end(let answer): print("\n\(answer.tokensPerSecond) tokens/s")
 ///     }
 /// }
 /// ```
-package final class ModelContainer: Sendable {
-    /// How one answer is generated.
-    package struct Parameters: Sendable {
-        package var maxTokens: Int
-        package var sampling: SamplingParameters
-        package var seed: UInt64
-
-        package init(maxTokens: Int = 256, temperature: Float = 0, topP: Float = 1, seed: UInt64 = 0) {
-            self.maxTokens = maxTokens
-            sampling = SamplingParameters(temperature: temperature, topP: topP)
-            self.seed = seed
-        }
-    }
-
-    /// What an answer cost.
-    package struct Summary: Sendable {
-        package var promptTokens: Int
-        package var completionTokens: Int
-        /// Seconds until the first token.
-        package var prefillSeconds: Double
-        /// Seconds from the first token to the last.
-        package var decodeSeconds: Double
-        /// True if the model ended by itself, false if `maxTokens` did.
-        package var ended: Bool
-        /// Completion tokens a second, without the prefill.
-        package var tokensPerSecond: Double {
-            decodeSeconds > 0 ? Double(max(0, completionTokens - 1)) / decodeSeconds : 0
-        }
-    }
-
-    package enum Part: Sendable {
-        case text(String)
-        /// The last part.
-        case end(Summary)
-    }
-
+///
+/// All requests share one loop on a thread of the model's own: they join and leave between two steps, and each
+/// step is one forward pass over the rows of all. An answer is the same, byte for byte, whatever runs beside it.
+public final class ModelContainer: Sendable {
     package let engine: PhiEngine
-    /// One answer at a time uses the engine.
-    private let turn = NSLock()
+    /// Where the model was loaded from; nil for an engine that was there before.
+    package let folder: String?
+    /// The most requests that run together; more wait for their turn.
+    public let workers: Int
+    private let threads: ModelThreads
 
-    package init(engine: PhiEngine) { self.engine = engine }
+    package init(engine: PhiEngine, folder: String? = nil, workers: Int? = nil) {
+        self.engine = engine
+        self.folder = folder
+        let workers = workers ?? Scheduler.automaticWorkers(threads: engine.threads)
+        precondition(workers > 0, "a loop needs a worker")
+        self.workers = workers
+        threads = ModelThreads(engine: engine, text: engine.text, workers: workers)
+    }
 
-    /// Loads a checkpoint folder on a thread of its own.
-    /// - Throws: `ModelError`.
-    package static func load(folder: String, options: EngineOptions = EngineOptions()) async throws
-        -> ModelContainer
+    deinit { threads.close() }
+
+    /// Loads a model folder (MLX's quantized format), on a thread of its own.
+    ///
+    /// If the task is cancelled, this returns at once; the thread lets the model go when it has it.
+    /// - Parameter workers: the most requests that run together; by default enough to make arithmetic the limit
+    ///   and not the reading of weights.
+    /// - Throws: `ModelError` naming the file, tensor or key at fault; `CancellationError`.
+    public static func load(
+        folder: String, options: EngineOptions = EngineOptions(), workers: Int? = nil
+    ) async throws -> ModelContainer {
+        if let workers, workers < 1 {
+            throw ModelError(.badRequest, "workers must be 1 or more, but is \(workers).")
+        }
+        let result = OneResult<ModelContainer>()
+        try WorkerThread.startOrExplain("phibatch load") {
+            result.set(
+                Result {
+                    let engine = try PhiEngine(folder: folder, options: options)
+                    return ModelContainer(engine: engine, folder: folder, workers: workers)
+                })
+        }
+        return try await result.value
+    }
+
+    /// Streams the answer to a prompt.
+    ///
+    /// A prompt or parameter that can't be served shows when the stream is read.
+    public func generate(_ prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) -> AnswerStream
     {
-        try await withCheckedThrowingContinuation { continuation in
-            Self.startThread("load") {
-                continuation.resume(
-                    with: Result { ModelContainer(engine: try PhiEngine(folder: folder, options: options)) })
-            } orFail: {
-                continuation.resume(throwing: $0)
-            }
-        }
+        AnswerStream(hold: ask(prompt, parameters, keepsParts: true))
     }
 
-    /// Streams the answer to a list of messages. Ending the iteration ends the generation.
-    package func generate(_ messages: [ChatMessage], parameters: Parameters = Parameters())
-        -> AsyncThrowingStream<Part, any Error>
+    /// The whole answer to a prompt.
+    /// - Throws: `ModelError` if the prompt or a parameter can't be served; `CancellationError`.
+    public func answer(to prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) async throws
+        -> Answer
     {
-        AsyncThrowingStream { continuation in
-            let stopped = Stopped()
-            continuation.onTermination = { _ in stopped.set() }
-            // Compute blocks: not for Swift's cooperative pool.
-            Self.startThread("answer") { [self] in
-                turn.lock()
-                defer { turn.unlock() }
-                do {
-                    let summary = try answer(messages, parameters, stopped) { continuation.yield(.text($0)) }
-                    continuation.yield(.end(summary))
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            } orFail: {
-                continuation.finish(throwing: $0)
-            }
-        }
+        try await ask(prompt, parameters, keepsParts: false).feed.whole()
     }
 
-    private static func startThread(
-        _ name: String, _ body: @escaping @Sendable () -> Void, orFail fail: (ModelError) -> Void
-    ) {
-        do throws(WorkerThread.CannotStart) {
-            try WorkerThread.start("phibatch \(name)", body)
-        } catch {
-            fail(ModelError(.resources, "a thread to \(name) on can't be made: \(error.reason)"))
-        }
+    /// The answers to many prompts, generated together, in the prompts' order.
+    ///
+    /// A prompt that can't be served ends the iteration with its error. Where others are to go on, call
+    /// `answer(to:parameters:)` for each in a task of its own.
+    public func answers<Prompts: Sequence<Prompt> & Sendable>(
+        to prompts: Prompts, parameters: AnswerParameters = AnswerParameters()
+    ) -> AnswerList<Prompts> {
+        AnswerList(model: self, prompts: prompts, parameters: parameters)
     }
 
-    private func answer(
-        _ messages: [ChatMessage], _ parameters: Parameters, _ stopped: Stopped,
-        _ emit: @escaping (String) -> Void
-    ) throws -> Summary {
-        if let problem = parameters.sampling.rules.problem(vocabularySize: engine.limits.vocabularySize) {
-            throw ModelError(.badRequest, problem)
-        }
-        let prompt = try engine.text.tokens(for: .messages(messages))
-        let answer = Answer(
-            Request(
-                prompt: prompt, maxTokens: parameters.maxTokens, sampling: parameters.sampling,
-                stream: parameters.seed, endOfSequence: engine.limits.endOfSequence, stops: .none,
-                text: engine.text.makeTextStream()), stopped, emit)
-        let loop = BatchLoop(engine: engine, workers: 1, prefillChunk: Self.prefillChunk)
-        loop.add(answer)
-        loop.run()
-        return try answer.summary.get()
+    func ask(_ prompt: Prompt, _ parameters: AnswerParameters, keepsParts: Bool) -> AnswerHold {
+        let feed = AnswerFeed(keepsParts: keepsParts)
+        threads.ask(prompt, parameters, feed)
+        return AnswerHold(feed, of: self)
     }
 
-    /// Rows of a prompt in one step: between two of them an answer can be stopped.
-    private static let prefillChunk = 512
-}
-
-/// A flag that is set once.
-final class Stopped: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value = false
-    var isSet: Bool { lock.withLock { value } }
-    func set() { lock.withLock { value = true } }
+    /// Adds a source of requests, such as a job, to the model's loop. The source is called on the loop's thread
+    /// alone, and is not the caller's any more.
+    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    package func join(_ source: any RequestSource) throws { try threads.join(source) }
 }

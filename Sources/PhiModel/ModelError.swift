@@ -3,8 +3,8 @@ import Foundations
 /// A fault in what a person or a file gave us: what is wrong, where, and what would be right.
 ///
 /// `description` is one complete sentence or two, ready for a terminal.
-package struct ModelError: Error, Equatable, CustomStringConvertible {
-    package enum Kind: String, Sendable {
+public struct ModelError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: String, Sendable {
         /// A file or folder is not there or can't be read.
         case missing
         /// A file is there, but its content breaks its format.
@@ -19,11 +19,11 @@ package struct ModelError: Error, Equatable, CustomStringConvertible {
         case resources
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// The file at fault, as the user named it, where there is one.
-    package let path: String?
+    public let path: String?
     private let text: Message
-    package var message: String { text.text }
+    public var message: String { text.text }
 
     /// - Parameters:
     ///   - path: shown with escapes, like all values that are interpolated into the message.
@@ -39,7 +39,7 @@ package struct ModelError: Error, Equatable, CustomStringConvertible {
         self.init(kind, path: path, Message(value: message))
     }
 
-    package var description: String { explanation.text }
+    public var description: String { explanation.text }
 }
 
 extension ModelError: ExplainedError {

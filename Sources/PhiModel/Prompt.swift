@@ -1,9 +1,10 @@
 import Foundations
 
 /// One message of a conversation, as chat templates see it.
-package struct ChatMessage: Sendable, Equatable, Codable {
-    package var role: String
-    package var content: String
+public struct ChatMessage: Sendable, Equatable, Codable {
+    /// `system`, `user`, `assistant`, or what else the model's template knows.
+    public var role: String
+    public var content: String
     /// What else the message has for templates that use it, such as Phi-4-mini's `tools`.
     package var members: [JSONMember] = []
 
@@ -11,19 +12,28 @@ package struct ChatMessage: Sendable, Equatable, Codable {
         case role, content
     }
 
-    package init(role: String, content: String, members: [JSONMember] = []) {
+    public init(role: String, content: String) {
         self.role = role
         self.content = content
+    }
+
+    package init(role: String, content: String, members: [JSONMember]) {
+        self.init(role: role, content: content)
         self.members = members
     }
 }
 
 /// What a request's text is made of, before it becomes token ids.
-package enum Prompt: Sendable, Equatable {
-    /// Messages that go through the model's chat template, with a generation prompt behind them.
+public enum Prompt: Sendable, Equatable {
+    /// Messages that go through the model's chat template, followed by a generation prompt.
     case messages([ChatMessage])
     /// Text given to the tokenizer as it is, without a template.
     case text(String)
     /// Token ids, used as they are; needs no tokenizer.
     case tokens([Int32])
+
+    /// One message of a user.
+    public static func user(_ content: String) -> Prompt {
+        .messages([ChatMessage(role: "user", content: content)])
+    }
 }

@@ -67,40 +67,35 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let (file, options) = try JobSettings.split(arguments: arguments)
-            let job = try JobSettings.load(file: file, options: options)
-            try job.checkFiles()
+            var job = try BatchJob(JobSettings.load(file: file, options: options))
+            (job.restarts, job.prunes, job.waits) = (restart, prune, wait)
+            job.cache = .standard()
             try run(job)
         }
     }
 
-    private func run(_ job: JobSettings) throws {
+    private func run(_ job: BatchJob) throws {
         let console = Console(isQuiet: quiet)
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         let log = Logger(label: "phibatch")
-        let signals = SignalWatch(resumable: job.output != "-")
+        var job = job
+        job.log = log
+        let signals = SignalWatch(resumable: job.settings.output != "-")
 
-        try Assembly.checkModelFolder(job)
-        try job.makeOutputFolder()
-        let store: any ResultStore
+        let session: JobSession
         do {
-            store = try Assembly.openStore(
-                job, restart: restart, prunes: prune, waits: wait, stopFlag: signals.stopFlag, log: log)
+            session = try JobSession(job, stopFlag: signals.stopFlag)
         } catch let error as StoreError where error.kind == .interrupted {
             throw ExitCode(128 + (signals.received ?? SIGINT))
         }
         let outcome: RunOutcome
         do {
             let progress = ProgressReport(console: console)
-            outcome = try Runner(
-                job: job, store: store, stopFlag: signals.stopFlag, progress: progress.update
-            ) {
-                log.info("loading the model \(job.model)")
-                return try Assembly.loadModel(job, log: log)
-            }.run()
+            // On this thread: a machine that gives no more of them still runs the job.
+            outcome = try session.run(stopFlag: signals.stopFlag, progress: progress.update)
         } catch {
-            try? store.suspend()
             console.error("\(error)")
-            if let journal = (store as? JournalStore)?.journalPath {
+            if let journal = session.journal?.journalPath {
                 let goesOn = (error as? StoreError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
                 console.error("what was done is kept in \(journal)\(advice)")
@@ -108,7 +103,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(Failure.status(of: error))
         }
         signals.runHasEnded(outcome.status)
-        let summary = Summary(job: job, outcome: outcome, journal: store as? JournalStore)
+        let summary = Summary(job: job.settings, outcome: outcome, journal: session.journal)
         for line in summary.lines { log.info("\(line)") }
         for warning in summary.warnings { log.warning("\(warning)") }
         switch outcome.status {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
 import Foundations
+import PhiModel
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +42,8 @@ struct StatusCommand: ParsableCommand {
                 throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
             }
             let status = try JobStatus.read(
-                output: job.output, format: job.outputFormat.format, scratch: Assembly.scratch)
+                output: job.output, format: job.outputFormat.format,
+                scratch: WeightCacheLocation.standard().scratch)
             var report = StatusReport(job: job, status: status, lines: try job.countLines())
             if check {
                 report.check = CheckReport(

@@ -36,12 +36,18 @@ package final class BatchLoop {
         self.init(scheduler: Scheduler(workers: workers, prefillChunk: prefillChunk)) { engine }
     }
 
+    /// Sources that have not ended.
+    package var sourceCount: Int { slots.count }
+
     package func add(_ source: any RequestSource) { slots.append(SourceSlot(source)) }
 
     /// Runs until every source has ended. An error of the engine ends them all, and each is told.
-    package func run() {
+    /// - Parameter newcomers: asked before each step for sources that join now.
+    package func run(joining newcomers: () -> [any RequestSource] = { [] }) {
         do {
-            while try step() {}
+            repeat {
+                for source in newcomers() { add(source) }
+            } while try step()
         } catch {
             for slot in slots { slot.failure = slot.failure ?? error }
             settle()

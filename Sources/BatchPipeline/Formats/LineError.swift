@@ -1,6 +1,6 @@
 /// Why a line gets no completion. It becomes the line's result, and the job goes on.
-package struct LineError: Error, Equatable, Sendable {
-    package enum Code: String, Sendable {
+public struct LineError: Error, Equatable, Sendable {
+    public enum Code: String, Sendable {
         case invalidUTF8 = "invalid_utf8"
         case invalidJSON = "invalid_json"
         case lineTooLong = "line_too_long"
@@ -18,8 +18,8 @@ package struct LineError: Error, Equatable, Sendable {
         case notFinite = "logits_not_finite"
     }
 
-    package var code: Code
-    package var message: String
+    public var code: Code
+    public var message: String
 
     package init(_ code: Code, _ message: String) {
         self.code = code

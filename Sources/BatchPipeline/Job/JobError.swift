@@ -3,8 +3,8 @@ import Foundations
 /// A fault in a job: in its file, in an option, or in the files it names.
 ///
 /// `description` is one complete sentence or two, ready for a terminal.
-package struct JobError: Error, Equatable, CustomStringConvertible {
-    package enum Kind: Sendable {
+public struct JobError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable {
         /// The job itself is wrong.
         case badJob
         /// An option on the command line is wrong.
@@ -17,11 +17,11 @@ package struct JobError: Error, Equatable, CustomStringConvertible {
         case inputOutput
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// Where: `job.yaml:3`, or a file's name.
-    package let place: String?
+    public let place: String?
     private let text: Message
-    package var message: String { text.text }
+    public var message: String { text.text }
 
     /// - Parameters:
     ///   - place: shown with escapes, like all values that are interpolated into the message.
@@ -37,7 +37,7 @@ package struct JobError: Error, Equatable, CustomStringConvertible {
         self.init(kind, at: place, Message(value: message))
     }
 
-    package var description: String { explanation.text }
+    public var description: String { explanation.text }
 }
 
 extension JobError: ExplainedError {

@@ -9,7 +9,7 @@ extension JobSettings {
     ///     are as `ProgramCall` gives them, so that paths need not be UTF-8.
     ///   - options: `--max-tokens 64`, `--max-tokens=64`; `--stop` and `--input` may come several times.
     /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
-    package static func load(file: String?, options: [String] = []) throws -> JobSettings {
+    public static func load(file: String?, options: [String] = []) throws -> JobSettings {
         var job = JobSettings()
         if let file { try job.apply(file: file) }
         try job.apply(options: options)
@@ -112,7 +112,7 @@ extension JobSettings {
     }
 
     /// What must hold between settings.
-    private func check(file: String?) throws {
+    func check(file: String?) throws {
         let kind: JobError.Kind = file == nil ? .usage : .badJob
         for (name, isMissing) in [
             ("model", model.isEmpty), ("input", input.isEmpty), ("output", output.isEmpty),

@@ -56,10 +56,6 @@ enum Platform {
         guard let first = a.baseAddress, let second = b.baseAddress else { return true }
         return memcmp(first, second, a.count) == 0
     }
-
-    /// Turns SIGPIPE into the error EPIPE for this process, so that a closed stdout is an error like
-    /// any other.
-    static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 }
 
 /// The real file system.

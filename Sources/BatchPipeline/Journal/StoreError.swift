@@ -1,8 +1,8 @@
 import Foundations
 
 /// Why results could not be kept, read back or put in place. `description` is ready for a terminal.
-package struct StoreError: Error, Equatable, CustomStringConvertible {
-    package enum Kind: String, Sendable {
+public struct StoreError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: String, Sendable {
         /// The output, or a file beside it, can't be made there.
         case cannotCreate
         /// A read, write, sync or rename failed.
@@ -19,12 +19,12 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         case interrupted
     }
 
-    package let kind: Kind
-    package let path: String
+    public let kind: Kind
+    public let path: String
     private let text: Message
-    package var message: String { text.text }
+    public var message: String { text.text }
     /// The errno behind it, where there is one.
-    package let code: Int32?
+    public let code: Int32?
 
     /// - Parameters:
     ///   - path: shown with escapes, like all values that are interpolated into the message.
@@ -78,7 +78,7 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    package var description: String { explanation.text }
+    public var description: String { explanation.text }
 }
 
 extension StoreError: ExplainedError {

@@ -18,8 +18,6 @@ package final class StreamStore: ResultStore {
     private var claimed = 0
     private var failure: StoreError?
 
-    /// Makes a closed stdout an error instead of a signal, for this whole process.
-    ///
     /// - Parameters:
     ///   - descriptor: where to write; 1 is stdout. It is not closed.
     ///   - format: how the results look.
@@ -31,7 +29,6 @@ package final class StreamStore: ResultStore {
         idScratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) {
         precondition(samples > 0, "a line has at least one sample")
-        Platform.ignoreBrokenPipes()
         self.descriptor = descriptor
         run = ResultRun(digest: fingerprint.digest, samples: samples)
         encoder = format.makeEncoder(for: run)
@@ -91,7 +88,10 @@ package final class StreamStore: ResultStore {
             while done < line.count {
                 done += try line.withUnsafeBytes { bytes in
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                    return try system.retrying { () throws(SystemError) in try system.write(descriptor, rest)
+                    return try system.retrying { () throws(SystemError) in
+                        try Platform.withoutPipeSignal { () throws(SystemError) in
+                            try system.write(descriptor, rest)
+                        }
                     }
                 }
             }

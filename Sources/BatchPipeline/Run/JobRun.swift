@@ -20,6 +20,7 @@ final class JobRun: RequestSource {
     private let store: SharedStore
     private let stopFlag: StopFlag
     private let progress: (RunStatistics) -> Void
+    private let ended: (Result<RunOutcome, any Error>) -> Void
 
     private let queue: WorkQueue
     private let feeder: LineFeeder
@@ -43,16 +44,19 @@ final class JobRun: RequestSource {
     /// - Parameters:
     ///   - stopFlag: once set, the job saves what is under way and ends, resumable.
     ///   - progress: called from time to time, on the loop's thread.
+    ///   - ended: called once, on the loop's thread, when `result` is there.
     /// - Throws: `JobError` if a template of the job is malformed.
     init(
         job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        progress: @escaping (RunStatistics) -> Void = { _ in }
+        progress: @escaping (RunStatistics) -> Void = { _ in },
+        ended: @escaping (Result<RunOutcome, any Error>) -> Void = { _ in }
     ) throws {
         self.job = job
         self.models = models
         self.store = SharedStore(store)
         self.stopFlag = stopFlag
         self.progress = progress
+        self.ended = ended
         workers = job.workerCount
         queue = WorkQueue(countLimit: max(64, 2 * workers))
         feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue)
@@ -171,7 +175,10 @@ final class JobRun: RequestSource {
     }
 
     private func end(_ live: [TokenSequence], _ body: () throws -> RunOutcome) {
-        defer { queue.close() }
+        defer {
+            queue.close()
+            if let result { ended(result) }
+        }
         do {
             result = .success(try body())
         } catch {

@@ -2,7 +2,7 @@ import CPhiKernels
 import Foundation
 
 /// The numbers a KV cache holds.
-package enum KVPrecision: Sendable {
+public enum KVPrecision: Sendable {
     /// 8 bits, with a scale for each position of a head.
     case int8
     /// float16: twice the room and the traffic.

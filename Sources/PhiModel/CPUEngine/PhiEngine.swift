@@ -4,27 +4,34 @@ import Foundation
 import Foundations
 
 /// How a model is loaded.
-package struct EngineOptions: Sendable {
+public struct EngineOptions: Sendable {
     /// Compute threads; nil takes one for each processor that this process may use.
-    package var threads: Int?
+    public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
-    package var kvBudget: Int?
+    public var kvBudget: Int?
     /// What the KV cache holds.
-    package var kvPrecision: KVPrecision
+    public var kvPrecision: KVPrecision
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     package var kernels: String?
     /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
     /// library writes no files of its own accord.
-    package var cache: WeightCacheLocation
+    public var cache: WeightCacheLocation
 
-    package init(
-        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String? = nil,
+    public init(
+        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8,
         cache: WeightCacheLocation = .off
     ) {
         self.cache = cache
         self.threads = threads
         self.kvBudget = kvBudget
         self.kvPrecision = kvPrecision
+    }
+
+    package init(
+        threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8, kernels: String?,
+        cache: WeightCacheLocation = .off
+    ) {
+        self.init(threads: threads, kvBudget: kvBudget, kvPrecision: kvPrecision, cache: cache)
         self.kernels = kernels
     }
 }

@@ -10,7 +10,7 @@ import Testing
 /// Fixtures/demo_greedy.json is our own output, made anew by
 /// `PHIBATCH_WRITE_GOLDEN=1 make test FILTER=DemoTextTests`.
 /// Fixtures/demo_reference.json comes from Hugging Face transformers; it says how.
-@Suite(.enabled(if: DemoModelTests.folder != nil, DemoModelTests.missing))
+@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing))
 struct DemoTextTests {
     struct Reference: Decodable {
         struct Answer: Decodable {
@@ -68,7 +68,7 @@ struct DemoTextTests {
     }
 
     @Test func greedyTextsAreTheGoldenOnes() throws {
-        let engine = try PhiEngine(folder: try #require(DemoModelTests.folder))
+        let engine = try PhiEngine(folder: try #require(DemoModel.folder))
         let reference = try reference()
         let answers = try reference.answers.map { answer in
             let prompt = try engine.text.tokens(for: .messages(answer.messages))
@@ -93,7 +93,7 @@ struct DemoTextTests {
     /// Every prefix of the reference's answer is given to the model, so that one undecided step does not
     /// end the comparison.
     @Test func clearChoicesAreThoseOfExactArithmetic() throws {
-        let engine = try PhiEngine(folder: try #require(DemoModelTests.folder))
+        let engine = try PhiEngine(folder: try #require(DemoModel.folder))
         var clear = 0
         var equal = 0
         var steps = 0

@@ -51,10 +51,10 @@ import Testing
     }
 }
 
-@Suite(.enabled(if: DemoModelTests.folder != nil, DemoModelTests.missing))
+@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing))
 struct MemoryCheckTests {
     private func check() throws -> MemoryCheck {
-        let folder = try #require(DemoModelTests.folder)
+        let folder = try #require(DemoModel.folder)
         return try MemoryCheck(
             ModelConfiguration(folder: folder), TensorStore(folder: folder), precision: .int8)
     }
@@ -86,7 +86,7 @@ struct MemoryCheckTests {
 
     /// Each limit counts what falls under it, and the tightest decides.
     @Test func limitsOfTheProcessCount() throws {
-        let folder = try #require(DemoModelTests.folder)
+        let folder = try #require(DemoModel.folder)
         let store = try TensorStore(folder: folder)
         func check(_ cache: WeightCacheLocation) throws -> MemoryCheck {
             try MemoryCheck(

@@ -2,7 +2,7 @@ import Foundation
 import Foundations
 
 /// Where packed weights, and what else is found out about a model once, are kept from one start to the next.
-package enum WeightCacheLocation: Sendable, Equatable {
+public enum WeightCacheLocation: Sendable, Equatable {
     case off
     case folder(String)
     /// There should be a cache, but nothing says where; the text is why.
@@ -11,7 +11,7 @@ package enum WeightCacheLocation: Sendable, Equatable {
     /// What a command line program uses: `PHIBATCH_CACHE` (a folder, or "off"), else
     /// `$XDG_CACHE_HOME/phibatch`, else `~/.cache/phibatch`, on macOS `~/Library/Caches/phibatch`.
     /// - Parameter environment: this process's, if not given.
-    package static func standard(
+    public static func standard(
         environment: [String: String]? = nil
     ) -> WeightCacheLocation {
         func value(_ name: String) -> String? {

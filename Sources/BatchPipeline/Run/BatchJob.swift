@@ -1,0 +1,84 @@
+import Foundations
+import Logging
+import PhiModel
+
+/// A job and how it is run.
+///
+/// ```swift
+/// let run = try BatchJob(file: "jobs/demo.yaml").run()
+/// for try await progress in run { print(progress.done, "of", progress.lines) }
+/// let outcome = try await run.outcome
+/// ```
+public struct BatchJob: Sendable {
+    public var settings: JobSettings
+    /// Begin again instead of going on where an earlier run stopped; its journal and output are kept aside.
+    public var restarts = false
+    /// Let any number of results go whose lines are no longer in the input.
+    public var prunes = false
+    /// If another run is writing the output, wait for its end instead of throwing.
+    public var waits = false
+    /// Where packed weights and the hashes of a model's files are kept from one start to the next. Off unless a
+    /// program asks for it: a library writes no files of its own accord.
+    public var cache = WeightCacheLocation.off
+    /// Takes what a person may want to know on the way; by default nobody does.
+    public var log = Logger(label: "phibatch") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A job whose settings are given in code.
+    /// - Throws: `JobError` naming the setting, or a file that the job names.
+    public init(_ settings: JobSettings) throws {
+        try settings.check(file: nil)
+        try settings.checkValues()
+        try settings.checkFiles()
+        self.settings = settings
+    }
+
+    /// A job file (YAML or JSON). Relative paths in it start at its folder.
+    /// - Throws: `JobError` naming the file, line and key, or a file that the job names.
+    public init(file: String) throws { try self.init(JobSettings.load(file: file)) }
+
+    /// Runs the job with a model of its own, loaded when the first line needs it: never, if all lines are done.
+    ///
+    /// It begins at once. What is wrong with model, input or output shows when progress or outcome are read.
+    public func run() -> RunningJob {
+        RunningJob { run in
+            let session = try JobSession(self, stopFlag: run.stopFlag)
+            run.end(Result { try session.run(stopFlag: run.stopFlag, progress: run.publish) })
+        }
+    }
+
+    /// Runs the job on a model that is loaded. Its lines share the steps with whatever else the model does.
+    ///
+    /// The job's `threads` and `kv_budget` must be left to the model, which has them already.
+    public func run(on model: ModelContainer) -> RunningJob {
+        RunningJob { run in
+            try checkFit(model)
+            let session = try JobSession(self, engine: model.engine.identity, stopFlag: run.stopFlag)
+            try session.join(model, run)
+        }
+    }
+
+    private func checkFit(_ model: ModelContainer) throws {
+        guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model)
+        else {
+            throw JobError(
+                .badJob,
+                "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
+        }
+        guard settings.threads == .auto, settings.kvBudget == .auto else {
+            throw JobError(
+                .badJob,
+                "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
+        }
+        let precision = settings.kvPrecision
+        let wanted = PhiEngine.identity(EngineOptions(kvPrecision: precision.engineValue))
+        guard precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==) else {
+            throw JobError(
+                .badJob, "kv is \(precision.rawValue), but the model was loaded with another precision.")
+        }
+    }
+}
+
+extension CachePrecision {
+    /// How the engine calls it.
+    package var engineValue: KVPrecision { resolved == .f16 ? .float16 : .int8 }
+}

@@ -1,0 +1,136 @@
+import BatchEngine
+import Foundation
+import Foundations
+import Logging
+import PhiModel
+
+/// One run of a job, put together: the model is looked at, and the store is open.
+package final class JobSession {
+    package let store: any ResultStore
+    private let job: BatchJob
+    private var settings: JobSettings { job.settings }
+
+    /// - Parameters:
+    ///   - engine: identity of an engine that is loaded already.
+    ///   - stopFlag: once set, a wait for another run is given up.
+    /// - Throws: `JobError`, `ModelError` or `StoreError`, naming the path.
+    package init(
+        _ job: BatchJob, engine: [(name: String, value: String)]? = nil, stopFlag: StopFlag
+    ) throws {
+        self.job = job
+        try Self.checkModelFolder(job.settings)
+        try job.settings.makeOutputFolder()
+        let identity = engine ?? PhiEngine.identity(job.engineOptions)
+        store = try Self.openStore(job, identity, stopFlag)
+    }
+
+    /// Where the journal is; nil where the results go to a stream.
+    package var journal: JournalStore? { store as? JournalStore }
+
+    /// Runs the job to its end on this thread, with a model of its own.
+    /// - Parameter progress: called from time to time, on this thread.
+    /// - Throws: what input, model or store can't recover from; the job is resumable then.
+    package func run(stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void) throws -> RunOutcome {
+        try suspendedOnError {
+            try Runner(job: settings, store: store, stopFlag: stopFlag, progress: progress) { [job] in
+                job.log.info("loading the model \(job.settings.model)")
+                return try job.loadModel()
+            }.run()
+        }
+    }
+
+    /// Has the job run in the loop of a model. On return it may still run.
+    func join(_ model: ModelContainer, _ run: RunningJob.State) throws {
+        try suspendedOnError {
+            let loaded = LoadedModel(model.engine)
+            let models = ModelLoader { loaded }
+            _ = try models.loaded(for: settings)
+            let source = try JobRun(
+                job: settings, models: models, store: store, stopFlag: run.stopFlag, progress: run.publish,
+                ended: run.end)
+            try model.join(source)
+        }
+    }
+
+    private func suspendedOnError<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch {
+            // The first error is the one to tell; this may well fail for the same reason.
+            try? store.suspend()
+            throw error
+        }
+    }
+
+    /// A look before anything is opened: is there a model at all?
+    private static func checkModelFolder(_ job: JobSettings) throws {
+        guard Files.kind(of: job.model) == .folder else {
+            throw ModelError(.missing, path: job.model, "there is no such model folder.")
+        }
+        guard Files.kind(of: Paths.join(job.model, "config.json")) != nil else {
+            throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
+        }
+        try ModelFolder.checkLinks(job.model)
+    }
+
+    private static func openStore(
+        _ job: BatchJob, _ engine: [(name: String, value: String)], _ stopFlag: StopFlag
+    ) throws -> any ResultStore {
+        let (settings, cache, log) = (job.settings, job.cache, job.log)
+        let fingerprint = try RunFingerprint(job: settings, engine: engine, cache: cache) { bytes in
+            guard bytes >= 1_000_000_000 else { return }
+            let once = cache.folder == nil ? "" : "; it is known again next time"
+            log.info("reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)")
+        }
+        guard settings.output != "-" else {
+            if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
+            if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
+            return StreamStore(
+                fingerprint: fingerprint, samples: settings.samples, format: settings.outputFormat.format,
+                idScratch: cache.scratch)
+        }
+        let waiting = OutputLock.Waiting(
+            onWait: { holder in
+                log.info(
+                    "waiting for \(holder?.description ?? "another run"), which is writing \(settings.output)"
+                )
+            }, shouldStop: { stopFlag.isSet })
+        let store = try JournalStore(
+            output: settings.output, fingerprint: fingerprint, samples: settings.samples,
+            format: settings.outputFormat.format, restart: job.restarts, prunes: job.prunes,
+            keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
+            waiting: job.waits ? waiting : nil)
+        for note in store.notes { log.warning("\(note)") }
+        if store.storedAtStart > 0 {
+            log.info("\(store.storedAtStart) results of an earlier run are there")
+        }
+        return store
+    }
+}
+
+extension WeightCacheLocation {
+    /// For what has no place beside an output: the cache folder, or memory where there is none.
+    package var scratch: Scratch { .folder(folder.map { $0 + "/scratch" }) }
+}
+
+extension BatchJob {
+    fileprivate var engineOptions: EngineOptions {
+        var options = EngineOptions(kvPrecision: settings.kvPrecision.engineValue, cache: cache)
+        if case .count(let threads) = settings.threads { options.threads = threads }
+        switch settings.kvBudget {
+        case .auto: break
+        case .bytes(let bytes): options.kvBudget = bytes
+        case .share(let share):
+            options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
+        }
+        return options
+    }
+
+    fileprivate func loadModel() throws -> LoadedModel {
+        let engine = try PhiEngine(folder: settings.model, options: engineOptions)
+        for note in engine.notes { log.warning("\(note)") }
+        if let fault = engine.threadFault { log.notice("\(fault)") }
+        if let fault = engine.cacheFault {
+            log.notice("packed weights are not kept for the next start: \(fault)")
+        }
+        return LoadedModel(engine)
+    }
+}

@@ -1,0 +1,68 @@
+import BatchEngine
+import Foundations
+
+/// A whole answer and what it cost.
+public struct Answer: Sendable, Equatable {
+    /// Why an answer ended.
+    public enum Ending: String, Sendable {
+        /// The model's end of sequence.
+        case stop
+        /// `maxTokens` reached, or the end of the model's context.
+        case length
+        /// A stop string came up; the text is cut before it.
+        case stopSequence = "stop_sequence"
+    }
+
+    public let text: String
+    /// The completion's token ids, without the end of sequence.
+    public let tokens: [Int32]
+    public let ending: Ending
+    /// Tokens of the prompt, the chat template's included.
+    public let promptTokens: Int
+    /// Seconds from the first step it took part in to its first token.
+    public let prefillSeconds: Double
+    /// Seconds from its first token to its last. Others that run beside it make it longer.
+    public let decodeSeconds: Double
+
+    /// Completion tokens a second, without the prefill.
+    public var tokensPerSecond: Double {
+        decodeSeconds > 0 ? Double(max(0, tokens.count - 1)) / decodeSeconds : 0
+    }
+}
+
+/// What comes of an answer while it is generated.
+public enum AnswerPart: Sendable, Equatable {
+    /// More text, whole characters only. Whoever reads seldom gets longer parts.
+    case text(String)
+    /// The last part.
+    case end(Answer)
+}
+
+extension Answer {
+    /// Of a request for no tokens: it is whole before it begins.
+    init(promptTokens: Int) {
+        self.init(
+            text: "", tokens: [], ending: .length, promptTokens: promptTokens, prefillSeconds: 0,
+            decodeSeconds: 0)
+    }
+
+    init(_ sequence: TokenSequence) {
+        let end = ContinuousClock.now
+        let begin = sequence.admittedAt ?? end
+        let first = sequence.firstTokenAt ?? end
+        self.init(
+            text: sequence.text, tokens: sequence.tokens, ending: Ending(sequence.finishReason),
+            promptTokens: sequence.request.prompt.count, prefillSeconds: (first - begin).seconds,
+            decodeSeconds: (end - first).seconds)
+    }
+}
+
+extension Answer.Ending {
+    init(_ reason: FinishReason?) {
+        switch reason {
+        case .stop: self = .stop
+        case .stopSequence: self = .stopSequence
+        case .length, nil: self = .length
+        }
+    }
+}

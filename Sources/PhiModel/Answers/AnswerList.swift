@@ -1,0 +1,32 @@
+/// The answers to many prompts, in the prompts' order. They are generated together.
+///
+/// Prompts are taken as answers are read: a few more than run together are under way, so neither prompts nor
+/// answers pile up. Ending the iteration, or cancelling its task, ends all that is under way.
+public struct AnswerList<Prompts: Sequence<Prompt> & Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Answer
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let model: ModelContainer
+        let parameters: AnswerParameters
+        var prompts: Prompts.Iterator
+        /// Oldest first.
+        var open: [AnswerHold] = []
+
+        /// - Throws: `ModelError` of the first prompt that can't be served, or `CancellationError`.
+        public mutating func next() async throws -> Answer? {
+            while open.count < 4 * model.workers, let prompt = prompts.next() {
+                open.append(model.ask(prompt, parameters, keepsParts: false))
+            }
+            guard !open.isEmpty else { return nil }
+            return try await open.removeFirst().feed.whole()
+        }
+    }
+
+    let model: ModelContainer
+    let prompts: Prompts
+    let parameters: AnswerParameters
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(model: model, parameters: parameters, prompts: prompts.makeIterator())
+    }
+}

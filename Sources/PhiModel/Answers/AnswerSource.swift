@@ -1,0 +1,47 @@
+import BatchEngine
+
+/// One request that somebody waits for, as a loop's source.
+final class AnswerSource: RequestSource {
+    let workers = 1
+    private var request: Request?
+    private let feed: AnswerFeed
+    private let promptTokens: Int
+
+    init(_ request: Request, _ feed: AnswerFeed) {
+        // Nothing is asked for, and so it is whole.
+        self.request = request.maxTokens > 0 ? request : nil
+        self.feed = feed
+        promptTokens = request.prompt.count
+    }
+
+    var isCancelled: Bool { feed.isCancelled }
+
+    func next(patience: Double) -> SourceAnswer {
+        defer { request = nil }
+        return request.map { .request($0) } ?? .end
+    }
+
+    func received(_ text: String, of id: RequestID) { feed.append(text) }
+
+    func finished(_ sequence: TokenSequence, provenance: [String: String]) {
+        feed.finish(.success(Answer(sequence)))
+    }
+
+    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
+        throw ModelError(
+            .malformed,
+            "the logits after \(sequence.tokens.count) tokens of the answer are not finite: the model's weights are "
+                + "damaged.")
+    }
+
+    func refused(_ request: Request, _ refusal: Refusal) throws {
+        throw ModelError(refusal.kind == .tooLarge ? .resources : .badRequest, refusal.message)
+    }
+
+    /// Without effect where the answer is there: the first result counts.
+    func completed() { feed.finish(.success(Answer(promptTokens: promptTokens))) }
+
+    func abandoned(_ live: [TokenSequence], error: (any Error)?) {
+        feed.finish(.failure(error ?? CancellationError()))
+    }
+}

@@ -1,0 +1,32 @@
+/// One answer, part by part, as it is generated.
+///
+/// It is to be iterated once. Generation begins when it is made, and ends at the next step if the task that
+/// iterates is cancelled or the stream and its iterators are let go; a cancelled one throws `CancellationError`.
+public struct AnswerStream: AsyncSequence, Sendable {
+    public typealias Element = AnswerPart
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let hold: AnswerHold
+
+        /// - Throws: `ModelError`, or `CancellationError`.
+        public mutating func next() async throws -> AnswerPart? { try await hold.feed.next() }
+    }
+
+    let hold: AnswerHold
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(hold: hold) }
+}
+
+/// What a reader has of a request: once nobody has it any more, nobody waits for the answer.
+final class AnswerHold: Sendable {
+    let feed: AnswerFeed
+    /// The model's threads end with it.
+    private let model: ModelContainer
+
+    init(_ feed: AnswerFeed, of model: ModelContainer) {
+        self.feed = feed
+        self.model = model
+    }
+
+    deinit { feed.cancel() }
+}

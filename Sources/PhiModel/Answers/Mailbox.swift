@@ -1,0 +1,47 @@
+import Foundation
+
+/// Hands things from any thread to one that waits for them, in order.
+final class Mailbox<Item>: @unchecked Sendable {
+    private let condition = NSCondition()
+    // All below is guarded by `condition`.
+    private var items: [Item] = []
+    private var isClosed = false
+
+    /// Not to be called after `close`.
+    func put(_ item: Item) {
+        condition.lock()
+        items.append(item)
+        condition.signal()
+        condition.unlock()
+    }
+
+    /// No more will come.
+    func close() {
+        condition.lock()
+        isClosed = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// What is there now, at most `limit`.
+    func take(_ limit: Int) -> [Item] {
+        condition.lock()
+        defer { condition.unlock() }
+        return first(limit)
+    }
+
+    /// Waits until something is there.
+    /// - Returns: nil once it is closed and empty.
+    func wait(_ limit: Int) -> [Item]? {
+        condition.lock()
+        defer { condition.unlock() }
+        while items.isEmpty, !isClosed { condition.wait() }
+        return items.isEmpty ? nil : first(limit)
+    }
+
+    private func first(_ limit: Int) -> [Item] {
+        guard limit > 0, !items.isEmpty else { return [] }
+        defer { items.removeFirst(min(limit, items.count)) }
+        return Array(items.prefix(limit))
+    }
+}

@@ -1,0 +1,130 @@
+import BatchEngine
+import Foundation
+import Foundations
+
+/// The threads of a loaded model: one turns prompts into token ids, one runs the loop that all requests share.
+/// Both begin with the first request, sleep while there is none, and end after `close`.
+///
+/// Neither is of Swift's cooperative pool, which long computations would hold up.
+final class ModelThreads: @unchecked Sendable {
+    private struct Asked {
+        var prompt: Prompt
+        var parameters: AnswerParameters
+        var feed: AnswerFeed
+    }
+
+    private let engine: any Engine
+    private let text: any TextCoding
+    private let workers: Int
+    private let asked = Mailbox<Asked>()
+    private let sources = Mailbox<any RequestSource>()
+    private let lock = NSLock()
+    private var haveStarted = false
+
+    /// Rows of a prompt in one step: between two of them an answer can be stopped.
+    private static let prefillChunk = 512
+
+    /// - Parameter workers: the most requests that run together.
+    init(engine: any Engine, text: any TextCoding, workers: Int) {
+        self.engine = engine
+        self.text = text
+        self.workers = workers
+    }
+
+    func ask(_ prompt: Prompt, _ parameters: AnswerParameters, _ feed: AnswerFeed) {
+        do {
+            try start()
+            asked.put(Asked(prompt: prompt, parameters: parameters, feed: feed))
+        } catch {
+            feed.finish(.failure(error))
+        }
+    }
+
+    /// Adds a source of requests to the loop.
+    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    func join(_ source: any RequestSource) throws {
+        try start()
+        sources.put(source)
+    }
+
+    /// What is in the loop still comes to its end.
+    func close() {
+        asked.close()
+        if !lock.withLock({ haveStarted }) { sources.close() }
+    }
+
+    private func start() throws {
+        try lock.withLock {
+            guard !haveStarted else { return }
+            try WorkerThread.startOrExplain("phibatch loop") { [self] in runLoop() }
+            do {
+                try WorkerThread.startOrExplain("phibatch text") { [self] in readPrompts() }
+            } catch {
+                sources.close()
+                throw error
+            }
+            haveStarted = true
+        }
+    }
+
+    // MARK: The text thread
+
+    private func readPrompts() {
+        while let some = asked.wait(1) {
+            for item in some where !item.feed.isCancelled {
+                do {
+                    sources.put(AnswerSource(try request(item), item.feed))
+                } catch {
+                    item.feed.finish(.failure(error))
+                }
+            }
+        }
+        sources.close()
+    }
+
+    private func request(_ item: Asked) throws -> Request {
+        let (limits, parameters) = (engine.limits, item.parameters)
+        if let problem = parameters.problem(vocabularySize: limits.vocabularySize) {
+            throw ModelError(.badRequest, problem)
+        }
+        if !parameters.stop.isEmpty, !text.hasTokenizer {
+            throw ModelError(.badRequest, "stop strings need a tokenizer, and the model folder has none.")
+        }
+        let prompt = try text.tokens(for: item.prompt, contextLength: limits.contextLength)
+        guard prompt.count < limits.contextLength else {
+            throw ModelError(
+                .promptTooLong,
+                "The prompt has \(prompt.count) tokens, but the model's context holds \(limits.contextLength), "
+                    + "completion included.")
+        }
+        return Request(
+            prompt: prompt, maxTokens: min(parameters.maxTokens, limits.contextLength - prompt.count),
+            sampling: parameters.sampling, stream: parameters.seed, endOfSequence: limits.endOfSequence,
+            stops: StopSet(parameters.stop), text: text.makeTextStream())
+    }
+
+    // MARK: The loop's thread
+
+    private func runLoop() {
+        let loop = BatchLoop(engine: engine, workers: workers, prefillChunk: Self.prefillChunk)
+        // The loop looks at each of its sources in each step: more of them than can run wait outside.
+        while let some = sources.wait(2 * workers) {
+            for source in some { loop.add(source) }
+            loop.run { [sources, workers] in sources.take(2 * workers - loop.sourceCount) }
+        }
+    }
+}
+
+extension WorkerThread {
+    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    package static func startOrExplain(_ name: String, _ body: @escaping @Sendable () -> Void)
+        throws(ModelError)
+    {
+        do { try start(name, body) } catch {
+            throw ModelError(
+                .resources,
+                "a thread can't be made: \(error.reason). Raise the limit on processes (ulimit -u, or pids.max of "
+                    + "the control group).")
+        }
+    }
+}

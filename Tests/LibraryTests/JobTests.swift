@@ -1,0 +1,84 @@
+import BatchPipeline
+import PhiModel
+import Testing
+
+/// What the README and the DocC pages show of a job.
+@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing)) struct JobTests {
+    private func settings(_ folder: JobFolder, output: String, lines: Int = 6) throws -> JobSettings {
+        let input = (0..<lines).map { "{\"id\":\"line-\($0)\",\"prompt\":\"What is \($0) + \($0)?\"}\n" }
+            .joined()
+        var settings = JobSettings()
+        settings.model = try #require(DemoModel.folder)
+        settings.input = [try folder.write(input, to: "prompts.jsonl")]
+        settings.output = folder.file(output)
+        settings.maxTokens = 12
+        settings.temperature = 0.7
+        return settings
+    }
+
+    @Test func aJobFileRunsAndShowsItsProgress() async throws {
+        let folder = try JobFolder()
+        let settings = try settings(folder, output: "out.jsonl")
+        let job = try folder.write(
+            """
+            model: \(settings.model.hasPrefix("/") ? settings.model : "../" + settings.model)
+            input: prompts.jsonl
+            output: out.jsonl
+            max_tokens: 12
+            """, to: "job.yaml")
+        let run = try BatchJob(file: job).run()
+        var seen = 0
+        for try await progress in run { seen = progress.done }
+        let outcome = try await run.outcome
+        #expect(outcome.status == .complete)
+        #expect(outcome.statistics.lines == 6)
+        #expect(outcome.statistics.done >= seen)
+        #expect(try folder.results("out.jsonl").count == 6)
+    }
+
+    @Test func aJobOnALoadedModelGivesTheSameBytes() async throws {
+        let folder = try JobFolder()
+        _ = try await BatchJob(settings(folder, output: "own.jsonl")).run().outcome
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
+        // Beside other work of the model.
+        async let beside = model.answer(to: .user("What is rain?"), parameters: .init(maxTokens: 30))
+        let outcome = try await BatchJob(settings(folder, output: "shared.jsonl")).run(on: model).outcome
+        #expect(outcome.status == .complete)
+        #expect(try folder.results("shared.jsonl") == folder.results("own.jsonl"))
+        #expect(try await beside.text.isEmpty == false)
+    }
+
+    @Test func aCancelledJobGoesOnWhereItStopped() async throws {
+        let folder = try JobFolder()
+        _ = try await BatchJob(settings(folder, output: "whole.jsonl", lines: 40)).run().outcome
+        let job = try BatchJob(settings(folder, output: "parts.jsonl", lines: 40))
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder), workers: 2)
+        let task = Task {
+            let run = job.run(on: model)
+            // Cancelled from inside, once something is done.
+            for try await progress in run where progress.done > 0 { withUnsafeCurrentTask { $0?.cancel() } }
+            return try await run.outcome
+        }
+        let stopped = try await task.value
+        #expect(stopped.status == .interrupted)
+        #expect(stopped.statistics.done < 40)
+        let finished = try await job.run().outcome
+        #expect(finished.status == .complete)
+        #expect(finished.statistics.skipped == stopped.statistics.done)
+        #expect(try folder.results("parts.jsonl") == folder.results("whole.jsonl"))
+    }
+
+    @Test func whatIsWrongIsSaidBeforeAnythingRuns() async throws {
+        let folder = try JobFolder()
+        var settings = try settings(folder, output: "out.jsonl")
+        settings.topP = 7
+        #expect(throws: JobError.self) { try BatchJob(settings) }
+        settings.topP = nil
+        settings.threads = .count(1)
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
+        await #expect(throws: JobError.self) { try await BatchJob(settings).run(on: model).outcome }
+        settings.threads = .auto
+        settings.model = "no/such/folder"
+        await #expect(throws: ModelError.self) { try await BatchJob(settings).run().outcome }
+    }
+}

@@ -1,0 +1,44 @@
+import PhiModel
+import Testing
+
+/// What the README and the DocC pages show of a model. No `@testable`: these are programs of a user.
+@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing)) struct ModelTests {
+    @Test func streamsAnAnswer() async throws {
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
+        var text = ""
+        var whole: Answer?
+        for try await part in model.generate(.user("What is gravity?"), parameters: .init(maxTokens: 40)) {
+            switch part {
+            case .text(let more): text += more
+            case .end(let answer): whole = answer
+            }
+        }
+        #expect(text.hasPrefix("Gravity is a fundamental concept in physics"))
+        #expect(whole?.text == text)
+        #expect(whole?.tokens.count == 40)
+        #expect(whole?.ending == .length)
+    }
+
+    @Test func answersManyPromptsAtOnce() async throws {
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder), workers: 4)
+        let prompts = ["gravity", "rain", "a comet", "salt", "a prime number", "yeast"].map {
+            Prompt.user("What is \($0)?")
+        }
+        let parameters = AnswerParameters(maxTokens: 16, temperature: 0.7, seed: 17, stop: ["."])
+        var texts: [String] = []
+        for try await answer in model.answers(to: prompts, parameters: parameters) {
+            texts.append(answer.text)
+            #expect(answer.ending != .stopSequence || !answer.text.contains("."))
+        }
+        #expect(texts.count == prompts.count)
+        let alone = try await model.answer(to: prompts[3], parameters: parameters)
+        #expect(texts[3] == alone.text, "the same bytes alone")
+    }
+
+    @Test func aWrongFolderIsAModelError() async throws {
+        let error = await #expect(throws: ModelError.self) {
+            try await ModelContainer.load(folder: "no/such/folder")
+        }
+        #expect(error?.kind == .missing)
+    }
+}
