@@ -14,9 +14,13 @@ import Testing
         }
     }
 
+    /// Of different lengths.
     private func prompts(_ count: Int) -> [Prompt] {
         (0..<count).map { number in
-            .tokens((0..<(1 + 7 * number % 90)).map { Int32(3 + (31 * number + 17 * $0) % 300) })
+            let length = 1 + 7 * number % 90
+            let ids = (0..<length).map { (place: Int) -> Int32 in Int32(3 + (31 * number + 17 * place) % 300)
+            }
+            return .tokens(ids)
         }
     }
 
