@@ -2,7 +2,7 @@
 package struct ComputeTimes: Sendable, Equatable {
     /// Rotary embedding, writing to the KV cache, and attention over it.
     package var attention = 0.0
-    /// Products with weight matrices.
+    /// Matmuls with weight matrices.
     package var products = 0.0
     /// What prepares their input: norms, activations, quantization.
     package var rows = 0.0

@@ -3,7 +3,7 @@ package struct StepInput: Sendable {
     package var sequence: RequestID
     /// Tokens appended to the sequence: a chunk of its prompt, or the one token chosen last.
     package var tokens: ArraySlice<Int32>
-    /// If set, a token is chosen from the logits behind the last of `tokens`.
+    /// If set, a token is chosen from the logits after the last of `tokens`.
     package var sampling: SamplingRequest?
 
     package init(sequence: RequestID, tokens: ArraySlice<Int32>, sampling: SamplingRequest?) {

@@ -55,7 +55,7 @@ extension String {
         return bytes
     }
 
-    /// For a system call: the bytes and the 0 behind them.
+    /// For a system call: the bytes and the 0 after them.
     package var cPath: [CChar] {
         var path = pathBytes.map { CChar(bitPattern: $0) }
         path.append(0)

@@ -1,5 +1,5 @@
 /// Arithmetic on paths: the one place for it. Goes by bytes, as the system does; to Swift, a slash with a
-/// combining accent behind it would be one character, and no slash. Looks nothing up in the file system.
+/// combining accent after it would be one character, and no slash. Looks nothing up in the file system.
 package enum Paths {
     private static let slash = UInt8(ascii: "/")
 
@@ -15,7 +15,7 @@ package enum Paths {
         return String(path[...folderEnd])
     }
 
-    /// The last part of a path, without slashes behind it; nothing for "/".
+    /// The last part of a path, without slashes after it; nothing for "/".
     package static func name(of path: String) -> String {
         let end = endOfName(path)
         let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) }

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// The system's calls behind `MessageStream`, `SystemFile` and `MemoryRoom`.
+/// The system's calls for `MessageStream`, `SystemFile` and `MemoryRoom`.
 enum FileCalls {
     /// As much as a pipe that is ready takes without a wait.
     static let pipeUnit = Int(PIPE_BUF)

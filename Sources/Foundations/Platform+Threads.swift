@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// The system's calls behind `WorkerThread` and `Processors`.
+/// The system's calls for `WorkerThread` and `Processors`.
 enum ThreadCalls {
     /// What asks a program to stop.
     private static let stopSignals = [SIGINT, SIGTERM, SIGHUP, SIGALRM]

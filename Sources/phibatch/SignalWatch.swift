@@ -29,7 +29,7 @@ final class SignalWatch: Sendable {
     /// To be made once.
     /// - Parameter resumable: whether there is a journal to go on from; with a stream as output, there is none.
     init(resumable: Bool) {
-        // The cursor may be behind a progress line.
+        // The cursor may be at the end of a progress line.
         let start = Platform.isTerminal(2) ? "\r\u{1B}[Kphibatch: " : "phibatch: "
         notices = Platform.stopSignals.map { number, name in
             let text = resumable ? "saving what is under way, then stopping" : "stopping"

@@ -273,9 +273,9 @@ class Torture:
             code = self.end_at_some_moment(process, attempt)
             if code is None:
                 if os.path.exists(self.path("out.jsonl")):
-                    # Killed behind the rename: complete all the same, and the next run tidies up.
-                    self.counts["killed behind the rename"] += 1
-                    self.check(f"round {number}, killed behind the rename")
+                    # Killed after the rename: complete all the same, and the next run tidies up.
+                    self.counts["killed after the rename"] += 1
+                    self.check(f"round {number}, killed after the rename")
                 continue
             if code != 0:
                 self.complain(f"status {code} from {' '.join(settings)} {kernels}: {self.errors_text()}")
@@ -307,7 +307,7 @@ class Torture:
         except KeyboardInterrupt:
             print("torture: broken off")
         c = self.counts
-        print(f"torture: {c['kills']} kills ({c['killed behind the rename']} behind the rename; of all ends "
+        print(f"torture: {c['kills']} kills ({c['killed after the rename']} after the rename; of all ends "
               f"{c['at the middle']} in the middle, {c['at the end']} near the end, {c['at the finish']} at the "
               f"finish), {c['signals']} signals (left within {self.slowest_leave:.2f} s), {c['resumes']} resumes, {c['rounds']} rounds, "
               f"{c['lines']} lines")

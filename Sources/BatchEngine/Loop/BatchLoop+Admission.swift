@@ -1,5 +1,5 @@
 extension BatchLoop {
-    /// Fills free places, in the order of the line. Waits for a request only if there is nothing else to do.
+    /// Fills free places, oldest request first. Waits for a request only if there is nothing else to do.
     ///
     /// Who finds no room holds up all after it, so that they don't take the room away for ever. Who waits for
     /// a prefix lets others begin, as many as `Scheduler.overtakingLimit`.

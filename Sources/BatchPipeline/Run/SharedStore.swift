@@ -1,6 +1,6 @@
 import Foundation
 
-/// The result store behind a lock: the feeder claims from its thread, the driver does the rest.
+/// The result store with a lock: the feeder claims from its thread, the driver does the rest.
 final class SharedStore: @unchecked Sendable {
     private let lock = NSLock()
     private let store: any ResultStore

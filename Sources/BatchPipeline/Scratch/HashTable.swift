@@ -1,7 +1,7 @@
 /// A table from 64-bit hashes to numbers. The latest entries are in memory; whenever there are enough of
 /// them, they become a sorted run in a scratch file.
 ///
-/// Each run is at least as long as all behind it together, so there are few, and an entry is written again
+/// Each run is at least as long as all after it together, so there are few, and an entry is written again
 /// but a few times (a log-structured merge tree). For each entry a byte or so stays in memory.
 struct HashTable {
     private let scratch: Scratch

@@ -53,7 +53,7 @@ typedef struct {
 // is its row's step times an integer a + b - c, each of these a power of two or zero, so that a product can be
 // scaled by multiplying floats, or by shifting and adding integers: the results are the same.
 // Stored by tiles of `tile` tokens: 16, or as many as there are if there are fewer, so that few tokens lie close
-// together. Behind them all, whole tiles of 16 can be read (unspecified rows):
+// together. After them all, whole tiles of 16 can be read (unspecified rows):
 //   values [tile][group][token][group size], scales (the integers) [tile][group][token],
 //   shifts (the exponents of a, b, c; 32 and more for zero) [tile][group][3][token], steps [tile][token]
 // What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
@@ -113,7 +113,7 @@ enum {
 };
 
 // Where one head's keys and values of one layer are, in blocks of 64 positions. A block has four parts of
-// 16 positions; in a part, a layer's heads lie one behind the other, so that the positions written so far
+// 16 positions; in a part, a layer's heads lie one after the other, so that the positions written so far
 // can be read from one end to the other, each head
 //   8 bits: key_scales [16], value_scales [16]
 //           keys   [dims/4][16 positions][4 dims]     of transformed K; unsigned, 128 added
@@ -152,7 +152,7 @@ typedef struct PhiKernels {
     // out[t * stride + r] = sum over columns of weight[r] * x[t], for the rows of blocks
     // begin ..< end and tokens 0 ..< tokens. With group g: isum the exact integer product,
     //   S = fma(float(isum * x.scale), scale, S), in order of g,
-    // behind the last group of each segment, with the exact integer product of its biases and x.sums
+    // after the last group of each segment, with the exact integer product of its biases and x.sums
     //   S = fma(product, step * x.sum_step, S); out = S * x.step
     // out needs room for 16 * blocks floats a row.
     void (*linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
@@ -179,7 +179,7 @@ typedef struct PhiKernels {
                            int32_t *out_sum);
     // Writes K and V [n] of one position (0 ..< 64) of a block.
     void (*store_kv)(const PhiKVHead *cache, int32_t block, size_t position, const float *k, const float *v);
-    // Attention of some rows over `heads` heads, the cache's and those that lie behind it. queries
+    // Attention of some rows over `heads` heads, the cache's and those that follow it. queries
     // [heads][rows][per_head]; the first `shared` blocks are the same ones for all rows, and read once
     // for all. A row's queries see the same positions. states has room for dims + 2 floats a query.
     void (*attend)(const PhiKVHead *cache, size_t heads, const PhiQuery *queries, size_t rows, size_t per_head,

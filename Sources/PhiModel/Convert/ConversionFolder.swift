@@ -12,13 +12,13 @@ final class ConversionFolder {
 
     private let folder: String
     private let mayOverwrite: Bool
-    /// Behind the name of each file that is not in place yet; another one for each conversion.
+    /// After the name of each file that is not in place yet; another one for each conversion.
     private let suffix: String
     /// Locked until the end, so that they are not taken for what a killed conversion left.
     private var files: [(name: String, file: Platform.NewFile)] = []
 
     /// - Parameter source: the file that is read; it must not be one that will be replaced.
-    /// - Throws: `ModelError`: `badRequest` if there is a checkpoint already and it is not to be
+    /// - Throws: `ModelError`: `badRequest` if there is a model already and it is not to be
     ///   overwritten, `resources` if the folder can't be made.
     init(_ folder: String, source: String, overwrite: Bool) throws {
         self.folder = folder
@@ -28,9 +28,9 @@ final class ConversionFolder {
         do { try Files.makeFolder(folder) } catch {
             throw ModelError(.resources, path: folder, "can't be made: \(error.reason).")
         }
-        if !overwrite { try refuseCheckpoint() }
+        if !overwrite { try refuseModel() }
         let identity = Files.identity(of: source)
-        for name in try checkpointFiles() where Files.identity(of: path(name)) == identity {
+        for name in try modelFiles() where Files.identity(of: path(name)) == identity {
             throw ModelError(
                 .badRequest, path: source, "is itself a file that would be replaced; choose another folder.")
         }
@@ -76,9 +76,9 @@ final class ConversionFolder {
 
     /// Puts the files `names`, and last the weights, in the place of what is there.
     func complete(_ names: [String]) throws {
-        if !mayOverwrite { try refuseCheckpoint() }
-        // Of an earlier checkpoint nothing may stay: its shards, its index, its template would be read too.
-        for old in try checkpointFiles() {
+        if !mayOverwrite { try refuseModel() }
+        // Of an earlier model nothing may stay: its shards, its index, its template would be read too.
+        for old in try modelFiles() {
             do { try Files.remove(path(old)) } catch {
                 throw ModelError(.resources, path: path(old), "can't be removed: \(error.reason).")
             }
@@ -105,15 +105,15 @@ final class ConversionFolder {
         }
     }
 
-    private func refuseCheckpoint() throws {
-        guard let name = try checkpointFiles().first else { return }
+    private func refuseModel() throws {
+        guard let name = try modelFiles().first else { return }
         throw ModelError(
             .badRequest, path: folder,
             "holds a checkpoint already (\(name)); choose another folder, or allow overwriting.")
     }
 
-    /// Weights first: what is removed first leaves the folder without a checkpoint, not with half of one.
-    private func checkpointFiles() throws -> [String] {
+    /// Weights first: what is removed first leaves the folder without a model, not with half of one.
+    private func modelFiles() throws -> [String] {
         do {
             let names = try Files.names(in: folder).sorted()
             let weights = names.filter { $0.hasPrefix("model") && $0.hasSuffix(".safetensors") }

@@ -16,7 +16,7 @@ struct SourceRows {
     }
 }
 
-/// One matrix or vector of the converted checkpoint.
+/// One matrix or vector of the converted model.
 struct PlannedLayer {
     enum Format: Equatable {
         /// MLX's affine quantization in groups of 32 columns, with scales of this type.
@@ -83,7 +83,7 @@ struct PlannedLayer {
     }
 }
 
-/// Which tensors of the checkpoint are made of which of the GGUF file.
+/// Which tensors of the model are made of which of the GGUF file.
 struct ConversionPlan {
     let layers: [PlannedLayer]
     let tiedEmbeddings: Bool

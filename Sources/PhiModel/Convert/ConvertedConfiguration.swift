@@ -1,6 +1,6 @@
 import Foundations
 
-/// config.json and generation_config.json of a converted checkpoint.
+/// config.json and generation_config.json of a converted model.
 struct ConvertedConfiguration {
     let model: GGUFHyperparameters
     let plan: ConversionPlan

@@ -29,7 +29,7 @@ package struct ConversionProgress: Sendable, Equatable {
     package var layerCount: Int
 }
 
-/// Turns a GGUF file into a checkpoint folder in MLX's quantized format, without loss: every weight keeps
+/// Turns a GGUF file into a model folder in MLX's quantized format, without loss: every weight keeps
 /// its exact value.
 ///
 /// Takes models of architecture `phi3`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
@@ -49,11 +49,11 @@ package enum GGUFConverter {
 
     /// - Parameters:
     ///   - folder: Made if it is not there.
-    ///   - overwrite: Replaces a checkpoint that is in `folder`. Without it, one is an error.
+    ///   - overwrite: Replaces a model that is in `folder`. Without it, one is an error.
     ///   - progress: Called before each layer and at the end, on the calling thread.
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the GGUF file (naming tensor or
     ///   key), `badRequest` for a folder that is in use, `resources` if writing fails. Whenever it throws,
-    ///   the folder holds no checkpoint that looks complete but is not.
+    ///   the folder holds no model that looks complete but is not.
     package static func convert(
         gguf: URL, to folder: URL, tokenizer: Tokenizer = .embedded, overwrite: Bool = false,
         progress: (ConversionProgress) -> Void = { _ in }

@@ -5,7 +5,7 @@ final class PageMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let count: Int
 
-    /// What must be left behind each block: Swift's own small allocations can't fail without a crash.
+    /// What must be left after each block: Swift's own small allocations can't fail without a crash.
     static let spare = 32 << 20
 
     /// Untouched pages cost nothing, except of what `ulimit` grants.

@@ -69,7 +69,7 @@ enum Platform {
         let extra = max(0, alignment - pageSize)
         guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED
         else { throw Failure(call: "mmap", code: errno) }
-        // What lies before the first aligned address, and behind the end, goes back.
+        // What lies before the first aligned address, and after the end, goes back.
         let start = Int(bitPattern: base)
         let skipped = (start + alignment - 1) / alignment * alignment - start
         let end = (skipped + count + pageSize - 1) / pageSize * pageSize
@@ -82,7 +82,7 @@ enum Platform {
         return base + skipped
     }
 
-    /// Asks for large pages behind fresh memory: with small ones, address translation halves the speed of
+    /// Asks for large pages for fresh memory: with small ones, address translation halves the speed of
     /// reading weights. A refusal is no fault.
     static func preferHugePages(_ base: UnsafeMutableRawPointer, count: Int) {
         #if os(Linux)

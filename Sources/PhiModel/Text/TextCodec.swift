@@ -41,7 +41,7 @@ package struct TextCodec: Sendable {
         return ids
     }
 
-    /// The text that the template makes of messages, with a generation prompt behind them.
+    /// The text that the template makes of messages, followed by a generation prompt.
     /// - Throws: `ModelError` of kind `badRequest`.
     package func text(of messages: [ChatMessage]) throws -> String {
         guard let template else {

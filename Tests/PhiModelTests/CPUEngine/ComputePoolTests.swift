@@ -20,8 +20,8 @@ import Testing
         }
     }
 
-    /// One region behind the other, with and without pauses in which threads fall asleep: what a region writes
-    /// is there behind it.
+    /// One region after the other, with and without pauses in which threads fall asleep: what a region writes
+    /// is there after it.
     @Test(arguments: [2, 3, 8])
     func regionsFollowEachOther(threads: Int) {
         let pool = ComputePool(threads: threads)
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// However many processors there are for the threads, or seem to be: all work is done, and is there
-    /// behind the region. With pauses in which threads fall asleep.
+    /// after the region. With pauses in which threads fall asleep.
     @Test(arguments: [2, 3, 9], [1, 2, 3, 9])
     func anyShareOfThreadsMayBeAwake(threads: Int, processors: Int) {
         let pool = ComputePool(threads: threads, processors: processors)

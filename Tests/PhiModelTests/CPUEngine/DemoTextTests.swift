@@ -45,7 +45,7 @@ struct DemoTextTests {
             from: Data(contentsOf: TestFolder.fixture("demo_reference.json")))
     }
 
-    /// Greedy tokens, or the tokens chosen behind each prefix of `forced` where that is given.
+    /// Greedy tokens, or the tokens chosen after each prefix of `forced` where that is given.
     private func decode(_ engine: PhiEngine, _ prompt: [Int32], count: Int, forced: [Int32]? = nil) throws
         -> [Int32]
     {

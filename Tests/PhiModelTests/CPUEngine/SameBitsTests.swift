@@ -48,7 +48,7 @@ import Testing
             stream: UInt64(sequence.id + 1), position: position)
     }
 
-    /// The rows behind the prompt and each token of the completion, all sequences advancing together;
+    /// The rows after the prompt and each token of the completion, all sequences advancing together;
     /// each enters two steps after the one before.
     private func together(_ engine: PhiEngine, _ sequences: [Sequence], chunk: Int) throws -> [[Row]] {
         var rows = [[Row]](repeating: [], count: sequences.count)

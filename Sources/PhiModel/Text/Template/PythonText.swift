@@ -119,7 +119,7 @@ enum PythonText {
     }
 
     /// Words between runs of white space; after `limit` cuts the rest stays whole, without the white space
-    /// before it (and, as in Python, with the white space behind it).
+    /// before it (and, as in Python, with the white space after it).
     static func splitWords(_ text: String, limit: Int) -> [String] {
         var result: [String] = []
         var rest = Substring(text).unicodeScalars
@@ -225,7 +225,7 @@ enum PythonText {
         return result
     }
 
-    /// Jinja's `title` filter: words begin behind white space and opening brackets.
+    /// Jinja's `title` filter: words begin after white space and opening brackets.
     static func titleFilter(_ text: String) -> String {
         func cuts(_ scalar: Unicode.Scalar) -> Bool {
             switch scalar {

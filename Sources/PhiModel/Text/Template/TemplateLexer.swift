@@ -1,6 +1,6 @@
 /// How the text around tags is treated.
 struct TemplateWhitespace: Sendable {
-    /// The first line feed behind a block tag is dropped.
+    /// The first line feed after a block tag is dropped.
     var trimBlocks: Bool
     /// White space between the start of a line and a block tag is dropped.
     var lstripBlocks: Bool
@@ -95,7 +95,7 @@ struct TemplateLexer {
         }
     }
 
-    /// The part of `text` that the tag behind it leaves.
+    /// The part of `text` that the tag after it leaves.
     private func stripped(_ text: Range<Int>, sign: Unicode.Scalar?, isVariable: Bool) -> Range<Int> {
         var end = text.upperBound
         while end > text.lowerBound, PythonText.isSpace(source[end - 1]) {
@@ -130,7 +130,7 @@ struct TemplateLexer {
         move(to: end)
     }
 
-    /// The position behind `{% raw %}` if that is what begins here.
+    /// The position after `{% raw %}` if that is what begins here.
     private func rawBegin(_ begin: Int) -> Int? {
         guard let afterWord = tagWord(begin, "raw") else { return nil }
         if matches(afterWord, "-%}") { return skipSpace(afterWord + 3) }
@@ -154,7 +154,7 @@ struct TemplateLexer {
         throw fault("the raw block that begins here has no endraw", opening)
     }
 
-    /// The position behind `{%`, a sign, and this word with white space around it.
+    /// The position after `{%`, a sign, and this word with white space around it.
     private func tagWord(_ begin: Int, _ word: String) -> Int? {
         guard matches(begin, "{%") else { return nil }
         var i = begin + 2
@@ -164,7 +164,7 @@ struct TemplateLexer {
         return skipSpace(i + word.utf8.count)
     }
 
-    /// The position behind the end of a block tag, if one is here.
+    /// The position after the end of a block tag, if one is here.
     private func blockEnd(_ i: Int) -> Int? {
         if matches(i, "-%}") { return skipSpace(i + 3) }
         if matches(i, "+%}") { return i + 3 }

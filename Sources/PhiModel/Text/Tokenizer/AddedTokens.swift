@@ -8,7 +8,7 @@ struct AddedToken: Sendable, Equatable {
     var singleWord = false
     /// Takes the white space before it along.
     var lstrip = false
-    /// Takes the white space behind it along.
+    /// Takes the white space after it along.
     var rstrip = false
     /// Looked for in the normalized text.
     var normalized = false

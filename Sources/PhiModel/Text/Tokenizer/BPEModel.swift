@@ -98,7 +98,7 @@ struct BPEModel: Sendable {
 
     // MARK: Encoding
 
-    /// Appends the tokens of the piece `text[start ..< end]`; `ByteBuffer.padding` bytes behind it must be
+    /// Appends the tokens of the piece `text[start ..< end]`; `ByteBuffer.padding` bytes after it must be
     /// readable.
     func encode(
         _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ scratch: EncodeScratch,

@@ -1,6 +1,6 @@
-/// Growable bytes with room behind them, so that eight bytes can be read from any place inside.
+/// Growable bytes with room after them, so that eight bytes can be read from any place inside.
 final class ByteBuffer {
-    /// Bytes that may be read (not written) behind the end.
+    /// Bytes that may be read (not written) after the end.
     static let padding = 32
     /// A buffer that has grown beyond this gives its memory back.
     private static let keptCapacity = 1 << 20

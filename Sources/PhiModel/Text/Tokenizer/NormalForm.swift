@@ -75,11 +75,11 @@ struct NormalForm {
         }
     }
 
-    /// Joins each starter with the marks behind it that are not blocked.
+    /// Joins each starter with the marks after it that are not blocked.
     private mutating func compose(_ scalars: [(scalar: Unicode.Scalar, order: UInt8)]) -> String {
         var result: [Unicode.Scalar] = []
         var starter: Int?
-        // The class of the last mark kept behind the starter; nil directly behind it.
+        // The class of the last mark kept after the starter; nil directly after it.
         var last: UInt8?
         for (scalar, order) in scalars {
             if let starter, last == nil || (last ?? 0) < order,

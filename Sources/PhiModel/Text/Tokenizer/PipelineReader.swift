@@ -150,7 +150,7 @@ extension TokenizerConfigReader {
 
     // MARK: Post-processor
 
-    /// The special tokens put before and behind a text.
+    /// The special tokens put before and after a text.
     func postProcessor() throws -> (prefix: [Int32], suffix: [Int32]) {
         if isNull { return ([], []) }
         let type = try type()

@@ -91,7 +91,7 @@ enum PreTokenizer: Sendable {
         }
     }
 
-    /// Writes each piece anew, one behind the other.
+    /// Writes each piece anew, one after the other.
     private static func rewrite(
         _ scratch: EncodeScratch,
         _ body: (UnsafeBufferPointer<UInt8>, PieceList.Piece, ByteBuffer) -> Void

@@ -19,7 +19,7 @@ struct SymbolMerger {
         var rank: UInt32
         // 32 bits, as a long piece has millions of these.
         var previous: Int32
-        /// -1 behind the last.
+        /// -1 after the last.
         var next: Int32
     }
 

@@ -1,7 +1,7 @@
 import Foundations
 
 /// One step of a tokenizer's `decoder`. The steps before a fusing one (`fuse`, `byteLevel`) work token by
-/// token, those behind it on the whole text.
+/// token, those after it on the whole text.
 enum DecoderStep: Sendable, Equatable {
     case replace([UInt8], with: [UInt8])
     /// Tokens `<0x..>` become bytes; a run of them that is not UTF-8 becomes one U+FFFD a byte.

@@ -145,7 +145,7 @@ extension Normalizer {
         case .replacePattern: nil
         // The Kelvin sign, of three bytes, becomes a k.
         case .lowercase: 4
-        // A letter of four bytes becomes one of one byte, and takes in the marks behind it.
+        // A letter of four bytes becomes one of one byte, and takes in the marks after it.
         case .normalForm: 16
         }
     }

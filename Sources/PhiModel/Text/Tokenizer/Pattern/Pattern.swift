@@ -4,7 +4,7 @@
 /// It finds what a backtracking matcher finds: the leftmost match, of several the one that the order of
 /// alternatives and the greediness of quantifiers prefer. To that end a state is the ordered list of
 /// the places in the pattern that are still in play (as in Pike's and RE2's matchers); a match drops all
-/// places behind it. A lookahead is settled when the next character is known, so whether a match ends
+/// places after it. A lookahead is settled when the next character is known, so whether a match ends
 /// before a character is noted in the transition on that character.
 struct Pattern: Sendable {
     /// Bounds the time and memory a hostile file can ask for.
