@@ -14,7 +14,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: demo test torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean help format lint check-swift check-python
+.PHONY: demo test torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -73,6 +73,11 @@ bench-peers: build
 perplexity: build model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
 
+# The pages of the library products, in .build/docs; a link that leads nowhere is an error.
+docs: check-swift
+	@$(SWIFT) build
+	@SWIFT="$(SWIFT)" Tests/Docs/check.sh
+
 build: check-swift
 ifndef BUILT
 	@echo "==> building (the first time takes some minutes)"
@@ -117,4 +122,5 @@ help:
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
+	@echo "make docs   the DocC pages of the library, with their links checked"
 	@echo "make lint   check the formatting; make format applies it"

@@ -38,8 +38,11 @@ public final class ModelContainer: Sendable {
     /// Loads a model folder (MLX's quantized format), on a thread of its own.
     ///
     /// If the task is cancelled, this returns at once; the thread lets the model go when it has it.
-    /// - Parameter workers: the most requests that run together; by default enough to make arithmetic the limit
-    ///   and not the reading of weights.
+    /// - Parameters:
+    ///   - folder: with config.json, weights, and most often a tokenizer and a chat template.
+    ///   - options: threads, memory and precision.
+    ///   - workers: the most requests that run together; by default enough to make arithmetic the limit
+    ///     and not the reading of weights.
     /// - Throws: `ModelError` naming the file, tensor or key at fault; `CancellationError`.
     public static func load(
         folder: String, options: EngineOptions = EngineOptions(), workers: Int? = nil

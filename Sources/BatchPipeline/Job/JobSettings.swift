@@ -37,45 +37,73 @@ public enum FailureLimit: Sendable, Equatable {
     }
 }
 
-/// All that a job says. `JobKey.all` has the meaning, the range and the default of each member.
+/// All that a job says. `JobKey.all` has the range and the default of each member, and `phibatch run --help` shows
+/// them.
 ///
 /// An optional member is nil where the job doesn't say; then a line may.
 public struct JobSettings: Sendable, Equatable {
+    /// The model's folder.
     public var model: String = ""
+    /// Files of prompts, one JSON object a line; "-" is stdin.
     public var input: [String] = []
+    /// The file of results; "-" is stdout.
     public var output: String = ""
     /// How the input is read and how the output looks. Neither changes what a result is.
     package var inputFormat = FormatChoice(InputFormats.standard)
     package var outputFormat = FormatChoice(ResultFormats.standard)
 
+    /// System message, a template over the line's fields; replaces a line's own.
     public var system: String?
+    /// The prompt, a template over the line's fields; nil is `{{ prompt }}`.
     public var prompt: String?
+    /// Whether prompts go through the model's chat template.
     public var chat = true
 
+    /// The most tokens of a completion, which no line can exceed; nil is 256.
     public var maxTokens: Int?
+    /// 0 is greedy; at most 10.
     public var temperature: Float?
+    /// Keeps the likeliest tokens that reach this probability together; above 0, 1 keeps all.
     public var topP: Float?
+    /// Keeps so many of the likeliest tokens; 0 keeps all.
     public var topK: Int?
+    /// Keeps tokens at least this likely, relative to the likeliest; 0 keeps all.
     public var minP: Float?
+    /// Taken from the logit of each token that the completion has; -2 ... 2, as in OpenAI's API.
     public var presencePenalty: Float?
+    /// Taken from a token's logit for each time the completion has it; -2 ... 2, as in OpenAI's API.
     public var frequencyPenalty: Float?
+    /// Divides positive logits of tokens that prompt or completion have, and multiplies negative ones; above 0, at
+    /// most 100, as in Hugging Face's transformers.
     public var repetitionPenalty: Float?
-    /// By token id.
+    /// Added to the logits of these token ids; -100 ... 100.
     public var logitBias: [Int32: Float]?
+    /// Of the random streams; a line's own replaces it.
     public var seed: Int?
+    /// Any of these strings ends a completion, which is cut before it. A line's own come in addition.
     public var stop: [String] = []
+    /// Go on after the end of sequence, up to the most tokens: for measurements.
     public var ignoreEndOfSequence = false
+    /// Results for each line, each with a random stream of its own.
     public var samples = 1
 
+    /// Adds the completion's token ids to results.
     public var tokens = false
+    /// Adds log-probabilities of each chosen token and so many of the likeliest, 0 ... 20; nil adds none.
     public var logprobs: Int?
 
+    /// Requests that advance together.
     public var workers = CountSetting.auto
+    /// Compute threads.
     public var threads = CountSetting.auto
+    /// Memory for KV caches.
     public var kvBudget = MemoryBudget.auto
+    /// What KV caches hold.
     public var kvPrecision = CachePrecision.auto
+    /// The most prompt tokens in one step, beside the others' decode.
     public var prefillChunk = JobSettings.defaultPrefillChunk
 
+    /// Lines that may fail in a job that still counts as complete.
     public var maxFailures = FailureLimit.count(0)
     /// How many earlier outputs stay under other names, where results would be lost with them.
     public var keepOld = 3

@@ -48,7 +48,8 @@ public struct BatchJob: Sendable {
 
     /// Runs the job on a model that is loaded. Its lines share the steps with whatever else the model does.
     ///
-    /// The job's `threads` and `kv_budget` must be left to the model, which has them already.
+    /// The job's `threads` and `kv_budget` must be left to the model, which has them already. While the finished
+    /// output is put in place, the model's other requests wait.
     public func run(on model: ModelContainer) -> RunningJob {
         RunningJob { run in
             try checkFit(model)

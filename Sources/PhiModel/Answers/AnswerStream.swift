@@ -1,7 +1,7 @@
 /// One answer, part by part, as it is generated.
 ///
 /// It is to be iterated once. Generation begins when it is made, and ends at the next step if the task that
-/// iterates is cancelled or the stream and its iterators are let go; a cancelled one throws `CancellationError`.
+/// iterates is cancelled, the iteration ends, or the stream is let go. A cancelled one throws `CancellationError`.
 public struct AnswerStream: AsyncSequence, Sendable {
     public typealias Element = AnswerPart
 
@@ -14,14 +14,17 @@ public struct AnswerStream: AsyncSequence, Sendable {
 
     let hold: AnswerHold
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(hold: hold) }
+    /// The iteration's end is the request's, even if the stream itself stays.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(hold: AnswerHold(hold.feed, of: hold.model))
+    }
 }
 
 /// What a reader has of a request: once nobody has it any more, nobody waits for the answer.
 final class AnswerHold: Sendable {
     let feed: AnswerFeed
     /// The model's threads end with it.
-    private let model: ModelContainer
+    let model: ModelContainer
 
     init(_ feed: AnswerFeed, of model: ModelContainer) {
         self.feed = feed
