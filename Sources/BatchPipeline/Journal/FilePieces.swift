@@ -11,6 +11,8 @@ final class FilePieces {
     /// - Returns: what `body` does of these bytes; nil if the file doesn't reach so far.
     func with<R>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
         if !(held.lowerBound <= range.lowerBound && range.upperBound <= held.upperBound) {
+            // Before there is memory for it: what names the range may be forged.
+            if range.count > Self.readSize, try file.info().size < range.upperBound { return nil }
             let size = max(Self.readSize, range.count)
             if buffer.count != size { buffer = [UInt8](repeating: 0, count: size) }
             held = 0..<0

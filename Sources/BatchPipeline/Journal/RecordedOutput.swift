@@ -47,11 +47,11 @@ struct RecordedOutput {
             count += 1
             try body(try bytes(of: entry) { _ in (entry, offset, length) })
         }
-        if end?.results != count || end?.size != position { isWhole = false }
-        for _ in count..<max(count, end?.results ?? 0) { try body(nil) }
-        if size > position {
+        if end?.size != position { isWhole = false }
+        // Bytes that no line of the record is of, or lines of it that are lost.
+        if size > position || end?.results != count {
             isWhole = false
-            if end?.results ?? count <= count { try body(nil) }
+            try body(nil)
         }
         return isWhole
     }

@@ -100,7 +100,8 @@ package final class StreamStore: ResultStore {
             let failure =
                 gone
                 ? StoreError(
-                    .closedStream, path: "stdout", "was closed by its reader after \(next - 1) results.")
+                    .closedStream, path: "stdout",
+                    "was closed by its reader after \(max(0, next - 1)) results.")
                 : StoreError(.io, path: "stdout", "cannot be written", error)
             self.failure = failure
             throw failure
