@@ -89,7 +89,8 @@ let package = Package(
             name: "BatchPipelineTests", dependencies: ["BatchEngine", "BatchPipeline", "Foundations"],
             swiftSettings: strict),
         .testTarget(
-            name: "PhibatchTests", dependencies: ["BatchPipeline", "PhiModel"], swiftSettings: strict),
+            name: "PhibatchTests", dependencies: ["BatchPipeline", "Foundations", "PhiModel", "phibatch"],
+            swiftSettings: strict),
         // As a program outside the package: what it can't see is not public.
         .testTarget(
             name: "LibraryTests", dependencies: ["BatchPipeline", "PhiModel"], packageAccess: false,

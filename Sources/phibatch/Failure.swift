@@ -35,7 +35,7 @@ enum Failure {
           0    complete: the output is in place
           3    every line was tried, but more failed than max_failures allows
           4    status --check: the output is not as it was written, or not complete
-          64   wrong usage                     65   wrong job or data, or results would go (--prune)
+          64   wrong usage                     65   wrong job, or results would go (--prune)
           66   missing input                   69   the model can't be used
           70   an error of phibatch itself     73   the output can't be made
           74   reading or writing failed       75   another run holds the output
@@ -50,6 +50,14 @@ enum Failure {
             Console.report(error)
             throw ExitCode(status(of: error))
         }
+    }
+
+    /// What the parser says of the arguments, as one line.
+    static func usage(_ problem: String) -> JobError {
+        let words = problem.split(whereSeparator: \.isWhitespace)
+        let text = words.joined(separator: " ")
+        let isWhole = text.hasSuffix("?") || text.hasSuffix(".")
+        return JobError(.usage, isWhole ? text : text + ".")
     }
 
     static func status(of error: any Error) -> Int32 { (error as? any ExitCoding)?.exitStatus ?? 70 }

@@ -33,25 +33,28 @@ struct Phibatch: ParsableCommand {
                             + "Raise the limit (ulimit -v, ulimit -d)."))
                 throw ExitCode(69)
             }
-            var command = try parseAsRoot(Array(ProgramCall.arguments.dropFirst()))
+            var command = try parseAsRoot(Arguments.prepared(ProgramCall.arguments.dropFirst()))
             try command.run()
             Console.finish()
         } catch {
-            Console.finish()
             leave(error)
         }
     }
 
-    /// The parser's messages repeat arguments as they are, so they are made again of escaped ones.
+    /// Wrong usage is told as any other fault: in one message, escaped, without the parser's own layout.
     private static func leave(_ error: any Error) -> Never {
-        let arguments = ProgramCall.arguments.dropFirst()
-        let escaped = arguments.map(\.asMessage)
-        guard !(error is ExitCode), !escaped.elementsEqual(arguments) else { exit(withError: error) }
-        do {
-            _ = try parseAsRoot(escaped)
-        } catch let escaped {
-            exit(withError: escaped)
+        let code = exitCode(for: error)
+        if code == .success, let slip = Arguments.slip(in: ProgramCall.arguments) {
+            Console.report(Failure.usage("Unknown option '\(slip)'"))
+            Console.finish()
+            exit(withError: ExitCode.validationFailure)
         }
-        exit(withError: exitCode(for: error))
+        guard !(error is ExitCode), code == .validationFailure else {
+            Console.finish()
+            exit(withError: error)
+        }
+        Console.report(Failure.usage(message(for: error)))
+        Console.finish()
+        exit(withError: code)
     }
 }

@@ -9,8 +9,8 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Run a job: prompts in, results out.",
         usage: """
-            phibatch run [<job file>] [--<setting> <value> ...] [--restart] [--prune]
-                   [--wait] [--quiet]
+            phibatch run [<job file>] [--<setting> <value> ...] [--restart]
+                   [--prune] [--wait] [--quiet]
             """,
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
@@ -20,9 +20,6 @@ struct RunCommand: ParsableCommand {
             EXAMPLE:
               phibatch run jobs/demo.yaml
               phibatch run jobs/demo.yaml --max-tokens 64 --input - < prompts.jsonl
-
-            SETTINGS:
-            \(settingsHelp)
 
             A line of the input is {"prompt": "..."}, {"messages": [{"role": ..., "content": ...}]} or any object \
             whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
@@ -57,17 +54,11 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
-    @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A job file and settings.", visibility: .hidden))
-    var arguments: [String] = []
-
-    private static var settingsHelp: String {
-        JobKey.all.map { HelpText.row("\($0.option) \($0.placeholder)", $0.help) }.joined(separator: "\n")
-    }
+    @OptionGroup var options: JobOptions
 
     func run() throws {
         try Failure.reported {
-            let (file, options) = try JobSettings.split(arguments: arguments)
-            var job = try BatchJob(JobSettings.load(file: file, options: options))
+            var job = try BatchJob(options.settings())
             (job.restarts, job.prunes, job.waits) = (restart, prune, wait)
             job.cache = .standard()
             try run(job)

@@ -31,13 +31,11 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "One JSON object instead of text.")
     var json = false
 
-    @Argument(parsing: .allUnrecognized, help: ArgumentHelp("A job file and settings.", visibility: .hidden))
-    var arguments: [String] = []
+    @OptionGroup var options: JobOptions
 
     func run() throws {
         try Failure.reported {
-            let (file, options) = try JobSettings.split(arguments: arguments)
-            let job = try JobSettings.load(file: file, options: options)
+            let job = try options.settings()
             guard job.output != "-" else {
                 throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
             }

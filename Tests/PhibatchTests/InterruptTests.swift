@@ -10,7 +10,7 @@ struct InterruptTests {
         try DemoJob(
             Self.lines,
             [
-                "--max-tokens", "\(tokens)", "--ignore-eos", "true", "--workers", "3",
+                "--max-tokens", "\(tokens)", "--ignore-eos", "--workers", "3",
                 "--checkpoint-interval", "0.05",
             ])
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct PreemptionTests {
     private static let settings = [
-        "--tokens", "true", "--logprobs", "1", "--seed", "3", "--ignore-eos", "true",
+        "--tokens", "--logprobs", "1", "--seed", "3", "--ignore-eos",
     ]
 
     /// How often a request gave way, from the summary.

@@ -22,12 +22,31 @@ struct RunCommandTests {
     }
 
     @Test(arguments: [
-        (["job.yaml", "--max-token", "5"], 64, "unknown option --max-token. Did you mean --max-tokens?"),
+        (["job.yaml", "--max-token", "5"], 64, "Unknown option '--max-token'. Did you mean '--max-tokens'?"),
         (
             ["job.yaml", "--max-tokens", "many"], 64,
             "--max-tokens must be a whole number, 1 or more, but is many."
         ),
-        (["job.yaml", "--seed"], 64, "--seed needs a value"),
+        (["job.yaml", "--max-tokens=0"], 64, "--max-tokens must be a whole number, 1 or more, but is 0."),
+        (["job.yaml", "--seed"], 64, "Missing value for '--seed <N>'."),
+        (["job.yaml", "--seed", "1", "--seed", "2"], 64, "--seed is given more than once."),
+        (["job.yaml", "--temperature", "-1"], 64, "--temperature must be a number from 0 to 10, but is -1."),
+        (["job.yaml", "-x"], 64, "Unknown option '-x'."),
+        (["job.yaml", "-chat"], 64, "Unknown option '-chat'."),
+        (
+            ["job.yaml", "--tokens", "true"], 64,
+            "a flag takes no value, but true is given. Right is: --tokens"
+        ),
+        (
+            ["--no-chat", "false"], 64,
+            "a flag takes no value, but false is given. Right is: --chat or --no-chat"
+        ),
+        (["job.yaml", "--tokens=true"], 64, "'--tokens' does not take any value, but 'true' was specified."),
+        (
+            ["job.yaml", "--tokens", "--no-tokens"], 64,
+            "'--no-tokens' had already been set with flag '--tokens'"
+        ),
+        (["--", "--x"], 66, "--x: there is no such job file."),
         (["job.yaml", "other.yaml"], 64, "one job file at a time"),
         ([], 64, "model is missing"),
         (["bad.yaml"], 65, "bad.yaml:2: unknown key \"modle\". Did you mean model?"),
@@ -56,7 +75,13 @@ struct RunCommandTests {
     @Test func helpNamesEverySetting() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let help = try Program.run(["run", "--help"]).output
-        for key in JobKey.all { #expect(help.contains("\(key.option) \(key.placeholder)"), "\(key.name)") }
+        for key in JobKey.all {
+            let way = key.kind == .flag ? "/--no-\(key.optionName)" : " <\(key.placeholder)>"
+            #expect(help.contains(key.option + way), "\(key.name)")
+        }
+        for group in ["FILES:", "PROMPTS:", "SAMPLING:", "RESULTS:", "ENGINE:"] {
+            #expect(help.contains(group))
+        }
         #expect(help.contains("EXAMPLE"))
         #expect(help.split(separator: "\n").allSatisfy { $0.count <= 90 })
         #expect(try Program.run(["--help"]).output.contains("EXIT CODES"))

@@ -24,7 +24,7 @@ struct SameBytesTests {
         return try #require(job.results)
     }
 
-    private static let settings = ["--tokens", "true", "--logprobs", "2", "--seed", "17"]
+    private static let settings = ["--tokens", "--logprobs", "2", "--seed", "17"]
 
     /// Every other line of the samples is sampled at temperature 0.8, and every third one has penalties.
     @Test func workersThreadsChunksAndKernels() throws {
@@ -63,7 +63,7 @@ struct SameBytesTests {
             "{\"prompt\": \"The sea is\"}", "{\"prompt\": \"Un, deux,\", \"temperature\": 0.8}",
             "{\"prompt\": [1, 2, 300, 40], \"presence_penalty\": 1.5, \"repetition_penalty\": 1.1}",
         ]
-        let job = try DemoJob(lines, Self.settings + ["--chat", "false", "--max-tokens", "4"])
+        let job = try DemoJob(lines, Self.settings + ["--no-chat", "--max-tokens", "4"])
         defer { job.remove() }
         let expected = try first(job, ["--workers", "2"])
         for kernels in Kernels.available {

@@ -115,7 +115,7 @@ class Torture:
 
     def start(self, output, settings, kernels=None):
         command = [self.options.program, "run", "--model", self.options.model, "--input", self.path(self.job.name),
-                   "--output", self.path(output), "--max-tokens", "60", "--seed", "5", "--tokens", "true",
+                   "--output", self.path(output), "--max-tokens", "60", "--seed", "5", "--tokens",
                    "--logprobs", "1", "--max-failures", str(self.job.failures)]
         environment = {"PHIBATCH_CACHE": self.path("cache"), **os.environ}
         if kernels:

@@ -5,14 +5,13 @@ extension JobSettings {
     ///
     /// Relative paths start at the job file's folder, those in options at the working directory.
     /// - Parameters:
-    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It and the options
-    ///     are as `ProgramCall` gives them, so that paths need not be UTF-8.
-    ///   - options: `--max-tokens 64`, `--max-tokens=64`; `--stop` and `--input` may come several times.
+    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It is as
+    ///     `ProgramCall` gives it, so that its path need not be UTF-8.
     /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
-    public static func load(file: String?, options: [String] = []) throws -> JobSettings {
+    package static func load(file: String?, options: [JobOption] = []) throws -> JobSettings {
         var job = JobSettings()
         if let file { try job.apply(file: file) }
-        try job.apply(options: options)
+        try job.apply(options)
         try job.check(file: file)
         if let file, job.output != "-", areSame(file, job.output) {
             throw JobError(.badJob, at: file, "output would overwrite the job file.")
@@ -22,42 +21,15 @@ extension JobSettings {
 
     /// As `load(file:options:)`, with the file's content given; `name` stands for it in errors.
     package static func parse(
-        _ yaml: String, name: String = "job", folder: String = "", options: [String] = []
+        _ yaml: String, name: String = "job", folder: String = "", options: [JobOption] = []
     ) throws
         -> JobSettings
     {
         var job = JobSettings()
         try JobFile.apply(Array(yaml.utf8), name: name, folder: folder, to: &job)
-        try job.apply(options: options)
+        try job.apply(options)
         try job.check(file: name)
         return job
-    }
-
-    /// Divides `run`'s arguments into the job file and options.
-    /// - Throws: `JobError` of kind `usage`.
-    package static func split(arguments: [String]) throws -> (file: String?, options: [String]) {
-        var files: [String] = []
-        var options: [String] = []
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            if argument == "--" {
-                files += rest
-                break
-            } else if argument.hasPrefix("--") {
-                options.append(argument)
-                if !argument.utf8.contains(UInt8(ascii: "=")), let value = rest.popFirst() {
-                    options.append(value)
-                }
-            } else if argument.hasPrefix("-") {
-                throw JobError(.usage, "unknown option \(argument).")
-            } else {
-                files.append(argument)
-            }
-        }
-        guard files.count <= 1 else {
-            throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
-        }
-        return (files.first, options)
     }
 
     private mutating func apply(file: String) throws {
@@ -74,41 +46,6 @@ extension JobSettings {
             throw error
         }
         try JobFile.apply(bytes, name: file, folder: Paths.folder(of: file), to: &self)
-    }
-
-    private mutating func apply(options: [String]) throws {
-        var rest = options[...]
-        var lists: [(key: JobKey, values: [SettingValue])] = []
-        while let option = rest.popFirst() {
-            // By bytes: the value may begin with an accent, which would make one character with the sign.
-            let parts = option.utf8.split(
-                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(Substring(parts[0]))
-            guard let key = JobKey.all.first(where: { $0.option == name }) else {
-                throw JobError(
-                    .usage,
-                    "unknown option \(name.prefix(64))."
-                        + NearMiss.hint(for: name, among: JobKey.all.map(\.option)))
-            }
-            guard let text = parts.count > 1 ? String(Substring(parts[1])) : rest.popFirst() else {
-                throw JobError(.usage, "\(key.option) needs a value: \(key.option) \(key.placeholder).")
-            }
-            let value = SettingValue(content: .plain(text), isOption: true, folder: "")
-            if let index = lists.firstIndex(where: { $0.key.name == key.name }) {
-                guard key.isList else { throw JobError(.usage, "\(key.option) is given more than once.") }
-                lists[index].values.append(value)
-            } else {
-                lists.append((key, [value]))
-            }
-        }
-        for (key, values) in lists {
-            let value =
-                key.isList
-                ? SettingValue(content: .list(values), isOption: true, folder: "") : values[0]
-            do { try key.set(&self, value) } catch {
-                throw JobError(.usage, "\(key.option) \(error.message).")
-            }
-        }
     }
 
     /// What must hold between settings.

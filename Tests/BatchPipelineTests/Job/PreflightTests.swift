@@ -105,7 +105,9 @@ import Testing
                 odd.pathBytes + "/in".utf8, odd.pathBytes + "/~x".utf8, Array("/a/b".utf8),
             ])
         #expect(job.output.pathBytes == odd.pathBytes + "/o\u{10FEFF}".utf8)
-        #expect(throws: JobError.self) { try JobSettings.load(file: file, options: ["--output", file]) }
+        #expect(throws: JobError.self) {
+            try JobSettings.load(file: file, options: JobOption.all(["output": [file]]))
+        }
         let nul = #expect(throws: JobError.self) {
             try JobSettings.parse("model: m\ninput: x\noutput: \"a\\0b\"")
         }
@@ -114,19 +116,21 @@ import Testing
 
     @Test func optionsThatAreNotUTF8() throws {
         let odd = String(pathBytes: [0x61, 0xFF])
-        let options = ["--model", odd, "--input", odd + "2", "--output=" + odd + "3"]
+        let options = JobOption.all(["model": [odd], "input": [odd + "2"], "output": [odd + "3"]])
         let job = try JobSettings.load(file: nil, options: options)
         #expect(job.model == odd && job.input == [odd + "2"] && job.output == odd + "3")
         let error = #expect(throws: JobError.self) {
-            try JobSettings.load(file: nil, options: options + ["--prompt", odd])
+            try JobSettings.load(file: nil, options: options + JobOption.all(["prompt": [odd]]))
         }
         #expect(error?.kind == .usage && error?.message.contains("UTF-8") == true)
         // A character from where bytes are kept inside comes as its bytes, as the program's own arguments do.
         let own = "\u{10FEFF}"
         let accent = try JobSettings.load(
             file: nil,
-            options: ["--model", "m", "--input", "i", "--output=\u{301}o"]
-                + ["--prompt", String(pathBytes: Array(own.utf8))])
+            options: JobOption.all([
+                "model": ["m"], "input": ["i"], "output": ["\u{301}o"],
+                "prompt": [String(pathBytes: Array(own.utf8))],
+            ]))
         #expect(accent.output.utf8.elementsEqual("\u{301}o".utf8))
         #expect(accent.prompt == own)
     }

@@ -1,0 +1,33 @@
+/// What a job reads and writes, and what it asks the model.
+extension JobKey {
+    package static let files = [
+        JobKey("model", "FOLDER", "model folder (required)") { job, value throws(SettingProblem) in
+            job.model = try value.path()
+        },
+        JobKey(
+            "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)", kind: .list
+        ) {
+            job, value throws(SettingProblem) in job.input = try value.paths()
+        },
+        JobKey("output", "FILE", "JSONL file of results, or - for stdout (required)") {
+            job, value throws(SettingProblem) in job.output = try value.path()
+        },
+    ]
+
+    package static let prompt = [
+        JobKey(
+            "system", "TEXT", "system message, a template over the line's fields; replaces a line's own",
+            result: { ResultText.value($0.system) },
+            set: { job, value throws(SettingProblem) in job.system = try value.string() }),
+        JobKey(
+            "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
+            result: { ResultText.value($0.prompt ?? JobSettings.defaultPrompt) },
+            set: { job, value throws(SettingProblem) in job.prompt = try value.string() }),
+        JobKey(
+            "chat", "",
+            "use the model's chat template (the default), or give the prompt to the model as it is",
+            kind: .flag,
+            result: { "\($0.chat)" },
+            set: { job, value throws(SettingProblem) in job.chat = try value.bool() }),
+    ]
+}

@@ -1,0 +1,31 @@
+import Foundations
+
+/// The program's arguments, made ready for the parser.
+enum Arguments {
+    /// The parser divides `--name=VALUE` by characters, and a value that begins with an accent makes one character
+    /// with the sign. Such an argument is divided here, by bytes.
+    static func prepared(_ arguments: some Sequence<String>) -> [String] {
+        var prepared: [String] = []
+        var areOptions = true
+        for argument in arguments {
+            if argument == "--" { areOptions = false }
+            if areOptions, argument.hasPrefix("--"),
+                let sign = argument.utf8.firstIndex(of: UInt8(ascii: "=")),
+                argument.firstIndex(of: "=") != sign
+            {
+                prepared.append(String(Substring(argument.utf8[..<sign])))
+                prepared.append(String(Substring(argument.utf8[argument.utf8.index(after: sign)...])))
+            } else {
+                prepared.append(argument)
+            }
+        }
+        return prepared
+    }
+
+    /// `-chat` holds the letter h, and so is a call for help to the parser, which would end well. It is a slip.
+    static func slip(in arguments: [String]) -> String? {
+        let calls = ["-h", "--help", "-help", "help", "--help-hidden", "-help-hidden"]
+        guard !arguments.contains(where: calls.contains) else { return nil }
+        return arguments.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.utf8.count > 2 }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import BatchPipeline
+import Foundations
+
+/// The arguments that make a job: its file, and settings that replace what the file says.
+struct JobOptions: ParsableArguments {
+    enum Files: SettingGroup { static var keys: [JobKey] { JobKey.files } }
+    enum Prompt: SettingGroup { static var keys: [JobKey] { JobKey.prompt } }
+    enum Sampling: SettingGroup { static var keys: [JobKey] { JobKey.sampling } }
+    enum Results: SettingGroup { static var keys: [JobKey] { JobKey.results } }
+    enum Engine: SettingGroup { static var keys: [JobKey] { JobKey.engine } }
+
+    @Argument(
+        help: ArgumentHelp("The job file.", valueName: "job file"),
+        completion: .file(extensions: ["yaml", "json"]))
+    var files: [String] = []
+
+    @OptionGroup(title: "Files") var fileSettings: SettingOptions<Files>
+    @OptionGroup(title: "Prompts") var promptSettings: SettingOptions<Prompt>
+    @OptionGroup(title: "Sampling") var samplingSettings: SettingOptions<Sampling>
+    @OptionGroup(title: "Results") var resultSettings: SettingOptions<Results>
+    @OptionGroup(title: "Engine") var engineSettings: SettingOptions<Engine>
+
+    private var given: [JobOption] {
+        fileSettings.given + promptSettings.given + samplingSettings.given + resultSettings.given
+            + engineSettings.given
+    }
+
+    /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
+    func settings() throws -> JobSettings {
+        try refuseValuesOfFlags()
+        guard files.count <= 1 else {
+            throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
+        }
+        return try JobSettings.load(file: files.first, options: given)
+    }
+
+    /// Flags took `true` or `false` once. A job file of that name can be given as `./true`.
+    private func refuseValuesOfFlags() throws {
+        let flags = given.map(\.key).filter { $0.kind == .flag }
+        guard let value = files.first(where: { ["true", "false"].contains($0) }), !flags.isEmpty else {
+            return
+        }
+        let right = flags.map { "\($0.option) or --no-\($0.optionName)" }.joined(separator: ", ")
+        throw JobError(.usage, "a flag takes no value, but \(value) is given. Right is: \(right).")
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import BatchPipeline
+
+/// Settings that stand together in the help.
+protocol SettingGroup {
+    static var keys: [JobKey] { get }
+}
+
+/// The options of a group of settings.
+///
+/// The parser finds a type's options by looking at its members. Here the members are made of the settings'
+/// declarations, so that a setting is declared once.
+struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable {
+    private(set) var given: [JobOption] = []
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Name.self)
+        for key in Group.keys {
+            let name = Name(stringValue: key.name)
+            let texts =
+                switch key.kind {
+                case .flag: try values.decodeIfPresent(Bool.self, forKey: name).map { ["\($0)"] } ?? []
+                case .value, .list: try values.decode([String].self, forKey: name)
+                }
+            if !texts.isEmpty { given.append(JobOption(key, texts)) }
+        }
+    }
+
+    var customMirror: Mirror {
+        Mirror(self, children: Group.keys.map { (label: $0.name, value: $0.parsed) })
+    }
+}
+
+extension JobKey {
+    /// What the parser is told of the setting.
+    fileprivate var parsed: Any {
+        let name = NameSpecification.customLong(optionName)
+        switch kind {
+        case .flag:
+            return Flag<Bool?>(
+                name: name, inversion: .prefixedNo, exclusivity: .exclusive, help: ArgumentHelp(sentence))
+        case .value, .list:
+            // A list in either case: that a value came twice shows then. The word after an option is always its
+            // value, so that numbers below 0 and texts like --x can be given.
+            return Option<[String]>(
+                wrappedValue: [], name: name, parsing: .unconditionalSingleValue,
+                help: ArgumentHelp(sentence, valueName: placeholder), completion: completion)
+        }
+    }
+
+    private var sentence: String { help.prefix(1).uppercased() + help.dropFirst() + "." }
+
+    private var completion: CompletionKind? {
+        switch placeholder {
+        case "FOLDER": .directory
+        case "FILE": .file()
+        default: nil
+        }
+    }
+}

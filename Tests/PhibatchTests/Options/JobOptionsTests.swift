@@ -1,0 +1,96 @@
+import BatchPipeline
+import Foundations
+import Testing
+
+@testable import phibatch
+
+/// What the argument parser makes of a job's options, without the program around it.
+@Suite struct JobOptionsTests {
+    private static let required = ["--model", "m", "--input", "i", "--output", "o"]
+
+    private func job(_ arguments: [String]) throws -> JobSettings {
+        try JobOptions.parse(Arguments.prepared(arguments)).settings()
+    }
+
+    private func job(more arguments: [String]) throws -> JobSettings { try job(Self.required + arguments) }
+
+    private func problem(_ arguments: [String]) -> String {
+        do {
+            _ = try job(more: arguments)
+            return "no error"
+        } catch let error as JobError {
+            return error.description
+        } catch { return Failure.usage(JobOptions.message(for: error)).description }
+    }
+
+    @Test func listsAreRepeated() throws {
+        let job = try job(more: [
+            "--stop=x", "--stop", "5", "--input", "j", "--logit-bias", "5=-100", "--logit-bias=7=2.5",
+        ])
+        #expect(job.stop == ["x", "5"] && job.input == ["i", "j"] && job.logitBias == [5: -100, 7: 2.5])
+    }
+
+    @Test func flagsHaveTwoWords() throws {
+        let plain = try job(more: [])
+        #expect(plain.chat && !plain.tokens && !plain.ignoreEndOfSequence)
+        let turned = try job(more: ["--no-chat", "--tokens", "--ignore-eos"])
+        #expect(!turned.chat && turned.tokens && turned.ignoreEndOfSequence)
+        let same = try job(more: ["--chat", "--no-tokens", "--no-ignore-eos"])
+        #expect(same == plain)
+    }
+
+    /// Numbers below 0, and texts that look like options.
+    @Test func theWordAfterAnOptionIsItsValue() throws {
+        let job = try job(more: [
+            "--seed", "-5", "--presence-penalty", "-0.5", "--prompt", "--odd {{ prompt }}", "--stop", "--",
+        ])
+        #expect(job.seed == -5 && job.presencePenalty == -0.5)
+        #expect(job.prompt == "--odd {{ prompt }}" && job.stop == ["--"])
+    }
+
+    @Test func aValueMayBeginWithAnAccentOrNotBeUTF8() throws {
+        let odd = String(pathBytes: [0x61, 0xFF])
+        let job = try job(["--model=" + odd, "--input", odd, "--output=\u{301}o"])
+        #expect(job.model == odd && job.input == [odd])
+        #expect(job.output.utf8.elementsEqual("\u{301}o".utf8))
+        #expect(Arguments.prepared(["a", "--", "--x=\u{301}"]) == ["a", "--", "--x=\u{301}"])
+    }
+
+    @Test func wrongOptionsAreNamed() {
+        #expect(
+            problem(["--max-token", "5"]) == "Unknown option '--max-token'. Did you mean '--max-tokens'?")
+        #expect(problem(["--seed"]) == "Missing value for '--seed <N>'.")
+        #expect(problem(["--seed", "1", "--seed", "2"]) == "--seed is given more than once.")
+        #expect(problem(["--tokens", "true"]).hasPrefix("a flag takes no value, but true is given."))
+        #expect(problem(["a.yaml", "b.yaml"]) == "one job file at a time: b.yaml is one too many.")
+        #expect(problem(["-x"]) == "Unknown option '-x'.")
+    }
+
+    /// Each declared setting is an option, with a value or as a flag.
+    @Test func everySettingIsAnOption() throws {
+        let groups = [
+            JobOptions.Files.keys, JobOptions.Prompt.keys, JobOptions.Sampling.keys, JobOptions.Results.keys,
+            JobOptions.Engine.keys,
+        ]
+        #expect(groups.joined().map(\.name) == JobKey.all.map(\.name))
+        for key in JobKey.all {
+            let arguments = key.kind == .flag ? [key.option] : [key.option, "odd value"]
+            let given = try SettingOptions<All>.parse(arguments).given
+            #expect(given.map(\.key.name) == [key.name])
+            #expect(given.first?.texts == [key.kind == .flag ? "true" : "odd value"])
+        }
+    }
+
+    private enum All: SettingGroup { static var keys: [JobKey] { JobKey.all } }
+
+    @Test(arguments: [CompletionShellName.bash, .zsh, .fish])
+    func completionScriptsNameTheOptions(shell: CompletionShellName) throws {
+        let error = #expect(throws: (any Error).self) {
+            try Phibatch.parseAsRoot(["--generate-completion-script=\(shell)"])
+        }
+        let script = try Phibatch.message(for: #require(error))
+        for key in JobKey.all { #expect(script.contains(key.optionName)) }
+    }
+
+    enum CompletionShellName { case bash, zsh, fish }
+}
