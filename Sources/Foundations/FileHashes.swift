@@ -36,7 +36,7 @@ package struct FileHashes: Sendable {
     /// - Throws: `FileFault` of the first file that can't be read, changes meanwhile, or is not what its name in
     ///   Hugging Face's cache says.
     package func hashes(
-        of paths: [String], threads: Int = ProcessInfo.processInfo.activeProcessorCount,
+        of paths: [String], threads: Int = Processors.usable,
         willRead: (Int) -> Void = { _ in }
     ) throws(FileFault) -> [FileHash] {
         var files: [(file: OpenFile, kept: FileHash?)] = []
