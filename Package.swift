@@ -75,18 +75,24 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(
-            name: "FoundationsTests",
-            dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
+        // What tests of several parts need.
+        .target(
+            name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "BatchEngineTests", dependencies: ["BatchEngine"], swiftSettings: strict),
+            name: "FoundationsTests",
+            dependencies: ["Foundations", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(
-            name: "PhiModelTests", dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel"],
+            name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "PhiModelTests",
+            dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "BatchPipelineTests", dependencies: ["BatchEngine", "BatchPipeline", "Foundations"],
+            name: "BatchPipelineTests",
+            dependencies: ["BatchEngine", "BatchPipeline", "Foundations", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "PhibatchTests", dependencies: ["BatchPipeline", "Foundations", "PhiModel", "phibatch"],

@@ -1,10 +1,11 @@
 import Foundations
+import TestSupport
 import Testing
 
 struct UTF8Tests {
     /// Repair agrees with Swift's own, however the bytes are cut.
     @Test func repairsUTF8() {
-        var generator = Numbers(state: 1)
+        var generator = FixedRandom(1)
         let interesting: [UInt8] = [
             0x41, 0x80, 0xBF, 0xA0, 0x90, 0xC3, 0xC0, 0xE0, 0xED, 0xE6, 0xF0, 0xF4, 0xFF,
         ]
@@ -16,17 +17,5 @@ struct UTF8Tests {
             repair.finish(into: &output)
             #expect(output == Array(String(decoding: bytes, as: UTF8.self).utf8), "\(bytes)")
         }
-    }
-}
-
-/// SplitMix64: the same numbers on every run.
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

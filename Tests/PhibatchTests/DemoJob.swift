@@ -137,6 +137,16 @@ final class RunningProgram {
         }
     }
 
+    /// Looks at something every few milliseconds until it ends: at most as long as a very busy machine takes.
+    func look(_ look: () -> Void) throws {
+        let deadline = ContinuousClock.now + .seconds(600)
+        while isRunning {
+            try #require(ContinuousClock.now < deadline, "still running: \(errorsSoFar)")
+            look()
+            if hasEnded.wait(timeout: .now() + .milliseconds(2)) == .success { hasEnded.signal() }
+        }
+    }
+
     /// Waits for its end, and ends it if that doesn't come.
     func end(within seconds: Int = 900) throws -> Program.Result {
         if isRunning, hasEnded.wait(timeout: .now() + .seconds(seconds)) == .timedOut {

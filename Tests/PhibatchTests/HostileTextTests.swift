@@ -186,10 +186,8 @@ struct HostileTextTests {
         let first = try job.start()
         defer { first.send(SIGKILL) }
         let lock = job.folder + "/out.jsonl.lock"
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !FileManager.default.fileExists(atPath: job.folder + "/out.jsonl.journal") {
-            try #require(ContinuousClock.now < deadline, "\(first.errorsSoFar)")
-            usleep(5000)
+        try first.wait(for: "a journal") {
+            FileManager.default.fileExists(atPath: job.folder + "/out.jsonl.journal")
         }
         // In place: it is the file that is locked.
         let file = try #require(FileHandle(forWritingAtPath: lock))

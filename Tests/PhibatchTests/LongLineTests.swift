@@ -11,7 +11,7 @@ struct LongLineTests {
     }
 
     /// Runs a job of a good line and others.
-    private func run(_ lines: [Data]) async throws -> Outcome {
+    private func run(_ lines: [Data]) throws -> Outcome {
         let good = Data("{\"id\":\"good\",\"prompt\":\"hi\"}".utf8)
         let input = ([good] + lines).reduce(into: Data()) { $0 += $1 + Data("\n".utf8) }
         let job = try DemoJob(
@@ -20,10 +20,7 @@ struct LongLineTests {
         let start = ContinuousClock.now
         let program = try job.start()
         var peak = 0
-        while program.isRunning {
-            peak = max(peak, program.peakMemory ?? 0)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try program.look { peak = max(peak, program.peakMemory ?? 0) }
         let result = try program.end()
         #expect(result.status == 0, "\(result.errors)")
         let taken = ContinuousClock.now - start
@@ -37,15 +34,15 @@ struct LongLineTests {
             + Data("\"}".utf8)
     }
 
-    @Test func theyCostLittleMemoryAndTime() async throws {
-        let base = try await run([])
+    @Test func theyCostLittleMemoryAndTime() throws {
+        let base = try run([])
         for (line, code) in [
             (Self.prompt("x", 16_000_000), "prompt_too_long"),
             (Self.prompt("Tell me a story. ", 16 << 20), "prompt_too_long"),
             (Self.prompt("\\u65e5", 16 << 20), "prompt_too_long"),
             (Self.prompt("x", 64_000_000), "line_too_long"),
         ] {
-            let outcome = try await run([line])
+            let outcome = try run([line])
             let error = try #require(outcome.errors.first)
             #expect(error.contains("\"code\":\"\(code)\""), "\(error.prefix(300))")
             if code == "prompt_too_long" {
@@ -60,9 +57,9 @@ struct LongLineTests {
     }
 
     /// What lies beside the prompt does not count.
-    @Test func aLongFieldThatIsNotUsedIsNoMatter() async throws {
+    @Test func aLongFieldThatIsNotUsedIsNoMatter() throws {
         let filler = String(repeating: "y", count: 8 << 20)
-        let outcome = try await run([Data("{\"prompt\":\"hi\",\"source\":\"\(filler)\"}".utf8)])
+        let outcome = try run([Data("{\"prompt\":\"hi\",\"source\":\"\(filler)\"}".utf8)])
         #expect(try #require(outcome.errors.first).contains("\"text\":"))
     }
 }

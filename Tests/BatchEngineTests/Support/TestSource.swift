@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import BatchEngine
 
 /// A list of requests, whose results it keeps.

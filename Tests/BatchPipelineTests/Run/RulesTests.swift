@@ -1,4 +1,5 @@
 import PhiModel
+import TestSupport
 import Testing
 
 @testable import BatchEngine

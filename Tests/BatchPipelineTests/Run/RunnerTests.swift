@@ -2,6 +2,7 @@ import BatchEngine
 import Foundation
 import Foundations
 import PhiModel
+import TestSupport
 import Testing
 
 @testable import BatchPipeline

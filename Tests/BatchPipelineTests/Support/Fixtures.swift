@@ -21,25 +21,6 @@ final class TemporaryFolder {
     }
 }
 
-let isSanitized = ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] != nil
-
-/// What a time limit is multiplied by: sanitizers make all code many times slower.
-let patience: Double = isSanitized ? 20 : 1
-
-/// Random numbers that are the same on every run (splitmix64).
-struct FixedRandom: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 extension JobSettings {
     static func test(input: [String], _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
         var job = JobSettings()

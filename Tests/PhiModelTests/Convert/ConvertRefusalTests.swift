@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhiModel
@@ -151,7 +152,7 @@ struct ConvertRefusalTests {
     @Test func damagedFilesNeverCrash() throws {
         var gguf = Self.good
         let bytes = gguf.bytes()
-        var random = TestRandom(state: 3)
+        var random = FixedRandom(3)
         var refused = 0
         let damaged = try RewrittenFile(in: scratch)
         for _ in 0..<2000 {

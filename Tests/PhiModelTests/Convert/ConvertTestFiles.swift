@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import PhiModel
 
@@ -79,7 +80,7 @@ struct TestMatrix {
     var bytes: [[UInt8]]
     var values: [[Float]]
 
-    init(_ type: GGMLType, rows: Int, columns: Int, random: inout TestRandom, scale: Float? = nil) {
+    init(_ type: GGMLType, rows: Int, columns: Int, random: inout FixedRandom, scale: Float? = nil) {
         self.type = type
         self.columns = columns
         bytes = []
@@ -102,7 +103,7 @@ struct TestMatrix {
     }
 
     private static func block(
-        _ type: GGMLType, random: inout TestRandom, scale: Float?
+        _ type: GGMLType, random: inout FixedRandom, scale: Float?
     ) -> (bytes: [UInt8], values: [Float]) {
         let d = scale ?? Float(Int.random(in: -300...300, using: &random)) / 4096
         let m = Float(Int.random(in: -300...300, using: &random)) / 512
@@ -175,7 +176,7 @@ struct TestModel {
 
     /// - Parameter types: of embedding, q, k, v, o, gate, up, down, in turn.
     init(llama types: [GGMLType], tied: Bool = true, scale: Float? = nil, seed: UInt64 = 5) {
-        var random = TestRandom(state: seed)
+        var random = FixedRandom(seed)
         addMetadata("llama")
         func matrix(_ index: Int, _ rows: Int, _ columns: Int) -> TestMatrix {
             TestMatrix(types[index], rows: rows, columns: columns, random: &random, scale: scale)
@@ -208,7 +209,7 @@ struct TestModel {
 
     /// A phi3 file: fused matrices of one type, partial rotation, longrope.
     init(phi3 type: GGMLType) {
-        var random = TestRandom(state: 9)
+        var random = FixedRandom(9)
         addMetadata("phi3")
         func matrix(_ rows: Int, _ columns: Int) -> TestMatrix {
             TestMatrix(type, rows: rows, columns: columns, random: &random)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhiModel
@@ -120,7 +121,7 @@ struct CheckpointSafetensorsTests {
     }
 
     @Test func damagedHeadersNeverCrash() throws {
-        var random = TestRandom(state: 1)
+        var random = FixedRandom(1)
         var (refused, wrong) = (0, 0)
         let damaged = try RewrittenFile(in: scratch)
         for _ in 0..<2000 {

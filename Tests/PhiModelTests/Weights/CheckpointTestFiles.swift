@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import PhiModel
 
@@ -81,18 +82,7 @@ enum TestSafetensors {
     }
 }
 
-/// SplitMix64: the same numbers on every machine.
-struct TestRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-
+extension FixedRandom {
     /// Some bytes changed: single ones, runs, or a number of eight bytes.
     mutating func mutated(_ bytes: [UInt8], within count: Int) -> [UInt8] {
         var bytes = bytes

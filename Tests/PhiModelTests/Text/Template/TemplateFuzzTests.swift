@@ -1,21 +1,9 @@
 import Foundation
 import Foundations
+import TestSupport
 import Testing
 
 @testable import PhiModel
-
-/// A small deterministic generator (SplitMix64).
-struct TemplateRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
 
 /// Mutated templates must either work or end with an error of ours: no crash, no hang.
 @Suite struct TemplateFuzzTests {
@@ -52,7 +40,7 @@ struct TemplateRandom: RandomNumberGenerator {
         ["role": "assistant", "content": "x", "calls": ["a", 1, nil, ["b": 2.5]]],
     ]
 
-    static func mutated(_ source: [Unicode.Scalar], _ random: inout TemplateRandom) -> String {
+    static func mutated(_ source: [Unicode.Scalar], _ random: inout FixedRandom) -> String {
         var text = source
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let at = Int.random(in: 0...text.count, using: &random)
@@ -74,7 +62,7 @@ struct TemplateRandom: RandomNumberGenerator {
     }
 
     @Test func mutationsNeverCrash() throws {
-        var random = TemplateRandom(state: 4)
+        var random = FixedRandom(4)
         var sources = Self.sources
         for name in ModelFixtures.models {
             let file = try ModelFixtures.folder().appending(path: "chat_templates/\(name).jinja")

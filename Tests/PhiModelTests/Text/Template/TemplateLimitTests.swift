@@ -1,5 +1,6 @@
 import Foundation
 import Foundations
+import TestSupport
 import Testing
 
 @testable import PhiModel

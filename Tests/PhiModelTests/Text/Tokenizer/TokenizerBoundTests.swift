@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhiModel
@@ -69,7 +70,7 @@ import Testing
 
     @Test(arguments: tokenizers.keys.sorted()) func boundedIsTheSame(name: String) throws {
         let tokenizer = try makeTokenizer(try #require(Self.tokenizers[name]))
-        var random = SplitMix(state: 7)
+        var random = FixedRandom(7)
         for _ in 0..<300 {
             let runs = 1 + Int(random.next() % 6)
             let text = (0..<runs).map { _ in
@@ -87,17 +88,6 @@ import Testing
                         "\(name): \(limit) of \(text.debugDescription)")
                 }
             }
-        }
-    }
-
-    private struct SplitMix {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return z ^ (z >> 31)
         }
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PhiModel
@@ -113,7 +114,7 @@ struct TokenizerPatternTests {
             #"[^a-c\s]+|[\S\n]"#, #"\d+(?=a)|\D"#, #"(?i:sk|é?s)+"#, #".x??y|\P{L}{2,}|[\-\]a]"#,
         ]
         let ownAlphabet = Array("aabbccdxysSkK1é \n]-\u{212A}".unicodeScalars)
-        var generator = SplitMix(state: 7)
+        var generator = FixedRandom(7)
         // One search for all, as a thread uses it.
         var search = PatternSearch()
         for (source, letters) in KnownPatterns.all.map({ ($0, alphabet) }) + own.map({ ($0, ownAlphabet) }) {
@@ -184,18 +185,5 @@ struct TokenizerPatternTests {
             let isSpace = UnicodeCategories.whiteSpace >> UInt32(table.category(of: value)) & 1 == 1
             #expect(isSpace == scalar.properties.isWhitespace, "U+\(String(value, radix: 16))")
         }
-    }
-}
-
-/// A small generator with a fixed seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }

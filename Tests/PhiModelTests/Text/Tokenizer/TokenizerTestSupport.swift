@@ -63,11 +63,6 @@ struct GoldenLine: Decodable {
     }
 }
 
-let isSanitized = ProcessInfo.processInfo.environment["PHIBATCH_SANITIZER"] != nil
-
-/// What a time limit is multiplied by: sanitizers make all code many times slower.
-let patience: Double = isSanitized ? 20 : 1
-
 /// Compares by bytes: `==` takes canonically equivalent strings as equal.
 func sameBytes(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 

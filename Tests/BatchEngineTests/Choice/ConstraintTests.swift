@@ -1,7 +1,6 @@
 import BatchEngine
+import TestSupport
 import Testing
-
-@testable import PhiModel
 
 @Suite struct ConstraintTests {
     /// What guessing ahead needs: a copy goes on by itself, and the original is still where it was.

@@ -1,8 +1,6 @@
 import BatchEngine
 import Testing
 
-@testable import PhiModel
-
 @Suite struct TokenMaskTests {
     @Test(arguments: [1, 63, 64, 65, 128, 200]) func maskedLogitsAreOut(count: Int) {
         let kept = (0..<Int32(count)).filter { $0 % 3 == 0 || $0 == count - 1 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Seconds that this thread computes for while it runs `body`; with `CLOCK_PROCESS_CPUTIME_ID`, all threads of this
 /// process. A limit on them holds on a busy machine too: what others do meanwhile doesn't count.
-func processorSeconds(
+package func processorSeconds(
     _ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID, _ body: () throws -> Void
 ) rethrows -> Double {
     func now() -> Double {

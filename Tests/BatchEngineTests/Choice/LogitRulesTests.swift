@@ -1,7 +1,6 @@
 import BatchEngine
+import TestSupport
 import Testing
-
-@testable import PhiModel
 
 /// Numbers worked by hand from the definitions of OpenAI's API and of Hugging Face's
 /// RepetitionPenaltyLogitsProcessor. All of them are exact in binary.
