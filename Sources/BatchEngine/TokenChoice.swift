@@ -35,4 +35,6 @@ package struct TokenChoice: Sendable, Equatable {
 package enum ChoiceFault: Sendable, Equatable {
     /// A logit is infinite or NaN: numbers went out of range on the way, as they do with damaged weights.
     case notFinite
+    /// The constraint allows no token here, and the end of sequence neither.
+    case nothingAllowed
 }

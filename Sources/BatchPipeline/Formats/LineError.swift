@@ -16,6 +16,8 @@ public struct LineError: Error, Equatable, Sendable {
         case noRoom = "kv_budget_exceeded"
         /// A logit came out infinite or NaN, so that there is no likeliest token: damaged weights make such.
         case notFinite = "logits_not_finite"
+        /// A constraint leaves no token to choose.
+        case nothingAllowed = "nothing_allowed"
     }
 
     public var code: Code

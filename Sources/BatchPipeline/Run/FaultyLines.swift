@@ -26,6 +26,10 @@ extension LineError {
                 .notFinite,
                 "The model's logits are not finite after \(count) tokens of the completion: its weights are damaged, "
                     + "or drive this prompt out of range.")
+        case .nothingAllowed:
+            self.init(
+                .nothingAllowed,
+                "The constraint allows no token after \(count) tokens of the completion.")
         }
     }
 }

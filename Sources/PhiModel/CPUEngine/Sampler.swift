@@ -33,8 +33,7 @@ struct Sampler {
             row = UnsafePointer(scratch)
         }
         let best = kernels.table.argmax(row, count)
-        precondition(
-            request.constraint == nil || row[best] != -.infinity, "the constraint allows no token at all")
+        if request.constraint != nil, row[best] == -.infinity { return TokenChoice(fault: .nothingAllowed) }
         var choice = TokenChoice(token: Int32(best))
         let parameters = request.parameters
         if parameters.temperature > 0 {

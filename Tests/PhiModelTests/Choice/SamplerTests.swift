@@ -1,5 +1,6 @@
 import BatchEngine
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhiModel
@@ -79,6 +80,13 @@ import Testing
         #expect(Set(tokens).isSubset(of: allowed))
         let ranked = allowed.sorted { Self.logits[Int($0)] > Self.logits[Int($1)] }
         #expect(Set(tokens) == Set(parameters.topK == 2 ? Array(ranked[..<2]) : ranked))
+    }
+
+    @Test(arguments: [0, 1] as [Float]) func aConstraintThatAllowsNothingIsAFaultOfItsLine(temperature: Float)
+    {
+        let parameters = SamplingParameters(temperature: temperature, logprobs: 2)
+        let request = request(parameters, constraint: FixedTokens([], vocabularySize: 150))
+        #expect(choose(Self.logits, request) == TokenChoice(fault: .nothingAllowed))
     }
 
     @Test func logprobsAreTheModelsOwn() {
