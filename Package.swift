@@ -39,7 +39,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
@@ -59,6 +61,17 @@ let package = Package(
             dependencies: ["BatchEngine", "CPhiKernels", "Foundations"],
             swiftSettings: fuzzed),
         .target(
+            name: "ModelHub",
+            dependencies: [
+                "Foundations",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "BatchPipeline",
             dependencies: [
                 "BatchEngine", "Foundations", "PhiModel",
@@ -70,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "phibatch",
             dependencies: [
-                "BatchEngine", "BatchPipeline", "Foundations", "PhiModel",
+                "BatchEngine", "BatchPipeline", "Foundations", "ModelHub", "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -85,6 +98,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ModelHubTests",
+            dependencies: [
+                "Foundations", "ModelHub",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "PhiModelTests",
             dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel", "TestSupport"],

@@ -34,7 +34,7 @@ package struct FileHash: Equatable, Sendable {
         self.init(state: before, sha256: Self.hexadecimal(hash.finalize()))
     }
 
-    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatchPipeline
+import ModelHub
 import PhiModel
 
 /// Errors that know how the program should end.
@@ -26,6 +27,16 @@ extension StoreError: ExitCoding {
 
 extension ModelError: ExitCoding {
     var exitStatus: Int32 { 69 }
+}
+
+extension HubError: ExitCoding {
+    var exitStatus: Int32 {
+        switch kind {
+        case .badName: 64
+        case .files: 74
+        case .missing, .forbidden, .network, .damaged, .offline: 69
+        }
+    }
 }
 
 enum Failure {

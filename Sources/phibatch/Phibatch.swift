@@ -19,7 +19,7 @@ struct Phibatch: ParsableCommand {
             """,
         subcommands: [
             RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
-            BenchCommand.self, PerplexityCommand.self,
+            PullCommand.self, ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
         ])
 
     static func main() {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Yams
 
 /// Reads settings from a job file (YAML, and so JSON too).

@@ -1,7 +1,7 @@
 /// Finds what somebody probably meant by a misspelt name.
-enum NearMiss {
+package enum NearMiss {
     /// ` Did you mean "max_tokens"?`, or nothing if no candidate is near.
-    static func hint(for name: String, among candidates: [String]) -> String {
+    package static func hint(for name: String, among candidates: [String]) -> String {
         guard name.utf8.count <= 64 else { return "" }
         let simple = simplified(name)
         let distances = candidates.map { (candidate: $0, distance: distance(simple, simplified($0))) }

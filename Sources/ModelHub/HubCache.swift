@@ -1,0 +1,107 @@
+import Foundations
+
+/// Hugging Face's cache on this machine, in huggingface_hub's layout, so that either finds what the other fetched:
+///
+///     models--ORG--NAME/refs/REVISION             the commit that the revision meant last
+///     models--ORG--NAME/snapshots/COMMIT/FILE     a relative link to the blob
+///     models--ORG--NAME/blobs/ETAG                the content, under its SHA-256 (or git's hash, if small)
+///     .locks/models--ORG--NAME/ETAG.lock          held (flock) while a blob is fetched
+package struct HubCache: Sendable {
+    package let folder: String
+
+    package init(folder: String) { self.folder = folder }
+
+    func repository(_ id: RepositoryID) -> String { Paths.join(folder, id.folderName) }
+
+    func snapshot(_ id: RepositoryID, commit: String) -> String {
+        Paths.join(repository(id), "snapshots/\(commit)")
+    }
+
+    func blob(_ id: RepositoryID, _ etag: String) -> String { Paths.join(repository(id), "blobs/\(etag)") }
+
+    func reference(_ id: RepositoryID) -> String { Paths.join(repository(id), "refs/\(id.revision)") }
+
+    func lock(_ id: RepositoryID, _ etag: String) -> String {
+        Paths.join(folder, ".locks/\(id.folderName)/\(etag).lock")
+    }
+
+    /// The commit that the id's revision meant when it was last asked for; nil if nobody has.
+    package func commit(of id: RepositoryID) -> String? {
+        if id.isCommit { return id.revision }
+        guard let bytes = try? Files.contents(of: reference(id), limit: 100) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let commit = text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
+        return commit.utf8.count == 40 && commit.utf8.allSatisfy(\.isHexadecimal) ? commit : nil
+    }
+
+    /// The folder of a model that is here with all it needs; nil if anything lacks.
+    package func folder(of id: RepositoryID) -> String? {
+        guard let commit = commit(of: id) else { return nil }
+        let folder = snapshot(id, commit: commit)
+        return ModelFiles.areComplete(in: folder) ? folder : nil
+    }
+
+    /// A repository that has something here.
+    package struct Entry: Sendable {
+        package let id: RepositoryID
+        package let folder: String
+        /// Bytes of its blobs.
+        package let size: Int
+        /// Bytes of what is half fetched, `size` included.
+        package let incomplete: Int
+        /// Whether it can be used as it is here.
+        package let isComplete: Bool
+    }
+
+    /// - Throws: `HubError` if the folder is there but can't be read.
+    package func entries() throws(HubError) -> [Entry] {
+        let names: [String]
+        do {
+            names = try Files.names(in: folder)
+        } catch {
+            if error.isNotFound { return [] }
+            throw HubError(.files, folder, "the cache can't be read: \(error.reason).")
+        }
+        return names.sorted().compactMap { name in
+            guard let id = RepositoryID(folderName: name) else { return nil }
+            return entry(id)
+        }
+    }
+
+    private func entry(_ id: RepositoryID) -> Entry {
+        let blobs = Paths.join(repository(id), "blobs")
+        var (size, incomplete) = (0, 0)
+        for name in (try? Files.names(in: blobs)) ?? [] {
+            guard let state = try? OpenFile.at(Paths.join(blobs, name)).state() else { continue }
+            size += state.size
+            if name.hasSuffix(".incomplete") { incomplete += state.size }
+        }
+        // Of any revision: a snapshot with all it needs.
+        let snapshots = Paths.join(repository(id), "snapshots")
+        let isComplete = ((try? Files.names(in: snapshots)) ?? [])
+            .contains { ModelFiles.areComplete(in: Paths.join(snapshots, $0)) }
+        return Entry(
+            id: id, folder: repository(id), size: size, incomplete: incomplete, isComplete: isComplete)
+    }
+
+    /// Removes a repository with all its revisions.
+    /// - Throws: `HubError`, also if it isn't here or is being fetched.
+    package func remove(_ id: RepositoryID) throws(HubError) {
+        let folder = repository(id)
+        guard Files.kind(of: folder) == .folder else {
+            throw HubError(.missing, "\(id)", "there is nothing of it in \(self.folder).")
+        }
+        let locks = Paths.join(self.folder, ".locks/\(id.folderName)")
+        for name in (try? Files.names(in: locks)) ?? [] {
+            guard FileLock.isFree(Paths.join(locks, name)) else {
+                throw HubError(.files, "\(id)", "it is being fetched by another process; stop that first.")
+            }
+        }
+        do {
+            try FolderRemoval.remove(folder)
+            if Files.kind(of: locks) == .folder { try FolderRemoval.remove(locks) }
+        } catch {
+            throw HubError(.files, folder, "can't be removed: \(error.reason).")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// One file of a repository, as the hub describes it.
+struct HubFile: Sendable, Equatable {
+    /// Within the repository.
+    var path: String
+    /// What names the blob: SHA-256 of a large file, git's hash of a small one.
+    var etag: String
+    /// In bytes.
+    var size: Int
+}
+
+/// A repository at one commit.
+struct HubListing: Sendable, Equatable {
+    var commit: String
+    var paths: [String]
+}
+
+/// How far a download is.
+package struct DownloadProgress: Sendable, Equatable {
+    /// Of all files, in bytes.
+    package var total: Int
+    /// Bytes that are here, those of an earlier attempt included.
+    package var done: Int
+    /// Bytes that came in this attempt.
+    package var fetched: Int
+    package var seconds: Double
+
+    package init(total: Int, done: Int, fetched: Int = 0, seconds: Double = 0) {
+        self.total = total
+        self.done = done
+        self.fetched = fetched
+        self.seconds = seconds
+    }
+
+    package var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
+    /// Nil while there is no speed to tell by.
+    package var secondsLeft: Double? {
+        bytesPerSecond > 0 ? Double(total - done) / bytesPerSecond : nil
+    }
+}

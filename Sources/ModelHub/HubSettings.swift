@@ -1,0 +1,94 @@
+import Foundations
+
+/// Where Hugging Face's hub is, and where its files lie on this machine, as the variables say that
+/// huggingface_hub knows: `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_CACHE` (before `HUGGINGFACE_HUB_CACHE`), `HF_TOKEN`,
+/// `HF_TOKEN_PATH`, `HF_HUB_OFFLINE`, `HF_HUB_DISABLE_IMPLICIT_TOKEN`, `XDG_CACHE_HOME`.
+package struct HubSettings: Sendable {
+    /// A URL without a slash at its end.
+    package var endpoint: String
+    /// The folder of all repositories (`HF_HUB_CACHE`).
+    package var cacheFolder: String
+    package var token: String?
+    /// Where `token` is from, for messages.
+    package var tokenOrigin: String?
+    /// Nothing may be asked of the hub.
+    package var isOffline: Bool
+
+    package init(
+        endpoint: String, cacheFolder: String, token: String? = nil, tokenOrigin: String? = nil,
+        isOffline: Bool = false
+    ) {
+        self.endpoint = endpoint
+        self.cacheFolder = cacheFolder
+        self.token = token
+        self.tokenOrigin = tokenOrigin
+        self.isOffline = isOffline
+    }
+
+    /// - Parameter variable: the value of an environment variable; nil if it is not set.
+    package init(variable: (String) -> String? = ProgramCall.path(inVariable:)) {
+        func path(_ name: String) -> String? { variable(name).map { Self.expanded($0, variable) } }
+        let caches = variable("XDG_CACHE_HOME") ?? Paths.join(variable("HOME") ?? "", ".cache")
+        let home = path("HF_HOME") ?? Self.expanded(Paths.join(caches, "huggingface"), variable)
+        cacheFolder = path("HF_HUB_CACHE") ?? path("HUGGINGFACE_HUB_CACHE") ?? Paths.join(home, "hub")
+        endpoint = variable("HF_ENDPOINT") ?? "https://huggingface.co"
+        while endpoint.hasSuffix("/") { endpoint.removeLast() }
+        isOffline = Self.isTrue(variable("HF_HUB_OFFLINE") ?? variable("TRANSFORMERS_OFFLINE"))
+        guard !Self.isTrue(variable("HF_HUB_DISABLE_IMPLICIT_TOKEN")) else { return }
+        for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
+            guard let given = variable(name).flatMap(Self.cleaned) else { continue }
+            (token, tokenOrigin) = (given, name)
+            return
+        }
+        let file = path("HF_TOKEN_PATH") ?? Paths.join(home, "token")
+        guard let bytes = try? Files.contents(of: file, limit: 1 << 16) else { return }
+        token = Self.cleaned(String(decoding: bytes, as: UTF8.self))
+        tokenOrigin = token.map { _ in file }
+    }
+
+    private static func isTrue(_ value: String?) -> Bool {
+        ["1", "ON", "YES", "TRUE"].contains(value?.uppercased() ?? "")
+    }
+
+    /// Line feeds and spaces around it come from copying.
+    private static func cleaned(_ token: String) -> String? {
+        let scalars = token.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
+        let text = scalars.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }
+        return text.isEmpty ? nil : String(String.UnicodeScalarView(text.reversed()))
+    }
+
+    /// `~` at the beginning, `$NAME` and `${NAME}` anywhere, as a shell would. A variable that is not set stays as
+    /// it is written.
+    static func expanded(_ path: String, _ variable: (String) -> String?) -> String {
+        var rest = path.unicodeScalars[...]
+        var result = ""
+        if rest.first == "~", rest.dropFirst().first.map({ $0 == "/" }) ?? true, let home = variable("HOME") {
+            result = home
+            rest = rest.dropFirst()
+        }
+        while let first = rest.first {
+            rest = rest.dropFirst()
+            guard first == "$" else {
+                result.unicodeScalars.append(first)
+                continue
+            }
+            let isBraced = rest.first == "{"
+            let body = isBraced ? rest.dropFirst() : rest
+            let name = isBraced ? body.prefix { $0 != "}" } : body.prefix(while: \.isVariableName)
+            let isClosed = !isBraced || name.endIndex < body.endIndex
+            guard !name.isEmpty, isClosed, let value = variable(String(name)) else {
+                result += "$"
+                continue
+            }
+            result += value
+            rest = isBraced ? body[name.endIndex...].dropFirst() : body[name.endIndex...]
+        }
+        return result
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isVariableName: Bool {
+        isASCII && (properties.isAlphabetic || "0"..."9" ~= self || self == "_")
+    }
+}

@@ -1,0 +1,91 @@
+/// A Phi model that has a short name.
+package struct KnownModel: Sendable, Hashable {
+    /// Such as `phi-4-mini`, and `phi-4-mini-8bit` where it is not the usual precision.
+    package let name: String
+    /// `org/name` on Hugging Face.
+    package let repository: String
+    /// In billions.
+    package let parameters: Double
+    /// Bits of a weight.
+    package let bits: Int
+    /// In tokens.
+    package let contextLength: Int
+    package let licence: String
+    /// Tokens that end an answer, besides those that the model's own files name: some conversions leave them out.
+    package let extraEndOfSequence: [String]
+
+    /// About what its files take, in bytes: 4-bit weights in groups of 64 with a scale and a bias of 16 bits each.
+    package var expectedBytes: Int {
+        let bitsPerWeight = bits >= 16 ? Double(bits) : Double(bits) + 32.0 / 64
+        return Int(parameters * 1e9 * bitsPerWeight / 8)
+    }
+
+    /// About what it takes in memory to run, without KV caches beyond a few requests.
+    package var expectedMemory: Int { expectedBytes + expectedBytes / 8 + 600_000_000 }
+}
+
+extension KnownModel {
+    /// By name; the embedded precision of each model first.
+    package static let all: [KnownModel] = families.flatMap { family in
+        family.precisions.map { bits, repository in
+            KnownModel(
+                name: bits == family.precisions[0].bits ? family.name : "\(family.name)-\(bits)bit",
+                repository: "mlx-community/\(repository)", parameters: family.parameters, bits: bits,
+                contextLength: family.contextLength, licence: "MIT",
+                extraEndOfSequence: family.extraEndOfSequence)
+        }
+    }
+
+    package static func named(_ name: String) -> KnownModel? {
+        all.first { $0.name == name.lowercased() }
+    }
+
+    package static func of(repository: String) -> KnownModel? {
+        all.first { $0.repository.lowercased() == repository.lowercased() }
+    }
+
+    private struct Family {
+        var name: String
+        var parameters: Double
+        var contextLength: Int
+        var extraEndOfSequence: [String]
+        /// The usual one first.
+        var precisions: [(bits: Int, repository: String)]
+    }
+
+    private static let families = [
+        Family(
+            name: "phi-2", parameters: 2.78, contextLength: 2048, extraEndOfSequence: [],
+            precisions: [(4, "phi-2-hf-4bit-mlx")]),
+        Family(
+            name: "phi-3-mini-4k", parameters: 3.82, contextLength: 4096, extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-3-mini-4k-instruct-4bit"), (8, "Phi-3-mini-4k-instruct-8bit")]),
+        Family(
+            name: "phi-3-mini-128k", parameters: 3.82, contextLength: 131_072,
+            extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-3-mini-128k-instruct-4bit"), (8, "Phi-3-mini-128k-instruct-8bit")]),
+        Family(
+            name: "phi-3.5-mini", parameters: 3.82, contextLength: 131_072, extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-3.5-mini-instruct-4bit"), (8, "Phi-3.5-mini-instruct-8bit")]),
+        Family(
+            name: "phi-3.5-moe", parameters: 41.9, contextLength: 131_072, extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-3.5-MoE-instruct-4bit")]),
+        Family(
+            name: "phi-3-medium", parameters: 13.96, contextLength: 4096, extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-3-medium-4k-instruct-4bit"), (8, "Phi-3-medium-4k-instruct-8bit")]),
+        Family(
+            name: "phi-3-medium-128k", parameters: 13.96, contextLength: 131_072,
+            extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-3-medium-128k-instruct-4bit"), (8, "Phi-3-medium-128k-instruct-8bit")]),
+        Family(
+            name: "phi-4", parameters: 14.66, contextLength: 16_384, extraEndOfSequence: ["<|im_end|>"],
+            precisions: [(4, "phi-4-4bit"), (8, "phi-4-8bit")]),
+        Family(
+            name: "phi-4-mini", parameters: 3.84, contextLength: 131_072, extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-4-mini-instruct-4bit"), (8, "Phi-4-mini-instruct-8bit")]),
+        Family(
+            name: "phi-4-mini-reasoning", parameters: 3.84, contextLength: 131_072,
+            extraEndOfSequence: ["<|end|>"],
+            precisions: [(4, "Phi-4-mini-reasoning-4bit"), (8, "Phi-4-mini-reasoning-8bit")]),
+    ]
+}

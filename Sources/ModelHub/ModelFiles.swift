@@ -1,0 +1,49 @@
+import Foundations
+
+/// Which of a repository's files a model needs.
+package enum ModelFiles {
+    /// Besides weights: what there may be, and whether a model can't do without it.
+    private static let named: [(name: String, isNeeded: Bool)] = [
+        ("config.json", true), ("generation_config.json", false), ("tokenizer.json", true),
+        ("tokenizer_config.json", true), ("special_tokens_map.json", false), ("added_tokens.json", false),
+        ("chat_template.jinja", false), ("chat_template.json", false),
+    ]
+    static let index = "model.safetensors.index.json"
+
+    /// Files in subfolders are other formats' (ONNX, the original weights).
+    static func isWanted(_ path: String) -> Bool {
+        if named.contains(where: { $0.name == path }) || path == index { return true }
+        return path.hasSuffix(".safetensors") && !path.contains("/")
+    }
+
+    /// What lacks among the names of a repository's files for it to be a model of ours; nil if nothing does.
+    static func lack(among names: [String]) -> String? {
+        for (name, isNeeded) in named where isNeeded && !names.contains(name) { return name }
+        return names.contains { $0.hasSuffix(".safetensors") } ? nil : "*.safetensors"
+    }
+
+    /// Whether a folder has all that a model needs; of the weights, all the files that its index names.
+    package static func areComplete(in folder: String) -> Bool {
+        for (name, isNeeded) in named where isNeeded {
+            guard Files.kind(of: Paths.join(folder, name)) == .regular else { return false }
+        }
+        guard let bytes = try? Files.contents(of: Paths.join(folder, index), limit: 64 << 20) else {
+            return Files.kind(of: Paths.join(folder, "model.safetensors")) == .regular
+        }
+        guard let parts = weightFiles(inIndex: bytes) else { return false }
+        return parts.allSatisfy { Files.kind(of: Paths.join(folder, $0)) == .regular }
+    }
+
+    /// The files that an index names; nil if it is none.
+    private static func weightFiles(inIndex bytes: [UInt8]) -> Set<String>? {
+        guard let value = try? JSONValue(parsing: bytes, limits: .file),
+            case .object(let map)? = value["weight_map"]
+        else { return nil }
+        var names: Set<String> = []
+        for file in map {
+            guard case .string(let name) = file.value else { return nil }
+            names.insert(name)
+        }
+        return names.isEmpty ? nil : names
+    }
+}

@@ -1,0 +1,55 @@
+import Foundations
+
+/// What a person calls a model by: a folder, a short name of a Phi model, or a repository on the hub.
+package enum ModelName: Sendable, Equatable {
+    case folder(String)
+    case repository(RepositoryID)
+
+    /// - Parameters:
+    ///   - text: as it was given.
+    ///   - path: the same as a path: in a job file it is relative to that file.
+    /// - Throws: `HubError` of kind `badName` if it means nothing.
+    package init(_ text: String, path: String) throws(HubError) {
+        // A folder that is there is meant, whatever its name; one that begins like a path can't be a name.
+        if Files.kind(of: path) != nil || Self.isPath(text) {
+            self = .folder(path)
+            return
+        }
+        let (name, revision) = Self.split(text)
+        if let known = KnownModel.named(name), let id = RepositoryID(known.repository + revision) {
+            self = .repository(id)
+            return
+        }
+        if let id = RepositoryID(text) {
+            self = .repository(id)
+            return
+        }
+        throw HubError(
+            .badName, text,
+            "there is no such folder, and no such model.\(NearMiss.hint(for: name, among: KnownModel.all.map(\.name))) \"phibatch models\" lists the names; org/name means a repository on Hugging Face."
+        )
+    }
+
+    /// The folder of the model, if it is here; nil if it must be fetched first.
+    package func folder(in cache: HubCache) -> String? {
+        switch self {
+        case .folder(let path): path
+        case .repository(let id): cache.folder(of: id)
+        }
+    }
+
+    /// What is registered of it.
+    package var known: KnownModel? {
+        guard case .repository(let id) = self else { return nil }
+        return KnownModel.of(repository: id.name)
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        [".", "/", "~"].contains { text.hasPrefix($0) } || text.hasSuffix("/")
+    }
+
+    private static func split(_ text: String) -> (name: String, revision: String) {
+        guard let at = text.firstIndex(of: "@") else { return (text, "") }
+        return (String(text[..<at]), String(text[at...]))
+    }
+}

@@ -1,0 +1,151 @@
+import Foundations
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A failed call of the system.
+struct SystemFailure: Error {
+    let code: Int32
+    var reason: String { String(cString: strerror(code)) }
+
+    static var last: SystemFailure { SystemFailure(code: errno) }
+}
+
+/// A lock of this process on a file, as Python's filelock takes it: `flock`, which ends with the process.
+final class FileLock: Sendable {
+    private let descriptor: Int32
+
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// - Returns: nil while another holds it.
+    static func take(_ path: String) throws(SystemFailure) -> FileLock? {
+        // Others of the group may share the cache.
+        let descriptor = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o664)
+        guard descriptor >= 0 else { throw .last }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FileLock(descriptor: descriptor) }
+        let failure = SystemFailure.last
+        close(descriptor)
+        guard failure.code == EWOULDBLOCK || failure.code == EINTR else { throw failure }
+        return nil
+    }
+
+    static func isFree(_ path: String) -> Bool {
+        let descriptor = open(path.cPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// A file that is being fetched.
+final class PartFile {
+    let path: String
+    private let descriptor: Int32
+    private(set) var size: Int
+
+    /// Opens what an earlier attempt left, or makes a new one.
+    init(_ path: String) throws(SystemFailure) {
+        self.path = path
+        descriptor = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard descriptor >= 0 else { throw .last }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            let failure = SystemFailure(code: EINVAL)
+            close(descriptor)
+            throw failure
+        }
+        size = Int(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(SystemFailure) {
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(
+                descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(size))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw count < 0 ? .last : SystemFailure(code: EIO) }
+            done += count
+            size += count
+        }
+    }
+
+    /// - Returns: the number of bytes read; fewer than asked for at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemFailure) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            return count
+        }
+    }
+
+    func empty() throws(SystemFailure) {
+        guard ftruncate(descriptor, 0) == 0 else { throw .last }
+        size = 0
+    }
+
+    /// Gives the whole file its name.
+    func move(to name: String) throws(SystemFailure) {
+        guard fsync(descriptor) == 0, rename(path.cPath, name.cPath) == 0 else { throw .last }
+    }
+}
+
+enum Links {
+    /// Makes a symbolic link; one that is there already is replaced in one step.
+    static func make(_ path: String, to target: String) throws(SystemFailure) {
+        if symlink(target.cPath, path.cPath) == 0 { return }
+        guard errno == EEXIST else { throw .last }
+        let draft = "\(path).\(getpid()).phibatch-draft"
+        unlink(draft.cPath)
+        guard symlink(target.cPath, draft.cPath) == 0, rename(draft.cPath, path.cPath) == 0 else {
+            let failure = SystemFailure.last
+            unlink(draft.cPath)
+            throw failure
+        }
+    }
+
+    /// Writes a small file in one step.
+    static func write(_ text: String, to path: String) throws(SystemFailure) {
+        let draft = "\(path).\(getpid()).tmp"
+        guard OwnFile.write(Array(text.utf8), to: path, draft: draft) else { throw .last }
+    }
+}
+
+enum FolderRemoval {
+    /// Removes a folder with all it holds; follows no links.
+    static func remove(_ folder: String) throws(SystemFailure) {
+        let names: [String]
+        do {
+            names = try Files.names(in: folder)
+        } catch {
+            throw SystemFailure(code: error.code)
+        }
+        for name in names {
+            let path = Paths.join(folder, name)
+            if !Files.isLink(path), Files.kind(of: path) == .folder {
+                try remove(path)
+            } else if unlink(path.cPath) != 0 {
+                throw .last
+            }
+        }
+        guard rmdir(folder.cPath) == 0 else { throw .last }
+    }
+}
+
+enum DiskSpace {
+    /// Bytes that this user may still write in a folder; nil if the system doesn't say.
+    static func free(in folder: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(folder.cPath, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}

@@ -1,0 +1,76 @@
+import Foundations
+
+/// A model's repository on the hub, at a revision: `org/name[@revision]`.
+package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
+    /// `org/name`.
+    package let name: String
+    /// A branch, a tag or a commit.
+    package let revision: String
+
+    package static let defaultRevision = "main"
+
+    /// - Returns: nil if it doesn't look like one: two parts of letters, digits, `-`, `_` and `.`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = parts.first, Self.isName(name) else { return nil }
+        self.name = String(name)
+        revision = parts.count == 2 ? String(parts[1]) : Self.defaultRevision
+        guard Self.isRevision(revision) else { return nil }
+    }
+
+    package var description: String {
+        revision == Self.defaultRevision ? name : "\(name)@\(revision)"
+    }
+
+    /// Its folder in Hugging Face's cache.
+    package var folderName: String {
+        "models--" + name.split(separator: "/").joined(separator: "--")
+    }
+
+    /// The repository whose folder this is, at its main revision.
+    package init?(folderName: String) {
+        let start = "models--"
+        guard folderName.hasPrefix(start) else { return nil }
+        // Names may not hold "--".
+        let rest = folderName.dropFirst(start.count)
+        guard let gap = rest.firstRange(of: "--") else { return nil }
+        self.init("\(rest[..<gap.lowerBound])/\(rest[gap.upperBound...])")
+    }
+
+    private static func isName(_ text: Substring) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && text.utf8.count <= 96 && parts.allSatisfy(isPart)
+    }
+
+    private static func isPart(_ part: Substring) -> Bool {
+        guard let first = part.utf8.first, let last = part.utf8.last else { return false }
+        return part.utf8.allSatisfy(isNameByte) && !part.contains("--") && !part.contains("..")
+            && ![first, last].contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+            && !part.hasSuffix(".git")
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// It becomes a file's path within `refs`.
+    private static func isRevision(_ text: String) -> Bool {
+        text.utf8.count <= 255 && text.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: "/") }
+            && text.split(separator: "/", omittingEmptySubsequences: false)
+                .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
+    }
+
+    /// Whether the revision is a commit's full hash, which can't come to mean another one.
+    var isCommit: Bool { revision.utf8.count == 40 && revision.utf8.allSatisfy(\.isHexadecimal) }
+}
+
+extension UInt8 {
+    var isHexadecimal: Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Foundations
+import ModelHub
+
+/// Finds the folder of a model that a person named, and fetches what is missing.
+struct ModelFetch {
+    let console: Console
+    let settings: HubSettings
+
+    /// - Parameter isOffline: nothing may be fetched, whatever the environment says.
+    init(console: Console, isOffline: Bool) {
+        self.console = console
+        var settings = HubSettings()
+        if isOffline { settings.isOffline = true }
+        self.settings = settings
+    }
+
+    /// - Parameter path: the name as a path.
+    /// - Throws: `HubError`.
+    func folder(_ name: String, path: String) throws -> String {
+        let model = try ModelName(name, path: path)
+        if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
+        guard case .repository(let id) = model else { return path }
+        return try fetch(id)
+    }
+
+    /// Fetches a repository, or what of it is missing or has changed.
+    /// - Throws: `HubError`.
+    func fetch(_ id: RepositoryID) throws -> String {
+        let console = console
+        return try Blocking.result {
+            try await ModelDownload(settings: settings).fetch(id) { event in
+                switch event {
+                case .begins(_, 0): break
+                case .begins(let files, let missing):
+                    console.say("fetching \(id): \(Self.size(missing)) of \(files) files")
+                case .progress(let progress): console.progress(Self.line(progress))
+                case .waits(let file): console.say("waiting for another process that is fetching \(file)")
+                }
+            }
+        }
+    }
+
+    static func line(_ progress: DownloadProgress) -> Message {
+        var line: Message = "\(size(progress.done)) of \(size(progress.total))"
+        line += ", \(size(Int(progress.bytesPerSecond)))/s"
+        if let left = progress.secondsLeft, progress.done < progress.total { line += ", \(time(left)) left" }
+        return line
+    }
+
+    static func size(_ bytes: Int) -> String {
+        bytes >= 1_000_000_000
+            ? "\((Double(bytes) / 1e9).formatted(.number.precision(.fractionLength(2)).locale(.init(identifier: "en_US")))) GB"
+            : "\((Double(bytes) / 1e6).formatted(.number.precision(.fractionLength(bytes < 10_000_000 ? 1 : 0)).locale(.init(identifier: "en_US")))) MB"
+    }
+
+    private static func time(_ seconds: Double) -> String {
+        let whole = Int(min(seconds, 1e6).rounded(.up))
+        return whole < 60 ? "\(whole) s" : "\(whole / 60) min \(whole % 60) s"
+    }
+}
+
+/// For a program that has nothing else to do meanwhile.
+enum Blocking {
+    private final class Box<Value: Sendable>: @unchecked Sendable {
+        var result: Result<Value, any Error>?
+    }
+
+    /// Waits on this thread for what a task brings.
+    static func result<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value
+    {
+        let box = Box<Value>()
+        let done = DispatchSemaphore(value: 0)
+        Task {
+            do { box.result = .success(try await body()) } catch { box.result = .failure(error) }
+            done.signal()
+        }
+        done.wait()
+        guard let result = box.result else { preconditionFailure("a task ends with a result") }
+        return try result.get()
+    }
+}

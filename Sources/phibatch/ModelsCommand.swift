@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundations
+import ModelHub
+
+struct ModelsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "models",
+        abstract: "List the models that have names, and those that are on this machine.",
+        discussion: """
+            EXAMPLE:
+              phibatch models
+              phibatch models rm phi-4-mini
+            """,
+        subcommands: [List.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show them as a table (the default).")
+
+        func run() throws {
+            try Failure.reported {
+                let cache = HubCache(folder: HubSettings().cacheFolder)
+                print(ModelTable(entries: try cache.entries()).text)
+            }
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rm", abstract: "Remove models from this machine.")
+
+        @Argument(help: ArgumentHelp("Names of models.", valueName: "model"))
+        var names: [String]
+
+        func run() throws {
+            try Failure.reported {
+                let cache = HubCache(folder: HubSettings().cacheFolder)
+                let console = Console(isQuiet: false)
+                for name in names {
+                    guard case .repository(let id) = try ModelName(name, path: name) else {
+                        throw HubError(
+                            .badName, name, "is a folder; only models that phibatch fetched are removed.")
+                    }
+                    let size = try cache.entries().first { $0.id.name == id.name }?.size ?? 0
+                    try cache.remove(id)
+                    console.say("\(id.name): removed, \(ModelFetch.size(size))")
+                }
+            }
+        }
+    }
+}
+
+/// What `phibatch models` shows: names in the order of the list, then the other repositories that are here.
+struct ModelTable {
+    let entries: [HubCache.Entry]
+
+    var text: String {
+        var rows = [["NAME", "PARAMETERS", "BITS", "CONTEXT", "MEMORY", "HERE", "LICENCE", "REPOSITORY"]]
+        for model in KnownModel.all {
+            let entry = entries.first { $0.id.name.lowercased() == model.repository.lowercased() }
+            rows.append([
+                model.name, "\(model.parameters) B", "\(model.bits)", "\(model.contextLength / 1024) K",
+                ModelFetch.size(model.expectedMemory), here(entry), model.licence, model.repository,
+            ])
+        }
+        for entry in entries where KnownModel.of(repository: entry.id.name) == nil && entry.isComplete {
+            rows.append(["-", "-", "-", "-", "-", here(entry), "-", entry.id.name.asMessage])
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+                .joined(separator: "  ").trimmingSpaces
+        }.joined(separator: "\n")
+    }
+
+    private func here(_ entry: HubCache.Entry?) -> String {
+        guard let entry, entry.size > 0 else { return "no" }
+        return entry.isComplete ? ModelFetch.size(entry.size) : "\(ModelFetch.size(entry.size)), not all"
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: String {
+        String(reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundations
+import ModelHub
+
+struct PullCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pull",
+        abstract: "Fetch a model from Hugging Face, or what of it is missing or has changed.",
+        discussion: """
+            Takes a name of "phibatch models", or any org/name[@revision] with a model in MLX's format. Only the \
+            files that a model needs are fetched, into Hugging Face's own cache, so that other programs find them. \
+            "phibatch run" fetches a missing model by itself.
+
+            HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_TOKEN_PATH, HF_ENDPOINT, HF_HUB_OFFLINE and HTTPS_PROXY count as they \
+            do elsewhere. A download that was stopped goes on where it was.
+
+            EXAMPLE:
+              phibatch pull phi-4-mini
+              HF_TOKEN=... phibatch pull my-org/my-phi@v2
+            """)
+
+    @Argument(help: ArgumentHelp("The model's name.", valueName: "model"))
+    var name: String
+
+    @Flag(name: .shortAndLong, help: "No progress; errors only.")
+    var quiet = false
+
+    func run() throws {
+        try Failure.reported {
+            let console = Console(isQuiet: quiet)
+            let fetch = ModelFetch(console: console, isOffline: false)
+            guard case .repository(let id) = try ModelName(name, path: name) else {
+                throw HubError(.badName, name, "is a folder; there is nothing to fetch.")
+            }
+            let folder = try fetch.fetch(id)
+            console.say("\(id) is in \(folder)")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import ModelHub
+
+@Suite struct HubSettingsTests {
+    private func settings(_ variables: [String: String]) -> HubSettings {
+        HubSettings { variables[$0] }
+    }
+
+    @Test func defaultsAreHuggingFaces() {
+        let settings = settings(["HOME": "/home/a"])
+        #expect(settings.cacheFolder == "/home/a/.cache/huggingface/hub")
+        #expect(settings.endpoint == "https://huggingface.co")
+        #expect(settings.token == nil)
+        #expect(!settings.isOffline)
+    }
+
+    @Test(arguments: [
+        (["HOME": "/h", "XDG_CACHE_HOME": "/x"], "/x/huggingface/hub"),
+        (["HOME": "/h", "XDG_CACHE_HOME": "/x", "HF_HOME": "/f"], "/f/hub"),
+        (["HOME": "/h", "HF_HOME": "~/models"], "/h/models/hub"),
+        (["HOME": "/h", "HF_HOME": "/f", "HUGGINGFACE_HUB_CACHE": "/old"], "/old"),
+        (
+            ["HOME": "/h", "HUGGINGFACE_HUB_CACHE": "/old", "HF_HUB_CACHE": "$HOME/${SUB}/c", "SUB": "s"],
+            "/h/s/c"
+        ),
+        (["HOME": "/h", "HF_HUB_CACHE": "/a$MISSING/${MISSING}$"], "/a$MISSING/${MISSING}$"),
+    ]) func cacheFolder(variables: [String: String], expected: String) {
+        #expect(settings(variables).cacheFolder == expected)
+    }
+
+    @Test func tokenOfVariableBeforeFile() throws {
+        let folder = try TestFiles.folder()
+        defer { TestFiles.remove(folder) }
+        try Data("  hf_file\n".utf8).write(to: URL(filePath: "\(folder)/token"))
+        let fromFile = settings(["HF_HOME": folder])
+        #expect(fromFile.token == "hf_file")
+        #expect(fromFile.tokenOrigin == "\(folder)/token")
+        #expect(settings(["HF_HOME": folder, "HF_TOKEN": " hf_a "]).token == "hf_a")
+        #expect(settings(["HF_HOME": folder, "HF_TOKEN": "\n"]).token == "hf_file")
+        #expect(settings(["HF_TOKEN_PATH": "\(folder)/none", "HF_HOME": folder]).token == nil)
+        #expect(settings(["HF_HOME": folder, "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"]).token == nil)
+    }
+
+    @Test(arguments: ["1": true, "on": true, "Yes": true, "TRUE": true, "0": false, "false": false])
+    func offline(value: String, expected: Bool) {
+        #expect(settings(["HF_HUB_OFFLINE": value]).isOffline == expected)
+    }
+
+    @Test func proxy() {
+        func proxy(_ hub: String, _ variables: [String: String]) -> Bool {
+            Proxy.ofEnvironment(hub: hub) { variables[$0] } != nil
+        }
+        #expect(proxy("https://hub.example", ["HTTPS_PROXY": "http://p:3128"]))
+        #expect(proxy("https://hub.example", ["https_proxy": "p:3128", "NO_PROXY": "other.example"]))
+        #expect(!proxy("https://hub.example", ["HTTPS_PROXY": "http://p:3128", "NO_PROXY": "a, .example"]))
+        #expect(!proxy("http://127.0.0.1:80", ["HTTPS_PROXY": "http://p:3128"]))
+        #expect(!proxy("https://hub.example", [:]))
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import ModelHub
+
+@Suite struct ModelNameTests {
+    @Test func namesAndRepositories() throws {
+        let known = try ModelName("phi-4-mini", path: "/none/phi-4-mini")
+        #expect(known == .repository(try #require(RepositoryID("mlx-community/Phi-4-mini-instruct-4bit"))))
+        #expect(known.known?.contextLength == 131_072)
+        let revision = try ModelName("phi-2@abc", path: "/none/phi-2@abc")
+        #expect(revision == .repository(try #require(RepositoryID("mlx-community/phi-2-hf-4bit-mlx@abc"))))
+        let other = try ModelName("my-org/my-phi", path: "/none/my-org/my-phi")
+        #expect(other == .repository(try #require(RepositoryID("my-org/my-phi"))))
+        #expect(other.known == nil)
+    }
+
+    @Test func folders() throws {
+        let folder = try TestFiles.folder()
+        defer { TestFiles.remove(folder) }
+        // Even one with a model's name: it is there.
+        #expect(try ModelName("phi-2", path: folder) == .folder(folder))
+        for text in ["./m", "../m", "/m", "m/", "~/m"] {
+            #expect(try ModelName(text, path: "/none/\(text)") == .folder("/none/\(text)"))
+        }
+    }
+
+    @Test func wrongNameSuggestsTheNearest() throws {
+        let error = try #require(throws: HubError.self) { try ModelName("phi4-mni", path: "/none/x") }
+        #expect(error.kind == .badName)
+        #expect(error.description.contains("Did you mean phi-4-mini?"))
+        let strange = try #require(throws: HubError.self) { try ModelName("a b", path: "/none/x") }
+        #expect(!strange.description.contains("Did you mean"))
+    }
+}

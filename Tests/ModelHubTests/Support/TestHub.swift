@@ -1,0 +1,145 @@
+import Crypto
+import Foundation
+import Foundations
+import Synchronization
+
+@testable import ModelHub
+
+/// A hub with one model, whose weights lie with another host, as Hugging Face's do.
+final class TestHub: Sendable {
+    static let id = RepositoryID("test-org/Tiny-Phi-4bit")!
+    static let commit = String(repeating: "c0ffee12", count: 5)
+
+    /// What goes wrong, and how.
+    struct Faults: Sendable {
+        /// Answers with this status, and no body, before any other answer; each once.
+        var statuses: [Int] = []
+        /// Bytes after which each answer with weights ends; each once.
+        var cuts: [Int] = []
+        /// The weights' host sends other bytes than promised, so many times.
+        var wrongBytes = 0
+        /// The weights' host sends all where a part is asked for.
+        var ignoresRanges = false
+        /// `X-Error-Code` and status of all answers.
+        var refusal: (status: Int, code: String)?
+        /// Renamed: the hub leads on to this repository.
+        var renamedTo: String?
+        /// The hub says nothing of linked files' hashes, as some mirrors.
+        var isPlainMirror = false
+        /// No file of this name.
+        var lacking: String?
+    }
+
+    let files: [String: [UInt8]]
+    private let hub: TestServer
+    let store: TestServer
+
+    static func weights(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    }
+
+    init(faults: Faults = Faults(), weightBytes: Int = 300_000) throws {
+        let files: [String: [UInt8]] = [
+            "config.json": Array(#"{"model_type": "phi3"}"#.utf8), "tokenizer.json": Array("{}".utf8),
+            "tokenizer_config.json": Array("{ }".utf8), "README.md": Array("# not wanted".utf8),
+            "onnx/model.safetensors": [1, 2, 3], "model.safetensors": Self.weights(weightBytes),
+        ]
+        let state = FaultBox(faults)
+        self.files = files
+        store = try TestServer { request in Self.storeAnswer(request, files, state) }
+        let storeAddress = store.address
+        hub = try TestServer { request in Self.hubAnswer(request, files, state, storeAddress) }
+        self.state = state
+    }
+
+    private let state: FaultBox
+
+    private final class FaultBox: Sendable {
+        let value: Mutex<Faults>
+        init(_ faults: Faults) { value = Mutex(faults) }
+    }
+
+    func set(_ change: @Sendable (inout Faults) -> Void) { state.value.withLock { change(&$0) } }
+
+    var address: String { hub.address }
+    var requests: [TestServer.Request] { hub.requests }
+
+    func stop() throws {
+        try hub.stop()
+        try store.stop()
+    }
+
+    private static func hubAnswer(
+        _ request: TestServer.Request, _ files: [String: [UInt8]], _ state: FaultBox, _ store: String
+    ) -> TestServer.Answer {
+        let (status, refusal, renamed, isPlain, lacking) = state.value.withLock { faults in
+            let status = faults.statuses.isEmpty ? nil : faults.statuses.removeFirst()
+            return (status, faults.refusal, faults.renamedTo, faults.isPlainMirror, faults.lacking)
+        }
+        if let status { return .init(status: status, headers: status == 429 ? [("Retry-After", "0")] : []) }
+        if let refusal { return .init(status: refusal.status, headers: [("X-Error-Code", refusal.code)]) }
+        if let renamed, request.path.contains(id.name) {
+            let path = request.path.replacing(id.name, with: renamed)
+            return .init(status: 307, headers: [("Location", path)])
+        }
+        if request.path.hasPrefix("/api/models/") { return listing(files, lacking) }
+        guard let path = request.path.split(separator: "/\(commit)/").last.map(String.init),
+            let body = files[path],
+            path != lacking
+        else { return .init(status: 404, headers: [("X-Error-Code", "EntryNotFound")]) }
+        guard path.hasSuffix(".safetensors") else {
+            return .init(headers: [("ETag", "\"\(git(body))\""), ("X-Repo-Commit", commit)], body: body)
+        }
+        if isPlain { return .init(headers: [("ETag", "\"\(sha256(body))\"")], body: body) }
+        return .init(
+            status: 302,
+            headers: [
+                ("Location", "\(store)/blob/\(path)?signed=1"), ("X-Linked-Etag", "\"\(sha256(body))\""),
+                ("X-Linked-Size", "\(body.count)"), ("X-Repo-Commit", commit), ("ETag", "\"other\""),
+            ])
+    }
+
+    private static func listing(_ files: [String: [UInt8]], _ lacking: String?) -> TestServer.Answer {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("sha")
+            writer.string(commit)
+            writer.key("siblings")
+            writer.array { writer in
+                for name in files.keys.sorted() where name != lacking {
+                    writer.object { writer in
+                        writer.key("rfilename")
+                        writer.string(name)
+                    }
+                }
+            }
+        }
+        return .init(headers: [("Content-Type", "application/json")], body: writer.bytes)
+    }
+
+    private static func storeAnswer(
+        _ request: TestServer.Request, _ files: [String: [UInt8]], _ state: FaultBox
+    ) -> TestServer.Answer {
+        guard let path = request.path.dropFirst("/blob/".count).split(separator: "?").first,
+            var body = files[String(path)]
+        else { return .init(status: 404) }
+        let (cut, isWrong, ignoresRanges) = state.value.withLock { faults in
+            let cut = faults.cuts.isEmpty ? nil : faults.cuts.removeFirst()
+            faults.wrongBytes -= 1
+            return (cut, faults.wrongBytes >= 0, faults.ignoresRanges)
+        }
+        if isWrong { body[body.count / 2] ^= 1 }
+        guard let range = request.headers["range"], !ignoresRanges,
+            let start = Int(range.dropFirst("bytes=".count).dropLast())
+        else { return .init(body: body, cutAfter: cut) }
+        guard start < body.count else { return .init(status: 416) }
+        return .init(
+            status: 206, headers: [("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")],
+            body: Array(body[start...]), cutAfter: cut)
+    }
+
+    static func sha256(_ bytes: [UInt8]) -> String { FileHash.hexadecimal(SHA256.hash(data: bytes)) }
+    static func git(_ bytes: [UInt8]) -> String {
+        FileHash.hexadecimal(Insecure.SHA1.hash(data: Array("blob \(bytes.count)\0".utf8) + bytes))
+    }
+}
