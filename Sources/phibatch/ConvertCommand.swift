@@ -5,10 +5,11 @@ import PhiModel
 struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Turn a GGUF file into a model folder, without loss.",
+        abstract: "Turn a GGUF file into a model folder.",
         discussion: """
-            Takes models of architecture phi3 and llama. The folder gets the weights in MLX's quantized format, \
-            config.json and the tokenizer.
+            Takes models of architecture phi3 and llama, in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K \
+            and Q6_K. The folder gets the weights in MLX's quantized format, config.json and the tokenizer. Weights \
+            keep their exact values, but for Q6_K's, which become 8 bits; how far off they are is said at the end.
 
             EXAMPLE:
               phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2-demo
@@ -52,6 +53,12 @@ struct ConvertCommand: ParsableCommand {
             console.say(
                 "\(folder): \(summary.modelName ?? summary.architecture), \(summary.layerCount) layers, \(bits), "
                     + "\(summary.byteCount / 1_000_000) MB")
+            for loss in summary.losses {
+                let percent = (loss.relativeError * 1e5).rounded() / 1000
+                console.say(
+                    "\(loss.matrices) matrices of \(loss.type) are now \(loss.bits) bits, and off by \(percent) % "
+                        + "(root mean square); all others keep their exact values")
+            }
         }
     }
 }

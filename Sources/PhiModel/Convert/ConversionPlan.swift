@@ -59,7 +59,8 @@ struct PlannedLayer {
         }
     }
 
-    /// F16 as in the GGUF, unless a bias (-128 times the scale, say) lies beyond its range.
+    /// F16 as in the GGUF, unless that can't hold a scale (a product of two, in K types) or a bias (-128 times the
+    /// scale, say).
     /// Reads every scale, and refuses those that are no numbers.
     private static func scaleType(of parts: [SourceRows]) throws -> TensorType {
         var type = TensorType.f16
@@ -67,15 +68,18 @@ struct PlannedLayer {
             let tensor = part.tensor
             for row in 0..<tensor.rows {
                 let bytes = tensor.row(row)
-                for offset in stride(from: 0, to: bytes.count, by: tensor.type.blockSize) {
-                    let (scale, bias) = QuantizedBlock.affine(bytes, at: offset, type: tensor.type)
+                let groups = bytes.count / tensor.type.blockSize * tensor.type.groupsPerBlock
+                for group in 0..<groups {
+                    let (block, within) = group.quotientAndRemainder(dividingBy: tensor.type.groupsPerBlock)
+                    let (scale, bias) = QuantizedBlock.affine(
+                        bytes, at: block * tensor.type.blockSize, group: within, type: tensor.type)
                     guard scale.isFinite, bias.isFinite else {
                         throw ModelError(
                             .malformed, path: tensor.file.path,
                             "tensor \"\(tensor.name)\" has a scale in row \(row) that is not a finite number."
                         )
                     }
-                    if bias.magnitude > 65504 { type = .f32 }
+                    if HalfFloat.exactly(scale) == nil || HalfFloat.exactly(bias) == nil { type = .f32 }
                 }
             }
         }

@@ -8,6 +8,9 @@ enum GGMLType: UInt32 {
     case q5Type0 = 6
     case q5Type1 = 7
     case q8Type0 = 8
+    case q4K = 12
+    case q5K = 13
+    case q6K = 14
     case bf16 = 30
 
     /// Values that are stored together.
@@ -15,8 +18,12 @@ enum GGMLType: UInt32 {
         switch self {
         case .f32, .f16, .bf16: 1
         case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0: 32
+        case .q4K, .q5K, .q6K: 256
         }
     }
+
+    /// Groups of 32 values in a block of a quantized type.
+    var groupsPerBlock: Int { blockLength / 32 }
 
     var blockSize: Int {
         switch self {
@@ -27,16 +34,20 @@ enum GGMLType: UInt32 {
         case .q5Type0: 2 + 4 + 16
         case .q5Type1: 4 + 4 + 16
         case .q8Type0: 2 + 32
+        case .q4K: 4 + 12 + 128
+        case .q5K: 4 + 12 + 32 + 128
+        case .q6K: 128 + 64 + 16 + 2
         }
     }
 
-    /// Bits of a value's code; nil for the float types.
+    /// Bits of a value's code in MLX's format; nil for the float types.
     var bits: Int? {
         switch self {
         case .f32, .f16, .bf16: nil
-        case .q4Type0, .q4Type1: 4
-        case .q5Type0, .q5Type1: 5
-        case .q8Type0: 8
+        case .q4Type0, .q4Type1, .q4K: 4
+        case .q5Type0, .q5Type1, .q5K: 5
+        // Q6_K has a scale for each 16 values, MLX one for 32: only 8 bits come near both.
+        case .q8Type0, .q6K: 8
         }
     }
 
@@ -47,7 +58,7 @@ enum GGMLType: UInt32 {
         case .q4Type0: 8
         case .q5Type0: 16
         case .q8Type0: 128
-        case .q4Type1, .q5Type1, .f32, .f16, .bf16: nil
+        case .q4Type1, .q5Type1, .q4K, .q5K, .q6K, .f32, .f16, .bf16: nil
         }
     }
 
@@ -65,5 +76,8 @@ enum GGMLType: UInt32 {
         return names[number] ?? "number \(number)"
     }
 
-    static let supportedNames = "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0"
+    /// Whether MLX's format holds its values exactly.
+    var isLossless: Bool { self != .q6K }
+
+    static let supportedNames = "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K"
 }

@@ -19,6 +19,8 @@ package struct ConversionSummary: Sendable, Equatable {
     package var files: [String]
     /// False if the folder has no tokenizer.
     package var hasTokenizer: Bool
+    /// What is not as in the GGUF file; empty if every weight keeps its exact value.
+    package var losses: [ConversionLoss]
 }
 
 /// How far a conversion is.
@@ -29,11 +31,11 @@ package struct ConversionProgress: Sendable, Equatable {
     package var layerCount: Int
 }
 
-/// Turns a GGUF file into a model folder in MLX's quantized format, without loss: every weight keeps
-/// its exact value.
+/// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
+/// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
 /// Takes models of architecture `phi3`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
-/// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0.
+/// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K.
 package enum GGUFConverter {
     /// Where the tokenizer comes from.
     package enum Tokenizer: Sendable, Equatable {
@@ -120,7 +122,7 @@ package enum GGUFConverter {
             layerCount: model.layerCount, sourceTensors: source.tensors.count,
             writtenTensors: plan.layers.reduce(0) { $0 + $1.outputs.count }, matricesByBits: matrices,
             byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
-            hasTokenizer: tokenizer != .none)
+            hasTokenizer: tokenizer != .none, losses: ConversionLoss.all(of: plan))
     }
 
     /// The configuration must pass the checks that loading will make, before anything is written.

@@ -100,7 +100,7 @@ struct GGUFFile {
                 throw ModelError(
                     .unsupported, path: cursor.file.path,
                     "tensor \"\(name)\" has type \(GGMLType.name(of: number)); "
-                        + "\(GGMLType.supportedNames) can be converted without loss.")
+                        + "\(GGMLType.supportedNames) can be converted.")
             }
             let offset = try cursor.integer(UInt64.self, "a tensor offset")
             entries.append(Entry(name: name, sizes: sizes, type: type, offset: offset))

@@ -22,8 +22,10 @@ struct RowEncoder {
         case (.affine(let bits, _), .weight): Self.appendCodes(row, type: type, bits: bits, to: &buffer)
         case (.affine(_, let scaleType), _):
             for offset in stride(from: 0, to: row.count, by: type.blockSize) {
-                let (scale, bias) = QuantizedBlock.affine(row, at: offset, type: type)
-                Self.append(output == .scales ? scale : bias, as: scaleType, to: &buffer)
+                for group in 0..<type.groupsPerBlock {
+                    let (scale, bias) = QuantizedBlock.affine(row, at: offset, group: group, type: type)
+                    Self.append(output == .scales ? scale : bias, as: scaleType, to: &buffer)
+                }
             }
         case (.plain(let target), _):
             if target != .f32 || type == .f32 {
@@ -56,8 +58,10 @@ struct RowEncoder {
     ) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
             guard let base = codes.baseAddress else { return }
-            for offset in stride(from: 0, to: row.count, by: type.blockSize) {
-                QuantizedBlock.codes(row, at: offset, type: type, into: base)
+            let groups = row.count / type.blockSize * type.groupsPerBlock
+            for group in 0..<groups {
+                let (block, within) = group.quotientAndRemainder(dividingBy: type.groupsPerBlock)
+                QuantizedBlock.codes(row, at: block * type.blockSize, group: within, type: type, into: base)
                 var (stream, filled) = (UInt64(0), 0)
                 for index in 0..<32 {
                     stream |= UInt64(base[index]) << UInt64(filled)

@@ -92,9 +92,9 @@ struct ConvertRefusalTests {
     }
 
     @Test func aTensorOfUnknownTypeIsNamed() {
-        let error = fault { $0.tensors[1].type = 12 }
+        let error = fault { $0.tensors[1].type = 10 }
         #expect(error?.kind == .unsupported)
-        #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type Q4_K") == true)
+        #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type Q2_K") == true)
         #expect(fault { $0.tensors[1].type = 4_000_000_000 }?.message.contains("number 4000000000") == true)
     }
 

@@ -135,6 +135,8 @@ struct TestMatrix {
         case .q8Type0:
             let q = codes(255)
             return (half(d) + q, q.map { d * Float(Int8(bitPattern: $0)) })
+        // Their blocks come from a fixture.
+        case .q4K, .q5K, .q6K: return ([], [])
         }
     }
 }
