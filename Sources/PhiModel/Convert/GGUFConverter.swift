@@ -87,7 +87,7 @@ package enum GGUFConverter {
         case .embedded:
             let tokenizer = try GGUFTokenizer(
                 metadata, special: special, vocabularySize: plan.vocabularySize,
-                contextLength: model.contextLength)
+                contextLength: model.contextLength, isPhi3: model.architecture == .phi3)
             add("generation_config.json", converted.generationConfig)
             add("tokenizer.json", tokenizer.tokenizer)
             add("tokenizer_config.json", tokenizer.configuration)

@@ -56,4 +56,13 @@ struct GGUFMetadata {
         }
         return integers
     }
+
+    /// - Throws: also if one is not finite.
+    func floats(_ key: String, count: Int) throws -> [Float] {
+        guard let value = values[key] else { throw fault(.malformed, key, "is missing") }
+        guard let floats = try value.floats(maximumCount: count), floats.count == count,
+            floats.allSatisfy(\.isFinite)
+        else { throw fault(.malformed, key, "must be a list of \(count) numbers") }
+        return floats
+    }
 }

@@ -33,33 +33,36 @@ struct GGUFTokenizer {
     private static let maximumTokens = 1 << 24
     private static let maximumMerges = 1 << 25
 
+    private let kind: GGUFTokenizerKind
     private let tokens: [String]
     private let types: [TokenType]
     private let merges: [String]
-    private let preTokenizer: JSONValue
     private let chatTemplate: String?
     private let special: GGUFSpecialTokens
     private let contextLength: Int
+    private let isPhi3: Bool
+    /// Whether text as it is begins with the beginning-of-sequence token.
+    private let addsBeginOfSequence: Bool
 
     /// - Throws: `ModelError`: `malformed`, or `unsupported` for a tokenizer that can't be put into
     ///   tokenizer.json with certainty.
     init(
-        _ metadata: GGUFMetadata, special: GGUFSpecialTokens, vocabularySize: Int, contextLength: Int
+        _ metadata: GGUFMetadata, special: GGUFSpecialTokens, vocabularySize: Int, contextLength: Int,
+        isPhi3: Bool
     ) throws {
         func key(_ name: String) -> String { "tokenizer.ggml." + name }
-        guard let model = try metadata.optionalString(key("model")) else {
-            throw metadata.fault(.malformed, key("model"), "is missing")
+        kind = try GGUFTokenizerKind(metadata)
+        if try metadata.optionalBool(key("add_eos_token")) == true {
+            throw metadata.fault(.unsupported, key("add_eos_token"), "is true; only false can be converted")
         }
-        guard model == "gpt2" else {
+        addsBeginOfSequence = try metadata.optionalBool(key("add_bos_token")) ?? kind.isSentencePiece
+        if addsBeginOfSequence, special.beginOfSequence == nil {
+            throw metadata.fault(.malformed, key("bos_token_id"), "is missing, and add_bos_token is true")
+        }
+        if !kind.isSentencePiece, try metadata.optionalBool(key("add_space_prefix")) == true {
             throw metadata.fault(
-                .unsupported, key("model"),
-                "is \"\(model)\"; only byte-level BPE (\"gpt2\") can be converted. "
-                    + "Give the folder of the original model's tokenizer instead")
-        }
-        preTokenizer = try Self.preTokenizer(metadata, key("pre"))
-        for flag in ["add_bos_token", "add_eos_token", "add_space_prefix"]
-        where try metadata.optionalBool(key(flag)) == true {
-            throw metadata.fault(.unsupported, key(flag), "is true; only false can be converted")
+                .unsupported, key("add_space_prefix"),
+                "is true; for byte-level BPE only false can be converted")
         }
         tokens = try metadata.strings(key("tokens"), maximumCount: Self.maximumTokens)
         guard !tokens.isEmpty, tokens.count <= vocabularySize else {
@@ -67,15 +70,15 @@ struct GGUFTokenizer {
                 .malformed, key("tokens"),
                 "has \(tokens.count) entries; the embedding has \(vocabularySize) rows")
         }
-        types = try metadata.integers(key("token_type"), count: tokens.count).enumerated().map { id, number in
-            guard let type = TokenType(rawValue: number), type != .unknown, type != .byte else {
-                throw metadata.fault(
-                    .unsupported, key("token_type"),
-                    "has type \(number) at \(id); 1, 3, 4 and 5 can be converted")
-            }
-            return type
+        let types = try Self.types(metadata, key("token_type"), count: tokens.count, kind)
+        self.types = types
+        switch kind {
+        case .byteLevel:
+            merges = try metadata.strings(key("merges"), maximumCount: Self.maximumMerges)
+        case .sentencePiece:
+            let scores = try metadata.floats(key("scores"), count: tokens.count)
+            merges = SentencePieceMerges.merges(tokens: tokens, scores: scores) { types[$0] == .normal }
         }
-        merges = try metadata.strings(key("merges"), maximumCount: Self.maximumMerges)
         try Self.check(tokens, types, merges, metadata)
         chatTemplate = try metadata.optionalString("tokenizer.chat_template")
         for id in special.all where id >= tokens.count {
@@ -84,28 +87,21 @@ struct GGUFTokenizer {
         }
         self.special = special
         self.contextLength = contextLength
+        self.isPhi3 = isPhi3
     }
 
-    /// Only those whose tokenizer.json is known for certain.
-    private static func preTokenizer(_ metadata: GGUFMetadata, _ key: String) throws -> JSONValue {
-        let byteLevel = JSONValue.object(
-            JSONObject([
-                ("type", .string("ByteLevel")), ("add_prefix_space", .bool(false)),
-                ("trim_offsets", .bool(true)),
-                ("use_regex", .bool(true)),
-            ]))
-        switch try metadata.optionalString(key) {
-        case "gpt-2": return byteLevel
-        case "smollm":
-            let digits = JSONValue.object(
-                JSONObject([("type", .string("Digits")), ("individual_digits", .bool(true))]))
-            return .object(
-                JSONObject([("type", .string("Sequence")), ("pretokenizers", .array([digits, byteLevel]))]))
-        case let other:
-            throw metadata.fault(
-                .unsupported, key,
-                "is \(other.map { "\"\($0)\"" } ?? "missing"); \"gpt-2\" and \"smollm\" can be converted. "
-                    + "Give the folder of the original model's tokenizer instead")
+    private static func types(
+        _ metadata: GGUFMetadata, _ key: String, count: Int, _ kind: GGUFTokenizerKind
+    ) throws -> [TokenType] {
+        try metadata.integers(key, count: count).enumerated().map { id, number in
+            let known = TokenType(rawValue: number)
+            guard let type = known, kind.isSentencePiece || type != .unknown && type != .byte else {
+                throw metadata.fault(
+                    .unsupported, key,
+                    "has type \(number) at \(id); \(kind.isSentencePiece ? "1 to 6" : "1, 3, 4 and 5") can be converted"
+                )
+            }
+            return type
         }
     }
 
@@ -134,17 +130,18 @@ struct GGUFTokenizer {
     private var added: [(id: Int, isSpecial: Bool)] {
         types.enumerated().compactMap { id, type in
             switch type {
-            case .control: (id, true)
+            case .control, .unknown: (id, true)
             case .userDefined: (id, false)
-            case .normal, .unused, .unknown, .byte: nil
+            case .normal, .unused, .byte: nil
             }
         }
     }
 
     private func addedToken(_ id: Int, isSpecial: Bool, withID: Bool) -> JSONValue {
+        let strips = kind.strips(tokens[id], isPhi3: isPhi3)
         let members: [(String, JSONValue)] = [
-            ("content", .string(tokens[id])), ("single_word", .bool(false)), ("lstrip", .bool(false)),
-            ("rstrip", .bool(false)), ("normalized", .bool(false)), ("special", .bool(isSpecial)),
+            ("content", .string(tokens[id])), ("single_word", .bool(false)), ("lstrip", .bool(strips.left)),
+            ("rstrip", .bool(strips.right)), ("normalized", .bool(false)), ("special", .bool(isSpecial)),
         ]
         return .object(JSONObject((withID ? [("id", .int(id))] : []) + members))
     }
@@ -154,6 +151,8 @@ struct GGUFTokenizer {
         let vocabulary = tokens.indices.filter { types[$0] != .unused }.map {
             (tokens[$0], JSONValue.int($0))
         }
+        let isPieces = kind.isSentencePiece
+        let unknown = special.unknown ?? types.firstIndex(of: .unknown)
         return .object(
             JSONObject([
                 ("version", .string("1.0")), ("truncation", .null), ("padding", .null),
@@ -161,28 +160,38 @@ struct GGUFTokenizer {
                     "added_tokens",
                     .array(added.map { addedToken($0.id, isSpecial: $0.isSpecial, withID: true) })
                 ),
-                ("normalizer", .null), ("pre_tokenizer", preTokenizer), ("post_processor", .null),
-                (
-                    "decoder",
-                    .object(
-                        JSONObject([
-                            ("type", .string("ByteLevel")), ("add_prefix_space", .bool(true)),
-                            ("trim_offsets", .bool(true)), ("use_regex", .bool(true)),
-                        ]))
-                ),
+                ("normalizer", kind.normalizer), ("pre_tokenizer", kind.preTokenizer),
+                ("post_processor", postProcessor), ("decoder", kind.decoder),
                 (
                     "model",
                     .object(
                         JSONObject([
-                            ("type", .string("BPE")), ("dropout", .null), ("unk_token", .null),
+                            ("type", .string("BPE")), ("dropout", .null),
+                            ("unk_token", isPieces ? unknown.map { .string(tokens[$0]) } ?? .null : .null),
                             ("continuing_subword_prefix", .null), ("end_of_word_suffix", .null),
-                            ("fuse_unk", .bool(false)), ("byte_fallback", .bool(false)),
+                            ("fuse_unk", .bool(isPieces)), ("byte_fallback", .bool(types.contains(.byte))),
                             ("ignore_merges", .bool(false)),
                             ("vocab", .object(JSONObject(vocabulary))),
                             ("merges", .array(merges.map { .string($0) })),
                         ]))
                 ),
             ]))
+    }
+
+    private var postProcessor: JSONValue {
+        guard addsBeginOfSequence, let id = special.beginOfSequence else { return .null }
+        let token: JSONValue = ["SpecialToken": ["id": .string(tokens[id]), "type_id": 0]]
+        func sequence(_ name: String, _ type: Int) -> JSONValue {
+            ["Sequence": ["id": .string(name), "type_id": .int(type)]]
+        }
+        let entry: JSONValue = [
+            "id": .string(tokens[id]), "ids": [.int(id)], "tokens": [.string(tokens[id])],
+        ]
+        return [
+            "type": "TemplateProcessing", "single": [token, sequence("A", 0)],
+            "pair": [token, sequence("A", 0), token, sequence("B", 1)],
+            "special_tokens": .object(JSONObject([(tokens[id], entry)])),
+        ]
     }
 
     private var specialTokens: [(String, JSONValue)] {
@@ -202,11 +211,12 @@ struct GGUFTokenizer {
         var members: [(String, JSONValue)] = [
             ("add_prefix_space", .bool(false)), ("added_tokens_decoder", .object(JSONObject(decoder))),
         ]
+        if kind.isSentencePiece { members.insert(("add_bos_token", .bool(addsBeginOfSequence)), at: 0) }
         members += specialTokens
         if let chatTemplate { members.append(("chat_template", .string(chatTemplate))) }
         members += [
             ("clean_up_tokenization_spaces", .bool(false)), ("model_max_length", .int(contextLength)),
-            ("tokenizer_class", .string("GPT2Tokenizer")),
+            ("tokenizer_class", .string(kind.isSentencePiece ? "LlamaTokenizer" : "GPT2Tokenizer")),
         ]
         return .object(JSONObject(members))
     }

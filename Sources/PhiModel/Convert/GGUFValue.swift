@@ -124,4 +124,13 @@ struct GGUFValue {
         }
         return integers
     }
+
+    /// Single-precision numbers.
+    func floats(maximumCount: Int) throws -> [Float]? {
+        guard kind == .array else { return nil }
+        var cursor = start
+        let (element, count) = try Self.arrayHeader(&cursor)
+        guard element == .float32, count <= maximumCount else { return nil }
+        return try (0..<count).map { _ in Float(bitPattern: try cursor.integer(UInt32.self, "an array")) }
+    }
 }

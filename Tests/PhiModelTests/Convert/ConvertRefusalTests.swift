@@ -54,10 +54,10 @@ struct ConvertRefusalTests {
             ("llama.expert_count", .uint32(8), .unsupported, "expert_count"),
             ("llama.logit_scale", .float32(2), .unsupported, "llama.logit_scale"),
             ("llama.attention.value_length", .uint32(8), .unsupported, "value_length"),
-            ("tokenizer.ggml.model", .string("llama"), .unsupported, "tokenizer.ggml.model"),
+            ("tokenizer.ggml.model", .string("bert"), .unsupported, "tokenizer.ggml.model"),
             ("tokenizer.ggml.pre", .string("llama-bpe"), .unsupported, "tokenizer.ggml.pre"),
             ("tokenizer.ggml.pre", nil, .unsupported, "tokenizer.ggml.pre"),
-            ("tokenizer.ggml.add_bos_token", .bool(true), .unsupported, "add_bos_token"),
+            ("tokenizer.ggml.add_eos_token", .bool(true), .unsupported, "add_eos_token"),
             ("tokenizer.ggml.eos_token_id", .uint32(40), .malformed, "eos_token_id"),
             ("tokenizer.ggml.eos_token_id", .uint32(39), .malformed, "39 is a special token"),
             ("tokenizer.ggml.tokens", .strings(["a", "a"]), .malformed, "token_type"),
@@ -165,7 +165,8 @@ struct ConvertRefusalTests {
                 let special = try GGUFSpecialTokens(metadata, vocabularySize: plan.vocabularySize)
                 _ = try ConvertedConfiguration(model: model, plan: plan, special: special).config(metadata)
                 _ = try GGUFTokenizer(
-                    metadata, special: special, vocabularySize: plan.vocabularySize, contextLength: 1)
+                    metadata, special: special, vocabularySize: plan.vocabularySize, contextLength: 1,
+                    isPhi3: false)
             } catch is ModelError { refused += 1 }
         }
         #expect(refused > 1000)

@@ -12,6 +12,7 @@ struct TestGGUF {
         case string(String)
         case strings([String])
         case int32s([Int32])
+        case float32s([Float])
     }
 
     var version: UInt32 = 3
@@ -53,6 +54,9 @@ struct TestGGUF {
             case .int32s(let numbers):
                 out += number(UInt32(9)) + number(UInt32(5)) + number(UInt64(numbers.count))
                 for element in numbers { out += number(element) }
+            case .float32s(let numbers):
+                out += number(UInt32(9)) + number(UInt32(6)) + number(UInt64(numbers.count))
+                for element in numbers { out += number(element.bitPattern) }
             }
         }
         var offset = 0
