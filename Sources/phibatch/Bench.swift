@@ -8,6 +8,8 @@ struct Bench {
     struct Sample {
         var tokens: Int
         var times: ComputeTimes
+        /// Of the matmuls with weights.
+        var multiplyAdds: Int
         var steps: [Step]
         /// The machine's: the highest of before and after.
         var limits = MachineLimits()
@@ -32,7 +34,7 @@ struct Bench {
 
     /// A prompt that no other one shares a beginning with.
     private func randomPrompt(_ count: Int) -> [Int32] {
-        (0..<count).map { _ in Int32.random(in: 0..<Int32(engine.configuration.vocabularySize)) }
+        (0..<count).map { _ in Int32.random(in: 0..<Int32(engine.limits.vocabularySize)) }
     }
 
     private func admit(prompt: Int, tokens: Int) throws -> (RequestID, [Int32]) {
@@ -64,10 +66,10 @@ struct Bench {
     private func prefill(_ count: Int) throws -> Sample {
         let (sequence, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(sequence) }
-        let (start, before) = (ContinuousClock.now, engine.times)
+        let (start, before, multiplied) = (ContinuousClock.now, engine.times, engine.multiplyAdds)
         _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
         return Sample(
-            tokens: count, times: engine.times - before,
+            tokens: count, times: engine.times - before, multiplyAdds: engine.multiplyAdds - multiplied,
             steps: [Step(seconds: (ContinuousClock.now - start).seconds, bytes: engine.weightBytes)])
     }
 
@@ -82,7 +84,7 @@ struct Bench {
                 [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
             next.append(try Self.token(of: choices[0]))
         }
-        let before = engine.times
+        let (before, multiplied) = (engine.times, engine.multiplyAdds)
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
         var readings = [probe.read()]
         var steps: [Step] = []
@@ -100,7 +102,10 @@ struct Bench {
                     bytes: engine.weightBytes + batch * (prompt + number + 1) * engine.kvBytesPerToken,
                     memory: (readings[number] + readings[number + 1]) / 2))
         }
-        return Sample(tokens: batch * tokens, times: engine.times - before, steps: steps)
+        return Sample(
+            tokens: batch * tokens, times: engine.times - before,
+            multiplyAdds: engine.multiplyAdds - multiplied,
+            steps: steps)
     }
 
     private static func token(of choice: TokenChoice?) throws -> Int32 {

@@ -57,18 +57,15 @@ struct BenchReport {
                 return step
             }
         }
-        func multiplyAdds(_ sample: Bench.Sample) -> Double {
-            Double(engine.multiplyAdds(rows: sample.tokens, wanted: test.isPrefill ? 1 : sample.tokens))
-        }
         rows.append(
             Row(
                 test: test, tokensPerSecond: median(\.tokensPerSecond),
                 lowest: samples.map(\.tokensPerSecond).min() ?? 0,
                 highest: samples.map(\.tokensPerSecond).max() ?? 0,
-                ofPeak: median { multiplyAdds($0) / $0.seconds / $0.limits.multiplyAddsPerSecond },
+                ofPeak: median { Double($0.multiplyAdds) / $0.seconds / $0.limits.multiplyAddsPerSecond },
                 ofMemory: steps.map(\.ofMemory).sorted()[steps.count / 2],
                 productsOfPeak: median {
-                    multiplyAdds($0) / $0.times.products / $0.limits.multiplyAddsPerSecond
+                    Double($0.multiplyAdds) / $0.times.products / $0.limits.multiplyAddsPerSecond
                 },
                 products: median { $0.times.products / $0.seconds },
                 attention: median { $0.times.attention / $0.seconds },

@@ -1,8 +1,9 @@
 import CPhiKernels
 
-/// Attention of a step's rows over the KV cache: everything between the two products of a block.
+/// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.
 final class Attention: @unchecked Sendable {
-    private let configuration: ModelConfiguration
+    private let shape: AttentionShape
+    private let rope: RotaryTables
     private let kernels: PhiKernels
     private let pool: ComputePool
     private let softmaxScale: Float
@@ -15,11 +16,12 @@ final class Attention: @unchecked Sendable {
     private let queryScales = Buffer<Float>()
     private let querySums = Buffer<Int32>()
 
-    init(_ configuration: ModelConfiguration, kernels: PhiKernels, pool: ComputePool) {
-        self.configuration = configuration
+    init(_ shape: AttentionShape, rope: RotaryTables, kernels: PhiKernels, pool: ComputePool) {
+        self.shape = shape
+        self.rope = rope
         self.kernels = kernels
         self.pool = pool
-        softmaxScale = 1 / Float(configuration.headDimension).squareRoot()
+        softmaxScale = 1 / Float(shape.headDimension).squareRoot()
     }
 
     /// Must come before the first layer of a step.
@@ -33,7 +35,7 @@ final class Attention: @unchecked Sendable {
             (blockLists.pointer + count).update(from: run.blocks, count: run.blocks.count)
             count += run.blocks.count
         }
-        let queries = plan.rows.count * configuration.headCount
+        let queries = plan.rows.count * shape.headCount
         try queryValues.reserve(queries * dims)
         try queryScales.reserve(queries)
         try querySums.reserve(queries)
@@ -44,11 +46,10 @@ final class Attention: @unchecked Sendable {
         /// [rows][stride]: queries, keys, values, each by heads.
         let qkv: UnsafeMutablePointer<Float>
         let stride: Int
-        /// The first head's keys and values; the others lie behind it, so many bytes apart.
+        /// The first head's keys and values; the others lie after it, so many bytes apart.
         let cache: PhiKVHead
         let headBytes: Int
         let precision: KVPrecision
-        let rope: (RowRun) -> RotaryTable
         let runs: [RowRun]
         /// [rows][heads * n]
         let out: UnsafeMutablePointer<Float>
@@ -58,12 +59,12 @@ final class Attention: @unchecked Sendable {
     /// rows' own keys and values are written first.
     func attend(
         _ qkv: UnsafeMutablePointer<Float>, stride: Int, layer: Int, cache: borrowing KVCache,
-        rope: @escaping (RowRun) -> RotaryTable, runs: [RowRun], out: UnsafeMutablePointer<Float>
+        runs: [RowRun], out: UnsafeMutablePointer<Float>
     ) {
-        let groups = configuration.keyValueHeadCount
+        let groups = shape.keyValueHeadCount
         let layer = Layer(
             qkv: qkv, stride: stride, cache: cache.head(0, layer: layer), headBytes: cache.headBytes,
-            precision: cache.precision, rope: rope, runs: runs, out: out)
+            precision: cache.precision, runs: runs, out: out)
         // Where each row is of another sequence, nobody reads what another row writes.
         let isAlone = plan.rows.count == runs.count
         if !isAlone { pool.runRows(plan.rows.count) { store(plan.rows[$0], 0..<groups, layer) } }
@@ -86,14 +87,14 @@ final class Attention: @unchecked Sendable {
     /// Rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
     /// heads and the queries that read them.
     private func store(_ place: AttentionPlan.Row, _ groups: Range<Int>, _ layer: Layer) {
-        let (heads, n) = (configuration.headCount, configuration.headDimension)
-        let perGroup = heads / configuration.keyValueHeadCount
+        let (heads, n) = (shape.headCount, shape.headDimension)
+        let perGroup = heads / shape.keyValueHeadCount
         let dims = Int(layer.cache.dims)
-        let table = layer.rope(layer.runs[place.run])
+        let table = rope[layer.runs[place.run]]
         let (cosines, sines) = (table.cosines(place.position), table.sines(place.position))
         let q = layer.qkv + place.row * layer.stride
         let k = q + heads * n
-        let v = k + configuration.keyValueHeadCount * n
+        let v = k + shape.keyValueHeadCount * n
         let (block, position) = place.position.quotientAndRemainder(dividingBy: KVCache.blockLength)
         let blocks = blockLists.pointer + listStarts[place.run]
         var cache = layer.cache
@@ -118,10 +119,10 @@ final class Attention: @unchecked Sendable {
 
     /// Attention of a tile's rows over some of the cache's heads.
     private func attend(_ tile: AttentionPlan.Tile, _ groups: Range<Int>, _ layer: Layer) {
-        let (heads, n) = (configuration.headCount, configuration.headDimension)
-        let perGroup = heads / configuration.keyValueHeadCount
+        let (heads, n) = (shape.headCount, shape.headDimension)
+        let perGroup = heads / shape.keyValueHeadCount
         let dims = Int(layer.cache.dims)
-        let window = configuration.slidingWindow
+        let window = shape.slidingWindow
         let count = groups.count * tile.rows.count * perGroup
         withUnsafeTemporaryAllocation(of: Float.self, capacity: count * (dims + 2)) { states in
             withUnsafeTemporaryAllocation(of: PhiQuery.self, capacity: count) { queries in

@@ -23,35 +23,34 @@ struct MemoryCheck {
     private static let programBytes = 100_000_000
 
     init(
-        _ configuration: ModelConfiguration, _ store: TensorStore, precision: KVPrecision,
+        _ model: any Architecture, _ store: TensorStore, precision: KVPrecision,
         cache: WeightCacheLocation = .off, threads: Int = 1
     ) throws {
         folder = store.folder
         if case .folder = cache { mapsWeights = true } else { mapsWeights = false }
         stackBytes = threads * ComputePool.stackSize
-        weightBytes = try Self.packedBytes(configuration, store)
-        let widest = max(configuration.qkvRows, 2 * configuration.intermediateSize)
-        // Floats: hidden and normed rows, a product's output, what attention and the gate make of it; bytes:
-        // the quantized input of a product. Logits exist twice, for sampling.
-        let row = 4 * (2 * configuration.hiddenSize + widest + configuration.intermediateSize) + widest
-        workingBytes =
-            Self.programBytes + Self.rows * row + 2 * 32 * configuration.vocabularySize * 4
-        let tokens = min(Self.workerTokens, configuration.contextLength)
+        let shape = model.shape
+        weightBytes = try Self.packedBytes(shape.quantization, store)
+        // Logits exist twice, for sampling.
+        workingBytes = Self.programBytes + Self.rows * model.rowBytes + 2 * 32 * shape.vocabularySize * 4
+        let tokens = min(Self.workerTokens, shape.contextLength)
         let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
-        let dims = UInt32((configuration.headDimension + 15) / 16 * 16)
+        let dims = UInt32((shape.attention.headDimension + 15) / 16 * 16)
         workerBytes =
-            4 * blocks * configuration.layerCount * configuration.keyValueHeadCount
+            4 * blocks * shape.layerCount * shape.attention.keyValueHeadCount
             * phi_kv_head_bytes(precision.kernelKind, dims)
     }
 
     /// 4 bits for what has 4 or fewer, else 8; scales and plain tensors as they are.
-    private static func packedBytes(_ configuration: ModelConfiguration, _ store: TensorStore) throws -> Int {
+    private static func packedBytes(
+        _ quantization: QuantizationConfiguration?, _ store: TensorStore
+    ) throws -> Int {
         var bytes = 0
         for name in store.names {
             let count = try store.tensor(name).range.count
             let path = name.hasSuffix(".weight") ? String(name.dropLast(7)) : ""
             guard store.contains(path + ".scales"),
-                let bits = configuration.quantization?.parameters(for: path)?.bits
+                let bits = quantization?.parameters(for: path)?.bits
             else {
                 bytes += count
                 continue

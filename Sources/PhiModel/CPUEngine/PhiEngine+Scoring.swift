@@ -2,22 +2,22 @@ import CPhiKernels
 
 /// What tests and measurements of quality ask of a model.
 extension PhiEngine {
-    /// Logits [vocabularySize] behind the last of `tokens`, computed from nothing.
+    /// Logits [vocabularySize] after the last of `tokens`, computed from nothing.
     /// - Throws: as `admit`.
     package func logits(_ tokens: [Int32]) throws -> [Float] {
         try scored(tokens, logitRows: 1) { logits, _ in
-            Array(UnsafeBufferPointer(start: logits, count: configuration.vocabularySize))
+            Array(UnsafeBufferPointer(start: logits, count: limits.vocabularySize))
         }
     }
 
-    /// The natural-log probability of each of tokens[from...] behind those before it; from >= 1.
+    /// The natural-log probability of each of tokens[from...] after those before it; from >= 1.
     /// - Throws: as `admit`; `ModelError` of kind `malformed` if a logit is not finite.
     package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
         precondition(from >= 1)
         guard tokens.count > from else { return [] }
         // Nothing follows the last token, so it need not be computed.
         return try scored(tokens.dropLast(), logitRows: tokens.count - from) { logits, stride in
-            let count = configuration.vocabularySize
+            let count = limits.vocabularySize
             let scratch = Buffer<Float>()
             try scratch.reserve(count)
             return try (from..<tokens.count).map { place in

@@ -41,7 +41,7 @@ public struct EngineOptions: Sendable {
 /// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
 /// the number of threads, or the kernels.
 package final class PhiEngine: Engine, @unchecked Sendable {
-    package let configuration: ModelConfiguration
+    package let shape: ModelShape
     package let limits: ModelLimits
     package let kernels: Kernels
     package let threads: Int
@@ -56,10 +56,10 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
     package var threadFault: String? { pool.fault }
 
-    private let transformer: Transformer
+    private let network: any Network
+    private let rows: RowOps
     let pool: ComputePool
     private let sampler: Sampler
-    private let cache: KVCache
     private var blocks: KVBlocks
     private var sequences: [RequestID: Sequence] = [:]
     /// Sequences begun without a loop.
@@ -84,22 +84,23 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         var branch: Int { longRope ? 1 : 0 }
     }
 
-    /// Loads the checkpoint in `folder` (MLX's quantized format, model_type phi3).
+    /// Loads the model in `folder`: MLX's quantized format, of one of the `Architectures`.
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
     package init(folder: String, options: EngineOptions = EngineOptions()) throws {
-        configuration = try ModelConfiguration(folder: folder)
+        let model = try Architectures.read(folder: folder)
+        shape = model.shape
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
         let store = try TensorStore(folder: folder)
         let threads = options.threads ?? Processors.count
         // Before anything large is read.
         let budget = try MemoryCheck(
-            configuration, store, precision: options.kvPrecision, cache: options.cache, threads: threads
+            model, store, precision: options.kvPrecision, cache: options.cache, threads: threads
         ).budget(
             asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
-        cache = try KVCache(
-            layers: configuration.layerCount, heads: configuration.keyValueHeadCount,
-            headDimension: configuration.headDimension, precision: options.kvPrecision, budget: budget)
+        let cache = try KVCache(
+            layers: shape.layerCount, heads: shape.attention.keyValueHeadCount,
+            headDimension: shape.attention.headDimension, precision: options.kvPrecision, budget: budget)
         guard cache.capacity > 0 else {
             throw ModelError(
                 .resources,
@@ -109,35 +110,35 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         blocks = KVBlocks(capacity: cache.capacity, blockLength: KVCache.blockLength)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
-        let weights = try PhiWeights(store, configuration, cache: options.cache, pool: pool)
+        var reader = WeightReader(store, quantization: shape.quantization)
+        network = try model.network(&reader)
+        let weights = try PackedWeights(reader.plan, from: store, cache: options.cache, pool: pool)
+        weightBytes = reader.multiplied.reduce(0) { $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault
         notes = store.notes + weights.notes
         move = weights.move
-        transformer = Transformer(configuration, weights: weights, kernels: kernels, pool: pool)
+        rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
         limits = ModelLimits(
-            contextLength: configuration.contextLength, vocabularySize: configuration.vocabularySize,
-            endOfSequence: configuration.endOfSequence)
+            contextLength: shape.contextLength, vocabularySize: shape.vocabularySize,
+            endOfSequence: shape.endOfSequence)
     }
 
-    /// Multiply-adds of the weight matrices in one step: of `rows` rows, behind `wanted` of which a token is
-    /// chosen.
-    package func multiplyAdds(rows: Int, wanted: Int) -> Int {
-        transformer.multiplyAdds(rows: rows, wanted: wanted)
-    }
+    /// Multiply-adds of the weight matrices in all steps so far.
+    package var multiplyAdds: Int { rows.multiplyAdds }
     /// Bytes of packed weights that one forward pass reads.
-    package var weightBytes: Int { transformer.weightBytes }
+    package let weightBytes: Int
     /// Bytes of KV cache that hold one token.
-    package var kvBytesPerToken: Int { cache.blockBytes / KVCache.blockLength }
+    package var kvBytesPerToken: Int { rows.cache.blockBytes / KVCache.blockLength }
 
     package var times: ComputeTimes {
-        var times = transformer.times
+        var times = rows.times
         times.sampling = samplingSeconds
         return times
     }
 
     package var identity: [(name: String, value: String)] {
-        Self.identity(EngineOptions(kvPrecision: cache.precision))
+        Self.identity(EngineOptions(kvPrecision: rows.cache.precision))
     }
 
     /// How its text becomes tokens.
@@ -145,28 +146,23 @@ package final class PhiEngine: Engine, @unchecked Sendable {
 
     /// Whether a sequence of this many tokens in all uses the long RoPE factors; nil if the model has
     /// one set only.
-    package func usesLongRope(length: Int) -> Bool? {
-        switch configuration.ropeScaling {
-        case .none: nil
-        case .longrope(let rope): length > rope.originalContextLength
-        }
-    }
+    package func usesLongRope(length: Int) -> Bool? { shape.rope.usesLongFactors(length: length) }
 
     package func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
         do { try check(tokens) } catch { return .never(Refusal(.invalid, error.message)) }
-        guard ceiling <= configuration.contextLength else {
+        guard ceiling <= shape.contextLength else {
             return .never(
                 Refusal(
                     .invalid,
                     "prompt and completion of \(ceiling) tokens together exceed the context of "
-                        + "\(configuration.contextLength)"))
+                        + "\(shape.contextLength)"))
         }
         guard blocks.blocks(for: ceiling) <= blocks.capacity else {
             return .never(
                 Refusal(
                     .tooLarge,
-                    "\(ceiling) tokens need \(blocks.blocks(for: ceiling) * cache.blockBytes) bytes of KV "
-                        + "cache, more than its budget of \(cache.capacity * cache.blockBytes)"))
+                    "\(ceiling) tokens need \(blocks.blocks(for: ceiling) * rows.cache.blockBytes) bytes of KV "
+                        + "cache, more than its budget of \(rows.cache.capacity * rows.cache.blockBytes)"))
         }
         // Once a request, from all it may come to: the same however it is cut, saved or computed again.
         let long = usesLongRope(length: ceiling) ?? false
@@ -208,16 +204,16 @@ package final class PhiEngine: Engine, @unchecked Sendable {
 
     private func check(_ tokens: [Int32]) throws(ModelError) {
         if tokens.isEmpty { throw ModelError(.badRequest, "the prompt has no tokens") }
-        if let bad = tokens.first(where: { $0 < 0 || $0 >= configuration.vocabularySize }) {
+        if let bad = tokens.first(where: { $0 < 0 || $0 >= shape.vocabularySize }) {
             throw ModelError(
                 .badRequest,
-                "there is no token id \(bad): the model's ids are 0 to \(configuration.vocabularySize - 1)")
+                "there is no token id \(bad): the model's ids are 0 to \(shape.vocabularySize - 1)")
         }
     }
 
     /// Which rotary factors were used, where the model has two sets.
     package func provenance(of id: RequestID) -> [String: String] {
-        guard case .longrope = configuration.ropeScaling, let found = sequences[id] else { return [:] }
+        guard case .longrope = shape.rope.scaling, let found = sequences[id] else { return [:] }
         return ["rope": found.longRope ? "long" : "short"]
     }
 
@@ -230,14 +226,14 @@ package final class PhiEngine: Engine, @unchecked Sendable {
             }
             precondition(
                 !input.tokens.isEmpty && sequence.length + input.tokens.count <= room(sequence.lease))
-            precondition(input.tokens.allSatisfy { $0 >= 0 && $0 < configuration.vocabularySize })
+            precondition(input.tokens.allSatisfy { $0 >= 0 && $0 < shape.vocabularySize })
             runs.append(
                 RowRun(
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
                     longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
         }
         moveWeights()
-        let logits = try transformer.forward(runs, cache: cache)
+        let logits = try rows.run(runs, through: network)
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
             sequence.length += input.tokens.count
@@ -249,7 +245,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         return try choose(inputs, logits)
     }
 
-    /// Behind the first step, which should not wait for it.
+    /// After the first step, which should not wait for it.
     private func moveWeights() {
         defer { hasStepped = true }
         guard hasStepped, let move else { return }
@@ -262,14 +258,14 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     package func warmUp(lengths: [Int]) {
         hasStepped = true
         while move != nil { moveWeights() }
-        cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
+        rows.cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
     }
 
     private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) throws -> [TokenChoice?]
     {
         let sampled = inputs.indices.filter { inputs[$0].sampling != nil }
-        let count = configuration.vocabularySize
-        let stride = transformer.logitsStride
+        let count = shape.vocabularySize
+        let stride = rows.logitsStride
         try samplingScratch.reserve(max(1, sampled.count) * stride)
         let scratch = samplingScratch.pointer
         var choices = [TokenChoice?](repeating: nil, count: inputs.count)
@@ -304,6 +300,6 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         defer { blocks.release(lease) }
         let run = RowRun(
             tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
-        return try body(try transformer.forward([run], cache: cache), transformer.logitsStride)
+        return try body(try rows.run([run], through: network), rows.logitsStride)
     }
 }

@@ -46,8 +46,8 @@ final class ActivationBuffers: @unchecked Sendable {
     }
 }
 
-/// Rows on their way into a product: 8-bit groups for a quantized matrix, floats for a plain one.
-final class ProductInput: @unchecked Sendable {
+/// Rows on their way into a matmul: 8-bit groups for a quantized matrix, floats for a plain one.
+final class MatmulInput: @unchecked Sendable {
     private let buffers = ActivationBuffers()
     private let floats = Buffer<Float>()
     private var matrix: PackedMatrix?

@@ -132,7 +132,7 @@ package enum GGUFConverter {
             preconditionFailure("the configuration made is not JSON: \(error.message)")
         }
         guard case .object(let members) = value else { preconditionFailure("the configuration is no object") }
-        _ = try ModelConfiguration(ConfigReader(path: path, members: members))
+        _ = try Architectures.read(ConfigReader(path: path, members: members))
     }
 
     private static func write(

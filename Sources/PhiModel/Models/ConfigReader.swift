@@ -1,7 +1,10 @@
 import Foundations
 
 /// Typed and range-checked access to one object of a JSON file; every error names the key.
-struct ConfigReader {
+package struct ConfigReader {
+    /// The largest width of a matrix that is believed.
+    static let maximumWidth = 1 << 20
+
     let path: String
     /// Where this object is in the file: "" or "rope_scaling.".
     let prefix: String
@@ -110,6 +113,28 @@ struct ConfigReader {
                 throw fault(.malformed, key, "must be a token id or a list of token ids")
             }
             return id
+        }
+    }
+
+    /// One token id; nil if absent, or -1, as some configurations write "none".
+    func optionalToken(_ key: String) throws -> Int32? {
+        guard let id = try optionalInteger(key, -1...Int(Int32.max)), id >= 0 else { return nil }
+        return Int32(id)
+    }
+
+    /// - Throws: `unsupported` if the key names another activation than these.
+    func checkActivation(_ key: String, _ supported: [String]) throws {
+        guard let activation = try optionalString(key), !supported.contains(activation) else { return }
+        let names = supported.map { "\"\($0)\"" }.joined(separator: " and ")
+        throw fault(
+            .unsupported, key,
+            "is \"\(activation)\"; \(names) \(supported.count > 1 ? "are" : "is") supported")
+    }
+
+    /// - Throws: `unsupported` if one of these keys is true.
+    func checkFalse(_ keys: String...) throws {
+        for key in keys where try optionalBool(key) == true {
+            throw fault(.unsupported, key, "is true; only models without it are supported")
         }
     }
 }

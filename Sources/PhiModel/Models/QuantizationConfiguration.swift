@@ -33,6 +33,18 @@ package struct QuantizationConfiguration: Sendable, Equatable {
 }
 
 extension QuantizationConfiguration {
+    /// `quantization` of config.json, or `quantization_config`, which says the same; nil without either.
+    init?(ofModel config: ConfigReader) throws {
+        let first = try config.optionalObject("quantization").map { try Self($0) }
+        let second = try config.optionalObject("quantization_config").map { try Self($0) }
+        if let first, let second, first != second {
+            throw config.fault(
+                .malformed, "quantization_config", "differs from \"quantization\"; keep one of them")
+        }
+        guard let found = first ?? second else { return nil }
+        self = found
+    }
+
     /// - Throws: `ModelError`, naming the key within config.json.
     init(_ reader: ConfigReader) throws {
         let standard = try Self.parameters(reader, fallback: nil)

@@ -40,14 +40,15 @@ package enum LinearTensors: Sendable {
 extension TensorStore {
     /// The layer at `path` (as in "model.layers.0.mlp.down_proj"), checked against what the model needs.
     /// It is quantized exactly if it has scales.
+    /// - Parameter hasBias: whether a tensor `path`.bias belongs to it, which `vector` reads.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
     package func linear(
-        _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?
+        _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?,
+        hasBias: Bool = false
     ) throws -> LinearTensors {
-        if contains(path + ".bias") {
+        if !hasBias, contains(path + ".bias") {
             throw ModelError(
-                .unsupported, path: folder,
-                "tensor \"\(path).bias\": linear layers with a bias are not supported.")
+                .unsupported, path: folder, "tensor \"\(path).bias\": this model has no bias there.")
         }
         let weight = try tensor(path + ".weight")
         guard contains(path + ".scales") else {
@@ -90,10 +91,10 @@ extension TensorStore {
                 weight: weight, scales: scales, biases: biases))
     }
 
-    /// The vector at `path`.weight, as a norm has it: F16, BF16 or F32 `[count]`.
+    /// The vector of this name, as a norm's weight or a layer's bias: F16, BF16 or F32 `[count]`.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
-    package func vector(_ path: String, count: Int) throws -> TensorView {
-        let vector = try tensor(path + ".weight")
+    package func vector(_ name: String, count: Int) throws -> TensorView {
+        let vector = try tensor(name)
         guard vector.type.isWeightFloat else {
             throw vector.fault(.malformed, "has type \(vector.type); F16, BF16 or F32 is needed.")
         }

@@ -24,7 +24,7 @@ import Foundation
         var sum: UInt8 = 0
         tensor.withBytes { for byte in $0 { sum &+= byte } }
         _ = try? tensor.floats()
-        _ = try? store.vector(name.replacing(".weight", with: ""), count: tensor.shape.first ?? 1)
+        _ = try? store.vector(name, count: tensor.shape.first ?? 1)
         for columns in [tensor.shape.last ?? 1, (tensor.shape.last ?? 1) &* 8] {
             _ = try? store.linear(
                 name.replacing(".weight", with: ""), rows: tensor.shape.first ?? 1, columns: columns,
@@ -77,10 +77,11 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
     ]
     for (name, file) in zip(names, parts(input, 4)) { try scratch.put(file, name) }
     do {
-        let model = try ModelConfiguration(folder: scratch.path)
-        try promise(model.headCount % model.keyValueHeadCount == 0, "heads without keys")
-        try promise(model.rotaryDimension <= model.headDimension, "more rotated than there is")
-        try promise(model.endOfSequence.allSatisfy { $0 >= 0 }, "a negative token")
+        let shape = try Architectures.read(folder: scratch.path).shape
+        let heads = shape.attention
+        try promise(heads.headCount % heads.keyValueHeadCount == 0, "heads without keys")
+        try promise(shape.rope.dimension <= heads.headDimension, "more rotated than there is")
+        try promise(shape.endOfSequence.allSatisfy { $0 >= 0 }, "a negative token")
     } catch is ModelError {}
     let template = try ChatTemplate.load(folder: URL(filePath: scratch.path))
     _ = try template?.render([ChatMessage(role: "user", content: "hello")], addGenerationPrompt: true)
@@ -98,7 +99,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         _ = try convert(file, folder, tokenizer)
     }
     do {
-        _ = try ModelConfiguration(folder: folder)
+        _ = try Architectures.read(folder: folder)
         let store = try TensorStore(folder: folder)
         for name in store.names { _ = try? store.tensor(name).floats() }
     } catch let error as ModelError {

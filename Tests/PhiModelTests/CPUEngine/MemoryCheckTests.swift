@@ -56,7 +56,7 @@ struct MemoryCheckTests {
     private func check() throws -> MemoryCheck {
         let folder = try #require(DemoModel.folder)
         return try MemoryCheck(
-            ModelConfiguration(folder: folder), TensorStore(folder: folder), precision: .int8)
+            Architectures.read(folder: folder), TensorStore(folder: folder), precision: .int8)
     }
 
     @Test func sizesComeFromTheHeaders() throws {
@@ -90,7 +90,7 @@ struct MemoryCheckTests {
         let store = try TensorStore(folder: folder)
         func check(_ cache: WeightCacheLocation) throws -> MemoryCheck {
             try MemoryCheck(
-                ModelConfiguration(folder: folder), store, precision: .int8, cache: cache, threads: 4)
+                Architectures.read(folder: folder), store, precision: .int8, cache: cache, threads: 4)
         }
         let (packed, mapped) = (try check(.off), try check(.folder("cache")))
         func budget(_ check: MemoryCheck, _ kind: AvailableMemory.Kind, _ bytes: Int) throws -> Int {

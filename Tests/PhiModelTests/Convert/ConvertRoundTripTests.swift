@@ -18,15 +18,16 @@ struct ConvertRoundTripTests {
     }
 
     /// Every value of the converted folder equals that of the GGUF file.
-    private func check(_ model: TestModel) throws -> (ModelConfiguration, TensorStore) {
-        let config = try ModelConfiguration(folder: output)
+    private func check(_ model: TestModel) throws -> (Phi3, TensorStore) {
+        let config = try #require(try Architectures.read(folder: output) as? Phi3)
         let store = try TensorStore(folder: output)
         for (path, expected) in model.expected {
             if expected.count == 1 {
-                #expect(try store.vector(path, count: expected[0].count).floats() == expected[0])
+                #expect(try store.vector(path + ".weight", count: expected[0].count).floats() == expected[0])
             } else {
                 let linear = try store.linear(
-                    path, rows: expected.count, columns: expected[0].count, quantization: config.quantization)
+                    path, rows: expected.count, columns: expected[0].count,
+                    quantization: config.shape.quantization)
                 #expect(try TestDequantizer.values(linear) == expected, "\(path)")
             }
         }
@@ -48,12 +49,16 @@ struct ConvertRoundTripTests {
         let model = TestModel(llama: types)
         try convert(model)
         let (config, store) = try check(model)
-        #expect(config.tiedEmbeddings && config.headDimension == 16 && config.keyValueHeadCount == 2)
-        #expect(config.ropeTheta == 50000 && config.normEpsilon == 1e-5 && config.contextLength == 512)
+        #expect(
+            config.tiedEmbeddings && config.shape.attention.headDimension == 16
+                && config.shape.attention.keyValueHeadCount == 2)
+        #expect(
+            config.shape.rope.theta == 50000 && config.normEpsilon == 1e-5
+                && config.shape.contextLength == 512)
         let embedding = "model.embed_tokens"
         #expect(
-            config.quantization?.parameters(for: embedding)?.bits
-                == (types[0].bits ?? config.quantization?.standard.bits))
+            config.shape.quantization?.parameters(for: embedding)?.bits
+                == (types[0].bits ?? config.shape.quantization?.standard.bits))
         if types[0].bits != nil { #expect(try store.tensor(embedding + ".scales").type == .f16) }
     }
 
@@ -80,8 +85,10 @@ struct ConvertRoundTripTests {
         let model = TestModel(phi3: type)
         try convert(model)
         let (config, _) = try check(model)
-        #expect(config.rotaryDimension == 12 && config.slidingWindow == 2047 && !config.tiedEmbeddings)
-        guard case .longrope(let rope) = config.ropeScaling else {
+        #expect(
+            config.shape.rope.dimension == 12 && config.shape.attention.slidingWindow == 2047
+                && !config.tiedEmbeddings)
+        guard case .longrope(let rope) = config.shape.rope.scaling else {
             Issue.record("longrope is missing")
             return
         }
@@ -109,7 +116,7 @@ struct ConvertRoundTripTests {
         for dimension in stride(from: 2, through: 16, by: 2) {
             model.gguf.set("phi3.rope.dimension_count", .uint32(UInt32(dimension)))
             try convert(model, overwrite: true)
-            #expect(try ModelConfiguration(folder: output).rotaryDimension == dimension)
+            #expect(try Architectures.read(folder: output).shape.rope.dimension == dimension)
         }
     }
 

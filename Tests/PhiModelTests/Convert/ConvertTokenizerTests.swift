@@ -78,7 +78,7 @@ struct ConvertTokenizerTests {
         #expect(config["chat_template"] == .string("{{ 'line\n' }}\t\u{1}\"é"))
         #expect(config["bos_token"] == .string("<|start|>") && config["eos_token"] == .string("<|end|>"))
         #expect(config["unk_token"] == nil && config["model_max_length"] == .int(512))
-        #expect(try ModelConfiguration(folder: output).endOfSequence == [0, 10])
+        #expect(try Architectures.read(folder: output).shape.endOfSequence == [0, 10])
     }
 
     @Test func unusedTokensAreLeftOut() throws {
@@ -95,7 +95,7 @@ struct ConvertTokenizerTests {
         try convert({ $0.set("tokenizer.ggml.model", .string("llama")) }, tokenizer: .folder(other.url))
         #expect(try read("tokenizer.json") == ["mine": .int(1)])
         #expect(try String(contentsOfFile: output + "/chat_template.jinja", encoding: .utf8) == "hello")
-        #expect(try ModelConfiguration(folder: output).endOfSequence == [0])
+        #expect(try Architectures.read(folder: output).shape.endOfSequence == [0])
 
         let error = #expect(throws: ModelError.self) { try convert(tokenizer: .folder(scratch.url)) }
         #expect(error?.kind == .missing)

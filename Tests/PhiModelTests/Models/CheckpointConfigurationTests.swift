@@ -17,22 +17,28 @@ struct CheckpointConfigurationTests {
     /// The base with `changes` (nil takes a key away).
     private func configuration(
         _ changes: [String: String?] = [:], generation: String? = nil
-    ) throws -> ModelConfiguration {
+    ) throws -> Phi3 {
         var members = Self.base
         for (key, value) in changes { members[key] = value }
         let text = members.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ",\n")
         try scratch.write("config.json", "{\(text)}")
         if let generation { try scratch.write("generation_config.json", generation) }
-        return try ModelConfiguration(folder: scratch.path)
+        return try #require(try Architectures.read(folder: scratch.path) as? Phi3)
     }
 
     @Test func defaultsAreThoseOfTheFamily() throws {
         let config = try configuration()
-        #expect(config.keyValueHeadCount == 4 && config.headDimension == 32 && config.rotaryDimension == 32)
-        #expect(config.ropeTheta == 10000 && config.normEpsilon == 1e-5 && !config.tiedEmbeddings)
-        #expect(config.slidingWindow == nil && config.quantization == nil && config.ropeScaling == .none)
-        #expect(config.endOfSequence == [2] && config.beginOfSequence == nil && config.padding == nil)
-        #expect(config.qkvRows == 12 * 32 && config.attentionWidth == 128)
+        #expect(
+            config.shape.attention.keyValueHeadCount == 4 && config.shape.attention.headDimension == 32
+                && config.shape.rope.dimension == 32)
+        #expect(config.shape.rope.theta == 10000 && config.normEpsilon == 1e-5 && !config.tiedEmbeddings)
+        #expect(
+            config.shape.attention.slidingWindow == nil && config.shape.quantization == nil
+                && config.shape.rope.scaling == .none)
+        #expect(
+            config.shape.endOfSequence == [2] && config.shape.beginOfSequence == nil
+                && config.shape.padding == nil)
+        #expect(config.shape.attention.qkvWidth == 12 * 32 && config.shape.attention.queryWidth == 128)
     }
 
     @Test func geometryIsRead() throws {
@@ -41,18 +47,25 @@ struct CheckpointConfigurationTests {
             "sliding_window": "2047",
             "tie_word_embeddings": "true", "rope_theta": "250000", "bos_token_id": "1", "pad_token_id": "-1",
         ])
-        #expect(config.headDimension == 40 && config.rotaryDimension == 30 && config.slidingWindow == 2047)
-        #expect(config.qkvRows == 8 * 40 && config.attentionWidth == 160 && config.tiedEmbeddings)
-        #expect(config.ropeTheta == 250000 && config.beginOfSequence == 1 && config.padding == nil)
-        #expect(try configuration(["sliding_window": "8192"]).slidingWindow == nil)
-        #expect(try configuration(["sliding_window": "8191"]).slidingWindow == 8191)
+        #expect(
+            config.shape.attention.headDimension == 40 && config.shape.rope.dimension == 30
+                && config.shape.attention.slidingWindow == 2047)
+        #expect(
+            config.shape.attention.qkvWidth == 8 * 40 && config.shape.attention.queryWidth == 160
+                && config.tiedEmbeddings)
+        #expect(
+            config.shape.rope.theta == 250000 && config.shape.beginOfSequence == 1
+                && config.shape.padding == nil)
+        #expect(try configuration(["sliding_window": "8192"]).shape.attention.slidingWindow == nil)
+        #expect(try configuration(["sliding_window": "8191"]).shape.attention.slidingWindow == 8191)
     }
 
     @Test func generationConfigNamesTheEnds() throws {
-        #expect(try configuration(generation: #"{"eos_token_id": [7, 9, 7]}"#).endOfSequence == [7, 9])
-        #expect(try configuration(generation: #"{"eos_token_id": 5}"#).endOfSequence == [5])
-        #expect(try configuration(generation: #"{"temperature": 0.5}"#).endOfSequence == [2])
-        #expect(try configuration(["eos_token_id": "[3, 4]"], generation: "{}").endOfSequence == [3, 4])
+        #expect(try configuration(generation: #"{"eos_token_id": [7, 9, 7]}"#).shape.endOfSequence == [7, 9])
+        #expect(try configuration(generation: #"{"eos_token_id": 5}"#).shape.endOfSequence == [5])
+        #expect(try configuration(generation: #"{"temperature": 0.5}"#).shape.endOfSequence == [2])
+        #expect(
+            try configuration(["eos_token_id": "[3, 4]"], generation: "{}").shape.endOfSequence == [3, 4])
         for text in ["{", #"{"eos_token_id": "2"}"#, #"{"eos_token_id": [1.5]}"#, #"{"eos_token_id": -1}"#] {
             #expect(throws: ModelError.self) { try configuration(generation: text) }
         }
@@ -72,7 +85,7 @@ struct CheckpointConfigurationTests {
         let expected = LongRope(
             shortFactors: Array(repeating: 1.5, count: 16), longFactors: Array(repeating: 2, count: 16),
             originalContextLength: 4096, attentionFactor: (1 + 1.0 / 12).squareRoot())
-        #expect(config.ropeScaling == .longrope(expected))
+        #expect(config.shape.rope.scaling == .longrope(expected))
     }
 
     @Test func newerTransformersPutRopeInOneObject() throws {
@@ -84,14 +97,14 @@ struct CheckpointConfigurationTests {
              "short_factor": \(Self.factors(8)), "long_factor": \(Self.factors(8))}
             """,
         ])
-        #expect(config.ropeTheta == 5000 && config.rotaryDimension == 16)
-        guard case .longrope(let rope) = config.ropeScaling else {
+        #expect(config.shape.rope.theta == 5000 && config.shape.rope.dimension == 16)
+        guard case .longrope(let rope) = config.shape.rope.scaling else {
             Issue.record("not longrope")
             return
         }
         #expect(rope.attentionFactor == 1.25 && rope.originalContextLength == 4096)
         let plain = try configuration(["rope_parameters": #"{"rope_type": "default", "rope_theta": 7.0}"#])
-        #expect(plain.ropeScaling == .none && plain.ropeTheta == 7)
+        #expect(plain.shape.rope.scaling == .none && plain.shape.rope.theta == 7)
     }
 
     @Test func quantizationIsRead() throws {
@@ -100,7 +113,7 @@ struct CheckpointConfigurationTests {
              "model.norm": false, "model.embed_tokens": {"bits": 6}, "model.layers.0.mlp.down_proj": true}
             """
         for key in ["quantization", "quantization_config"] {
-            let quantization = try #require(try configuration([key: text]).quantization)
+            let quantization = try #require(try configuration([key: text]).shape.quantization)
             #expect(quantization.parameters(for: "any") == .init(groupSize: 64, bits: 4))
             #expect(quantization.parameters(for: "lm_head") == .init(groupSize: 32, bits: 8))
             #expect(quantization.parameters(for: "model.embed_tokens") == .init(groupSize: 64, bits: 6))
@@ -108,12 +121,13 @@ struct CheckpointConfigurationTests {
                 quantization.parameters(for: "model.layers.0.mlp.down_proj") == .init(groupSize: 64, bits: 4))
             #expect(quantization.parameters(for: "model.norm") == nil)
         }
-        #expect(try configuration(["quantization": text, "quantization_config": text]).quantization != nil)
+        #expect(
+            try configuration(["quantization": text, "quantization_config": text]).shape.quantization != nil)
     }
 
     /// One change each (nil takes the key away), and what the message must name.
     static let wrongValues: [(key: String, value: String?, kind: ModelError.Kind, message: String)] = [
-        ("model_type", "\"llama\"", .unsupported, "\"phi3\" is supported"),
+        ("model_type", "\"llama\"", .unsupported, "is \"llama\"; supported: \"phi3\" (Phi-3, Phi-3.5,"),
         ("model_type", nil, .malformed, "\"model_type\" is missing"),
         ("hidden_size", nil, .malformed, "\"hidden_size\" is missing"),
         ("hidden_size", "0", .malformed, "\"hidden_size\" is 0"),
@@ -207,11 +221,11 @@ struct CheckpointConfigurationTests {
             "", "[]", "{\"a\": 1, \"a\": 1}", "{\"hidden_size\": NaN}", "\u{FEFF}{}", "{} {}", "{'a': 1}",
         ] {
             try scratch.write("config.json", text)
-            let error = #expect(throws: ModelError.self) { try ModelConfiguration(folder: scratch.path) }
+            let error = #expect(throws: ModelError.self) { try Architectures.read(folder: scratch.path) }
             #expect(error?.kind == .malformed)
         }
         let error = #expect(throws: ModelError.self) {
-            try ModelConfiguration(folder: scratch.path + "/absent")
+            try Architectures.read(folder: scratch.path + "/absent")
         }
         #expect(error?.kind == .missing)
     }

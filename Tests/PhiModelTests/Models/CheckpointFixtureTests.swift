@@ -6,19 +6,22 @@ import Testing
 /// Reads the real configurations of the shared fixtures.
 @Suite(.enabled(if: CheckpointFixtures.folder != nil, "PHIBATCH_SHARED is not set"))
 struct CheckpointFixtureTests {
-    private func configuration(_ name: String) throws -> ModelConfiguration {
+    private func configuration(_ name: String) throws -> Phi3 {
         let shared = try #require(CheckpointFixtures.folder)
-        return try ModelConfiguration(folder: "\(shared)/fixtures/\(name)")
+        return try #require(
+            try Architectures.read(folder: "\(shared)/fixtures/\(name)") as? Phi3)
     }
 
     @Test func phi35Mini() throws {
         let config = try configuration("phi-3.5-mini")
-        #expect(config.hiddenSize == 3072 && config.layerCount == 32 && config.keyValueHeadCount == 32)
-        #expect(config.headDimension == 96 && config.rotaryDimension == 96)
-        #expect(config.slidingWindow == nil)  // 262144, beyond the context of 131072
-        #expect(config.endOfSequence == [32000, 32001, 32007])
-        #expect(config.quantization?.parameters(for: "lm_head") == .init(groupSize: 64, bits: 4))
-        guard case .longrope(let rope) = config.ropeScaling else {
+        #expect(
+            config.shape.hiddenSize == 3072 && config.shape.layerCount == 32
+                && config.shape.attention.keyValueHeadCount == 32)
+        #expect(config.shape.attention.headDimension == 96 && config.shape.rope.dimension == 96)
+        #expect(config.shape.attention.slidingWindow == nil)  // 262144, beyond the context of 131072
+        #expect(config.shape.endOfSequence == [32000, 32001, 32007])
+        #expect(config.shape.quantization?.parameters(for: "lm_head") == .init(groupSize: 64, bits: 4))
+        guard case .longrope(let rope) = config.shape.rope.scaling else {
             Issue.record("longrope is missing")
             return
         }
@@ -29,21 +32,25 @@ struct CheckpointFixtureTests {
 
     @Test func phi4Mini() throws {
         let config = try configuration("phi-4-mini")
-        #expect(config.headDimension == 128 && config.rotaryDimension == 96 && config.tiedEmbeddings)
-        #expect(config.qkvRows == 5120 && config.attentionWidth == 3072)
-        #expect(config.endOfSequence == [199999, 200020])
+        #expect(
+            config.shape.attention.headDimension == 128 && config.shape.rope.dimension == 96
+                && config.tiedEmbeddings)
+        #expect(config.shape.attention.qkvWidth == 5120 && config.shape.attention.queryWidth == 3072)
+        #expect(config.shape.endOfSequence == [199999, 200020])
     }
 
     @Test func phi4() throws {
         let config = try configuration("phi-4")
-        #expect(config.ropeScaling == .none && config.ropeTheta == 250000 && config.quantization == nil)
-        #expect(config.endOfSequence == [100265] && config.padding == 100349)
+        #expect(
+            config.shape.rope.scaling == .none && config.shape.rope.theta == 250000
+                && config.shape.quantization == nil)
+        #expect(config.shape.endOfSequence == [100265] && config.shape.padding == 100349)
     }
 
     @Test func aLlamaIsRefused() throws {
         let error = #expect(throws: ModelError.self) { try configuration("smollm2") }
         #expect(error?.kind == .unsupported)
-        #expect(error?.message.contains("\"llama\"; \"phi3\" is supported") == true)
+        #expect(error?.message.contains("\"llama\"; supported: \"phi3\" (") == true)
     }
 }
 

@@ -158,14 +158,14 @@ import Testing
 
     @Test func theFolderIsBounded() throws {
         try withPlace { place in
-            let configuration = try ModelConfiguration(folder: place.model.path)
+            let shape = try Architectures.read(folder: place.model.path).shape
             let store = try TensorStore(folder: place.model.path)
             var plan = WeightPlan()
             _ = plan.add(
                 "lm_head",
                 try store.linear(
-                    "lm_head", rows: configuration.vocabularySize, columns: configuration.hiddenSize,
-                    quantization: configuration.quantization))
+                    "lm_head", rows: shape.vocabularySize, columns: shape.hiddenSize,
+                    quantization: shape.quantization))
             try FileManager.default.createDirectory(at: place.weights, withIntermediateDirectories: true)
             func other(_ name: String, age: Double, _ start: [UInt8] = Self.mark) throws {
                 let path = place.weights.appendingPathComponent(name).path
@@ -269,15 +269,15 @@ import Testing
 
     @Test func weightsMovedBetweenStepsAreTheSame() throws {
         try withPlace { place in
-            let configuration = try ModelConfiguration(folder: place.model.path)
+            let shape = try Architectures.read(folder: place.model.path).shape
             let store = try TensorStore(folder: place.model.path)
             var plan = WeightPlan()
             for name in ["model.embed_tokens", "lm_head"] {
                 _ = plan.add(
                     name,
                     try store.linear(
-                        name, rows: configuration.vocabularySize, columns: configuration.hiddenSize,
-                        quantization: configuration.quantization))
+                        name, rows: shape.vocabularySize, columns: shape.hiddenSize,
+                        quantization: shape.quantization))
             }
             let pool = ComputePool(threads: 2)
             let packed = try PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
@@ -329,13 +329,13 @@ import Testing
         for name in ["mixed-bits", "bits8-group32-bf16-tied", "bits3"] {
             try withPlace(name) { place in
                 let store = try TensorStore(folder: place.model.path)
-                let configuration = try ModelConfiguration(folder: place.model.path)
+                let shape = try Architectures.read(folder: place.model.path).shape
                 var plan = WeightPlan()
                 _ = plan.add(
                     "embedding",
                     try store.linear(
-                        "model.embed_tokens", rows: configuration.vocabularySize,
-                        columns: configuration.hiddenSize, quantization: configuration.quantization))
+                        "model.embed_tokens", rows: shape.vocabularySize,
+                        columns: shape.hiddenSize, quantization: shape.quantization))
                 var bytes = [UInt8](repeating: 0, count: plan.count)
                 try bytes.withUnsafeMutableBufferPointer { bytes in
                     guard let base = bytes.baseAddress else { return }

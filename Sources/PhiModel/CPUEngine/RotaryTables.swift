@@ -1,0 +1,26 @@
+/// The rotary tables of a model: one, or two where there are short and long factors.
+final class RotaryTables: Sendable {
+    private let short: RotaryTable
+    private let long: RotaryTable?
+
+    init(_ rope: Rope) {
+        func table(_ factors: [Double]?, _ magnitude: Double) -> RotaryTable {
+            RotaryTable(half: rope.dimension / 2, theta: rope.theta, factors: factors, magnitude: magnitude)
+        }
+        switch rope.scaling {
+        case .none:
+            short = table(nil, 1)
+            long = nil
+        case .longrope(let scaling):
+            short = table(scaling.shortFactors, scaling.attentionFactor)
+            long = table(scaling.longFactors, scaling.attentionFactor)
+        }
+    }
+
+    /// Makes all positions of these rows available. Not to be called while others read.
+    func prepare(_ runs: [RowRun]) {
+        for run in runs { self[run].prepare(run.start + run.tokens.count) }
+    }
+
+    subscript(run: RowRun) -> RotaryTable { run.longRope ? long ?? short : short }
+}

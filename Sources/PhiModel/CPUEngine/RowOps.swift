@@ -1,0 +1,187 @@
+import BatchEngine
+import CPhiKernels
+
+/// The operations that a forward pass is made of, on all rows of a step.
+///
+/// Three things are carried from one to the next: the hidden rows, the results of the last matmul, and what
+/// attention made of them. An operation on rows that only prepares a matmul's input has no pass of its own: it
+/// is a `RowInput`, and additions to the hidden rows are made on the same way.
+package final class RowOps: @unchecked Sendable {
+    let shape: ModelShape
+    let cache: KVCache
+    private let weights: PackedWeights
+    private let kernels: PhiKernels
+    private let pool: ComputePool
+    private let attention: Attention
+    private let rope: RotaryTables
+
+    /// [rows][hidden size]
+    private let hidden = Buffer<Float>()
+    /// [rows][hidden size] norms, or [kept rows][columns] activations.
+    private let normed = Buffer<Float>()
+    /// The last matmul's results [kept rows][projectedWidth].
+    private let projected = Buffer<Float>()
+    private var projectedWidth = 0
+    /// [rows][query width]
+    private let attended = Buffer<Float>()
+    private let logitsBuffer = Buffer<Float>()
+    private let input = MatmulInput()
+
+    // Of the step.
+    private var runs: [RowRun] = []
+    private var rowCount = 0
+    /// The rows that are still computed, in order.
+    private var kept: [Int] = []
+    /// What was last projected is yet to be added to hidden.
+    private var addsProjected = false
+
+    /// Where the time of all steps so far went.
+    private(set) var times = ComputeTimes()
+    private var clock = Stopwatch()
+    /// Multiply-adds of the matmuls of all steps so far.
+    private(set) var multiplyAdds = 0
+
+    init(
+        _ shape: ModelShape, weights: PackedWeights, cache: consuming KVCache, kernels: Kernels,
+        pool: ComputePool
+    ) {
+        self.shape = shape
+        self.weights = weights
+        self.cache = cache
+        self.kernels = kernels.table
+        self.pool = pool
+        rope = RotaryTables(shape.rope)
+        attention = Attention(shape.attention, rope: rope, kernels: kernels.table, pool: pool)
+    }
+
+    /// Runs all rows through a model, writing their keys and values to the cache.
+    /// - Returns: the rows of logits that the runs want, in order, `logitsStride` apart; valid until the
+    ///   next call.
+    /// - Throws: `ModelError` if there is no memory for this many rows.
+    func run(_ runs: [RowRun], through network: any Network) throws(ModelError) -> UnsafeMutablePointer<Float>
+    {
+        self.runs = runs
+        rowCount = runs.reduce(0) { $0 + $1.tokens.count }
+        kept = Array(0..<rowCount)
+        addsProjected = false
+        rope.prepare(runs)
+        clock.start()
+        try attention.prepare(runs, dims: cache.dims)
+        try network.forward(self)
+        return logitsBuffer.pointer
+    }
+
+    /// Floats between two rows of logits.
+    var logitsStride: Int { shape.vocabularySize.rounded(up: 16) }
+
+    /// hidden = the rows of `embedding` for the step's tokens.
+    func embed(_ embedding: Embedding) throws(ModelError) {
+        let width = shape.hiddenSize
+        try hidden.reserve(rowCount * width)
+        let hidden = hidden.pointer
+        let tokens = runs.flatMap(\.tokens)
+        let matrix = weights[embedding.place].matrix
+        pool.runRows(rowCount) { row in
+            withUnsafePointer(to: matrix) {
+                kernels.dequantize_row($0, Int(tokens[row]), hidden + row * width)
+            }
+        }
+    }
+
+    /// Makes an input of all rows, and multiplies it by a matrix.
+    func matmul(_ linear: Linear, of source: RowInput) throws(ModelError) {
+        let matrix = weights[linear.place]
+        try prepare(source, for: matrix)
+        try projected.reserve(kept.count * linear.width)
+        projectedWidth = linear.width
+        multiply(by: matrix, into: projected)
+    }
+
+    /// Attention of the queries, keys and values that the last matmul gave, in this order and each by heads.
+    func attend(layer: Int) throws(ModelError) {
+        precondition(kept.count == rowCount && !addsProjected)
+        try attended.reserve(rowCount * shape.attention.queryWidth)
+        attention.attend(
+            projected.pointer, stride: projectedWidth, layer: layer, cache: cache, runs: runs,
+            out: attended.pointer)
+        times.attention += clock.lap()
+    }
+
+    /// hidden += what the last matmul gave.
+    func addToHidden() {
+        precondition(!addsProjected)
+        addsProjected = true
+    }
+
+    /// After the last attention nobody asks for the rows without logits.
+    func keepRowsWithLogits() {
+        precondition(kept.count == rowCount && !addsProjected)
+        var end = 0
+        kept = runs.flatMap { run in
+            end += run.tokens.count
+            return end - run.logitRows..<end
+        }
+    }
+
+    /// The logits of the rows that are kept: a matmul with the head.
+    func makeLogits(_ head: Linear, of source: RowInput) throws(ModelError) {
+        precondition(head.width == logitsStride)
+        try logitsBuffer.reserve(max(1, kept.count) * logitsStride)
+        if kept.isEmpty { return }
+        let matrix = weights[head.place]
+        try prepare(source, for: matrix)
+        multiply(by: matrix, into: logitsBuffer)
+    }
+
+    private func multiply(by matrix: PackedMatrix, into out: Buffer<Float>) {
+        times.rows += clock.lap()
+        input.multiply(rows: kept.count, into: out.pointer, kernels, pool)
+        multiplyAdds += kept.count * matrix.rows * matrix.columns
+        times.products += clock.lap()
+    }
+
+    /// Makes `source` of the rows that are kept the input of a matmul, after the addition to hidden that is due.
+    private func prepare(_ source: RowInput, for matrix: PackedMatrix) throws(ModelError) {
+        try input.prepare(rows: kept.count, for: matrix)
+        switch source {
+        case .rmsNorm(let weight, let epsilon):
+            try normed.reserve(rowCount * shape.hiddenSize)
+            let normed = normed.pointer
+            setInput(matrix, shape.hiddenSize) { row, hidden, _ in
+                let out = normed + row * shape.hiddenSize
+                kernels.rms_norm(hidden, weight, epsilon, shape.hiddenSize, out)
+                return UnsafePointer(out)
+            }
+        case .attended:
+            let (attended, width) = (attended.pointer, shape.attention.queryWidth)
+            setInput(matrix, width) { row, _, _ in UnsafePointer(attended + row * width) }
+        case .gatedSilu:
+            precondition(!addsProjected)
+            let width = matrix.columns
+            try normed.reserve(kept.count * width)
+            let normed = normed.pointer
+            setInput(matrix, width) { _, _, index in
+                let gate = projected.pointer + index * projectedWidth
+                kernels.silu_multiply(gate, gate + width, width, normed + index * width)
+                return UnsafePointer(normed + index * width)
+            }
+        }
+    }
+
+    /// Sets the input's rows from what `make` returns [width] for a row, its hidden floats, and its place among
+    /// the rows that are kept.
+    private func setInput(
+        _ matrix: PackedMatrix, _ width: Int,
+        _ make: (_ row: Int, _ hidden: UnsafePointer<Float>, _ index: Int) -> UnsafePointer<Float>
+    ) {
+        precondition(width == matrix.columns)
+        let (adds, size) = (addsProjected, shape.hiddenSize)
+        pool.runRows(kept.count) { index in
+            let row = kept[index]
+            let hidden = hidden.pointer + row * size
+            if adds { kernels.add(hidden, projected.pointer + index * projectedWidth, size) }
+            input.set(row: index, make(row, hidden, index), kernels)
+        }
+        addsProjected = false
+    }
+}

@@ -1,0 +1,30 @@
+/// One family of models: what its config.json says, which tensors it has, and its forward pass. Each is one
+/// file of this folder and one line of `Architectures`.
+package protocol Architecture: Sendable {
+    /// `model_type` of config.json.
+    static var modelType: String { get }
+    /// The models of this type, as messages name them.
+    static var models: String { get }
+
+    /// What the engine needs to know.
+    var shape: ModelShape { get set }
+    /// Bytes of buffers that a step needs for each of its rows, logits apart.
+    var rowBytes: Int { get }
+
+    /// Reads and checks the keys of config.json. Keys that would change the arithmetic and are not supported are
+    /// errors.
+    /// - Throws: `ModelError`: `malformed` or `unsupported`, naming the key.
+    init(_ config: ConfigReader) throws
+
+    /// Finds the tensors and checks them against the configuration. Matrices are packed afterwards, in the
+    /// order in which they are asked for.
+    /// - Throws: `ModelError` for a tensor that is missing, does not fit the configuration, or is not finite.
+    func network(_ weights: inout WeightReader) throws -> any Network
+}
+
+/// The weights of a model, and the way of a step's rows through them.
+package protocol Network: Sendable {
+    /// Runs the rows of a step through the model, from tokens to logits.
+    /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
+    func forward(_ rows: RowOps) throws(ModelError)
+}

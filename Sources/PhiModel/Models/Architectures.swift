@@ -1,0 +1,49 @@
+import Foundations
+
+/// All architectures there are, and the choice between them.
+package enum Architectures {
+    static let all: [any Architecture.Type] = [
+        Phi3.self
+    ]
+
+    private static let maximumFileSize = 64 << 20
+
+    /// Reads config.json of a model folder and, where it is there, generation_config.json, whose
+    /// `eos_token_id` replaces config.json's.
+    /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported`, naming file and key.
+    package static func read(folder: String) throws -> any Architecture {
+        try ModelFolder.checkLinks(folder)
+        var model = try read(reader(Paths.join(folder, "config.json")))
+        let generation = Paths.join(folder, "generation_config.json")
+        do {
+            let tokens = try reader(generation).optionalTokens("eos_token_id")
+            if let tokens { model.shape.endOfSequence = Set(tokens) }
+        } catch let error as ModelError where error.kind == .missing {
+            // Optional, and then config.json's ids hold. A file that is there and unreadable is a fault.
+            if Files.kind(of: generation) != nil { throw error }
+        }
+        return model
+    }
+
+    /// The architecture that `model_type` names.
+    /// - Throws: `ModelError`: `malformed` or `unsupported`, naming the key.
+    static func read(_ config: ConfigReader) throws -> any Architecture {
+        let key = "model_type"
+        guard let type = try config.optionalString(key) else {
+            throw config.fault(.malformed, key, "is missing; supported: \(supported)")
+        }
+        guard let architecture = all.first(where: { $0.modelType == type }) else {
+            throw config.fault(.unsupported, key, "is \"\(type)\"; supported: \(supported)")
+        }
+        return try architecture.init(config)
+    }
+
+    /// As in: "phi3" (Phi-3, Phi-4), "phi" (Phi-2)
+    private static var supported: String {
+        all.map { "\"\($0.modelType)\" (\($0.models))" }.joined(separator: ", ")
+    }
+
+    private static func reader(_ path: String) throws -> ConfigReader {
+        ConfigReader(path: path, members: try JSONFile.object(path, maximumBytes: maximumFileSize))
+    }
+}

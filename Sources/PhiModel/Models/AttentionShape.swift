@@ -1,0 +1,57 @@
+import CPhiKernels
+
+/// The heads of a model's attention.
+package struct AttentionShape: Sendable, Equatable {
+    package var headCount: Int
+    /// Heads of keys and values; divides `headCount`.
+    package var keyValueHeadCount: Int
+    /// Dimensions of one head.
+    package var headDimension: Int
+    /// A row at position q sees only positions k with q - k < slidingWindow; nil if it sees all.
+    /// nil also where the window is not shorter than the context.
+    package var slidingWindow: Int?
+
+    /// Floats of a row's queries, and of what attention makes of them.
+    package var queryWidth: Int { headCount * headDimension }
+    /// Floats of a row's keys, and of its values.
+    package var keyWidth: Int { keyValueHeadCount * headDimension }
+    /// Floats of a row's queries, keys and values.
+    package var qkvWidth: Int { queryWidth + 2 * keyWidth }
+}
+
+extension AttentionShape {
+    /// - Throws: `ModelError` naming the key.
+    init(_ config: ConfigReader, hiddenSize: Int, contextLength: Int) throws {
+        headCount = try config.integer("num_attention_heads", 1...65536)
+        keyValueHeadCount = try config.integer("num_key_value_heads", 1...65536, default: headCount)
+        guard headCount % keyValueHeadCount == 0 else {
+            throw config.fault(
+                .malformed, "num_key_value_heads",
+                "is \(keyValueHeadCount), which does not divide \(headCount) heads")
+        }
+        headDimension = try Self.headDimension(config, hiddenSize: hiddenSize, headCount: headCount)
+        guard headDimension <= Int(PHI_KV_MAX_DIMS) else {
+            throw config.fault(
+                .unsupported, config.value("head_dim") == nil ? "num_attention_heads" : "head_dim",
+                "makes heads of \(headDimension) dimensions; the kernels take \(PHI_KV_MAX_DIMS) at most")
+        }
+        slidingWindow = try config.optionalInteger("sliding_window", 1...Int(Int32.max))
+        if let window = slidingWindow, window >= contextLength { slidingWindow = nil }
+    }
+
+    private static func headDimension(_ config: ConfigReader, hiddenSize: Int, headCount: Int) throws -> Int {
+        if let given = try config.optionalInteger("head_dim", 1...65536) {
+            guard headCount * given <= ConfigReader.maximumWidth else {
+                throw config.fault(
+                    .malformed, "head_dim", "is \(given); with \(headCount) heads that is too much")
+            }
+            return given
+        }
+        guard hiddenSize % headCount == 0 else {
+            throw config.fault(
+                .malformed, "num_attention_heads",
+                "is \(headCount), which does not divide hidden_size \(hiddenSize)")
+        }
+        return hiddenSize / headCount
+    }
+}

@@ -1,0 +1,59 @@
+/// Rotary position embedding (Su et al. 2021): pairs (i, i + dimension / 2) of each head's first dimensions are
+/// rotated by position * theta^(-2i / dimension).
+package struct Rope: Sendable, Equatable {
+    /// The first dimensions of each head are rotated, so many; even.
+    package var dimension: Int
+    package var theta: Double
+    package var scaling: RopeScaling
+
+    /// Whether a sequence of this many tokens in all uses the long factors; nil if there is one set only.
+    package func usesLongFactors(length: Int) -> Bool? {
+        switch scaling {
+        case .none: nil
+        case .longrope(let rope): length > rope.originalContextLength
+        }
+    }
+}
+
+extension Rope {
+    /// - Throws: `ModelError` naming the key.
+    init(_ config: ConfigReader, headDimension: Int, contextLength: Int, standardFraction: Double) throws {
+        let settings = try Self.settings(config)
+        let fraction =
+            try Self.number("partial_rotary_factor", 1e-3...1, config, settings) ?? standardFraction
+        theta = try Self.number("rope_theta", 1...1e12, config, settings) ?? 10000
+        dimension = Int(Double(headDimension) * fraction)
+        guard dimension >= 2, dimension % 2 == 0 else {
+            throw config.fault(
+                .unsupported, "partial_rotary_factor",
+                "gives \(dimension) of \(headDimension) dimensions; an even number from 2 on is needed")
+        }
+        let original = try config.optionalInteger("original_max_position_embeddings", 1...Int(Int32.max))
+        scaling = try RopeScaling(
+            settings, rotaryDimension: dimension, contextLength: contextLength,
+            originalContextLength: original)
+    }
+
+    /// `rope_scaling`, or `rope_parameters` as newer transformers write it.
+    private static func settings(_ config: ConfigReader) throws -> ConfigReader? {
+        let old = try config.optionalObject("rope_scaling")
+        let new = try config.optionalObject("rope_parameters")
+        if let old, let new, old.members != new.members {
+            throw config.fault(
+                .malformed, "rope_parameters", "differs from \"rope_scaling\"; keep one of them")
+        }
+        return old ?? new
+    }
+
+    /// A number that stands beside `rope_parameters` in older files and inside it in newer ones.
+    private static func number(
+        _ key: String, _ range: ClosedRange<Double>, _ config: ConfigReader, _ settings: ConfigReader?
+    ) throws -> Double? {
+        let outer = try config.optionalNumber(key, range)
+        let inner = try settings?.optionalNumber(key, range)
+        if let outer, let inner, outer != inner {
+            throw config.fault(.malformed, key, "is \(outer), but within the rope settings it is \(inner)")
+        }
+        return outer ?? inner
+    }
+}

@@ -1,0 +1,74 @@
+/// A weight matrix [rows, columns] of a linear layer.
+package struct Linear: Sendable {
+    /// In the weight plan.
+    let place: Int
+    let rows: Int
+    let columns: Int
+    /// [rows], added to what the matmul gives; nil without one.
+    let bias: [Float]?
+
+    /// Floats that a matmul writes for each row of its input: whole blocks of 16.
+    var width: Int { rows.rounded(up: 16) }
+}
+
+/// The matrix [vocabulary, hidden size] of which a token's row is looked up.
+package struct Embedding: Sendable {
+    let place: Int
+    let rows: Int
+    let columns: Int
+}
+
+/// Finds a model's tensors and checks them against the shapes that the model needs, all before the first is packed:
+/// a bad model folder fails at once.
+package struct WeightReader {
+    let store: TensorStore
+    let quantization: QuantizationConfiguration?
+    /// What is to be packed, in the order in which it was asked for.
+    private(set) var plan = WeightPlan()
+    /// Places of the matrices that are multiplied by, rather than looked up in.
+    private(set) var multiplied: Set<Int> = []
+
+    init(_ store: TensorStore, quantization: QuantizationConfiguration?) {
+        self.store = store
+        self.quantization = quantization
+    }
+
+    /// The embedding at `path` (as in "model.embed_tokens").
+    /// - Throws: `ModelError` naming the tensor.
+    mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Embedding {
+        Embedding(place: try place(path, rows, columns, hasBias: false), rows: rows, columns: columns)
+    }
+
+    /// The linear layer at `path` (as in "model.layers.0.mlp.down_proj"), whose `.bias` must be there exactly if it
+    /// `hasBias`.
+    /// - Throws: `ModelError` naming the tensor.
+    mutating func linear(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false
+    ) throws -> Linear {
+        let place = try place(path, rows, columns, hasBias: hasBias)
+        multiplied.insert(place)
+        return Linear(
+            place: place, rows: rows, columns: columns,
+            bias: hasBias ? try vector(path + ".bias", rows) : nil)
+    }
+
+    /// The embedding's matrix as a linear layer.
+    mutating func linear(tiedTo embedding: Embedding) -> Linear {
+        multiplied.insert(embedding.place)
+        return Linear(
+            place: embedding.place, rows: embedding.rows, columns: embedding.columns, bias: nil)
+    }
+
+    /// The tensor [count] of this name.
+    /// - Throws: `ModelError` naming it, also if a value is not finite.
+    func vector(_ name: String, _ count: Int) throws -> [Float] {
+        try store.vector(name, count: count).finiteFloats()
+    }
+
+    private mutating func place(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> Int {
+        plan.add(
+            path,
+            try store.linear(
+                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+    }
+}
