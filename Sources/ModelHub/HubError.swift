@@ -1,7 +1,7 @@
 import Foundations
 
 /// Why a model is not to be had: what, of which repository or file, and what would help.
-package struct HubError: Error, Equatable, Sendable, CustomStringConvertible, ExplainedError {
+package struct HubError: Fault, CustomStringConvertible {
     package enum Kind: String, Sendable {
         /// The name means no model.
         case badName
@@ -21,15 +21,14 @@ package struct HubError: Error, Equatable, Sendable, CustomStringConvertible, Ex
 
     package let kind: Kind
     /// The repository or path at fault.
-    package let place: String
-    package let message: Message
+    package let place: String?
+    package let text: Message
 
     package init(_ kind: Kind, _ place: String, _ message: Message) {
         self.kind = kind
         self.place = place
-        self.message = message
+        text = message
     }
 
-    package var explanation: Message { "\(place): \(message)" }
     package var description: String { explanation.text }
 }

@@ -22,7 +22,7 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
     public let kind: Kind
     /// The file at fault, as the user named it, where there is one.
     public let path: String?
-    private let text: Message
+    package let text: Message
     public var message: String { text.text }
 
     /// - Parameters:
@@ -42,6 +42,6 @@ public struct ModelError: Error, Equatable, CustomStringConvertible {
     public var description: String { explanation.text }
 }
 
-extension ModelError: ExplainedError {
-    package var explanation: Message { path.map { "\($0): \(text)" } ?? text }
+extension ModelError: Fault {
+    package var place: String? { path }
 }

@@ -3,38 +3,36 @@ import BatchPipeline
 import ModelHub
 import PhiModel
 
-/// Errors that know how the program should end.
-protocol ExitCoding {
-    /// As sysexits has it.
-    var exitStatus: Int32 { get }
-}
-
-extension JobError: ExitCoding {
-    var exitStatus: Int32 {
-        switch kind {
-        case .usage: return 64
-        case .badJob: return 65
-        case .missingInput: return 66
-        case .cannotWrite: return 73
-        case .inputOutput: return 74
+/// How the program ends for each kind of error: the one place that says so.
+enum ExitStatus {
+    /// As sysexits has it; 70 for what is nobody's fault but ours.
+    static func of(_ error: any Error) -> Int32 {
+        switch error {
+        case let error as JobError: of(error.kind)
+        case let error as StoreError: of(error.kind)
+        case let error as HubError: error.kind == .files ? 74 : 69
+        case is ModelError: 69
+        default: 70
         }
     }
-}
 
-extension StoreError: ExitCoding {
-    var exitStatus: Int32 { exitCode }
-}
-
-extension ModelError: ExitCoding {
-    var exitStatus: Int32 { 69 }
-}
-
-extension HubError: ExitCoding {
-    var exitStatus: Int32 {
+    private static func of(_ kind: JobError.Kind) -> Int32 {
         switch kind {
-        case .badName: 64
-        case .files: 74
-        case .missing, .forbidden, .network, .damaged, .offline: 69
+        case .usage: 64
+        case .badJob: 65
+        case .missingInput: 66
+        case .cannotWrite: 73
+        case .inputOutput: 74
+        }
+    }
+
+    private static func of(_ kind: StoreError.Kind) -> Int32 {
+        switch kind {
+        case .mismatch, .wouldLose: 65
+        case .cannotCreate: 73
+        case .io, .closedStream: 74
+        case .locked: 75
+        case .interrupted: 130
         }
     }
 }
@@ -59,7 +57,7 @@ enum Failure {
             throw code
         } catch {
             Console.report(error)
-            throw ExitCode(status(of: error))
+            throw ExitCode(ExitStatus.of(error))
         }
     }
 
@@ -71,5 +69,4 @@ enum Failure {
         return JobError(.usage, isWhole ? text : text + ".")
     }
 
-    static func status(of error: any Error) -> Int32 { (error as? any ExitCoding)?.exitStatus ?? 70 }
 }

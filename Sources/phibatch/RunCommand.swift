@@ -91,7 +91,7 @@ struct RunCommand: ParsableCommand {
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
                 console.error("what was done is kept in \(journal)\(advice)")
             }
-            throw ExitCode(Failure.status(of: error))
+            throw ExitCode(ExitStatus.of(error))
         }
         signals.runHasEnded(outcome.status)
         let summary = Summary(job: job.settings, outcome: outcome, journal: session.journal)

@@ -20,7 +20,7 @@ public struct JobError: Error, Equatable, CustomStringConvertible {
     public let kind: Kind
     /// Where: `job.yaml:3`, or a file's name.
     public let place: String?
-    private let text: Message
+    package let text: Message
     public var message: String { text.text }
 
     /// - Parameters:
@@ -40,6 +40,4 @@ public struct JobError: Error, Equatable, CustomStringConvertible {
     public var description: String { explanation.text }
 }
 
-extension JobError: ExplainedError {
-    package var explanation: Message { place.map { "\($0): \(text)" } ?? text }
-}
+extension JobError: Fault {}

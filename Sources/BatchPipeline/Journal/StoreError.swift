@@ -21,7 +21,7 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
 
     public let kind: Kind
     public let path: String
-    private let text: Message
+    package let text: Message
     public var message: String { text.text }
     /// The errno behind it, where there is one.
     public let code: Int32?
@@ -67,20 +67,9 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
                 + "damaged is done anew.")
     }
 
-    /// The exit code that sysexits gives this.
-    package var exitCode: Int32 {
-        switch kind {
-        case .cannotCreate: 73
-        case .io, .closedStream: 74
-        case .locked: 75
-        case .mismatch, .wouldLose: 65
-        case .interrupted: 130
-        }
-    }
-
     public var description: String { explanation.text }
 }
 
-extension StoreError: ExplainedError {
-    package var explanation: Message { "\(path): \(text)" }
+extension StoreError: Fault {
+    package var place: String? { path }
 }

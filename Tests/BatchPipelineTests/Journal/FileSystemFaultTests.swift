@@ -97,7 +97,7 @@ import Testing
                         #expect(error.message.contains(ErrorCode.text(code)), what)
                         #expect(error.code == code, what)
                     }
-                    #expect([73, 74].contains(error.exitCode), what)
+                    #expect([.cannotCreate, .io].contains(error.kind), what)
                 }
                 // The output is the old one or the new one, and never anything else.
                 if folder.has("out.jsonl") {
@@ -156,16 +156,16 @@ import Testing
         let missing = #expect(throws: StoreError.self) {
             try JournalStore(output: folder.path("no/out.jsonl"), fingerprint: testFingerprint)
         }
-        #expect(missing?.exitCode == 73)
+        #expect(missing?.kind == .cannotCreate)
         #expect(missing?.description.contains("no/out.jsonl") == true)
         let notFile = #expect(throws: StoreError.self) {
             try JournalStore(output: folder.url.path, fingerprint: testFingerprint)
         }
-        #expect(notFile?.exitCode == 73)
+        #expect(notFile?.kind == .cannotCreate)
         let device = #expect(throws: StoreError.self) {
             try JournalStore(output: "/dev/null", fingerprint: testFingerprint)
         }
-        #expect(device?.exitCode == 73)
+        #expect(device?.kind == .cannotCreate)
     }
 
     @Test func aFolderThatGoesAwayIsNoticedAtTheNextSync() throws {
@@ -176,7 +176,7 @@ import Testing
         try store.append(line.result, key: line.key, position: 0)
         try FileManager.default.removeItem(at: folder.url)
         let error = #expect(throws: StoreError.self) { try store.sync() }
-        #expect(error?.exitCode == 74)
+        #expect(error?.kind == .io)
         try store.suspend()
     }
 

@@ -43,7 +43,7 @@ private final class OtherProcess {
         let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
         let pid = other.process.processIdentifier
         let error = #expect(throws: StoreError.self) { try openStore(folder) }
-        #expect(error?.exitCode == 75)
+        #expect(error?.kind == .locked)
         #expect(error?.message.contains("process \(pid) on there") == true)
         let running = try JobStatus.read(output: folder.path("out.jsonl"))
         #expect(running.state == .running)

@@ -127,7 +127,7 @@ import Testing
         let error = #expect(throws: StoreError.self) {
             try openStore(folder, prunes: true, system: FaultyFileSystem(refusing: [.probe: code]))
         }
-        #expect(error?.exitCode == 73 && error?.message.contains(ErrorCode.text(code)) == true)
+        #expect(error?.kind == .cannotCreate && error?.message.contains(ErrorCode.text(code)) == true)
         #expect(error?.message.contains("can't be replaced") == true, "\(error.debugDescription)")
         #expect(try folder.names == ["out.jsonl"] && folder.bytes("out.jsonl") == before)
     }
@@ -156,7 +156,7 @@ import Testing
                 #expect(try folder.names == [name])
             } else {
                 let error = #expect(throws: StoreError.self) { try open() }
-                #expect(error?.exitCode == 73, "\(error.debugDescription)")
+                #expect(error?.kind == .cannotCreate, "\(error.debugDescription)")
             }
         }
     }

@@ -17,7 +17,7 @@ import Testing
             let error = #expect(throws: StoreError.self, "\(what)") {
                 try openStore(folder, restart: restart)
             }
-            #expect(error?.exitCode == 65, "\(what): \(error.debugDescription)")
+            #expect(error?.kind == .mismatch, "\(what): \(error.debugDescription)")
             #expect(
                 error?.message.contains("left as it is; move it away") == true, "\(error.debugDescription)")
             #expect(error?.path == folder.path(what), "\(what)")
@@ -104,7 +104,7 @@ import Testing
             let folder = try TestFolder()
             let file = try RunFile.create(folder.path("out.jsonl." + name), in: system)
             let error = #expect(throws: StoreError.self) { try openStore(folder) }
-            #expect(error?.exitCode == 75, "\(name): \(error.debugDescription)")
+            #expect(error?.kind == .locked, "\(name): \(error.debugDescription)")
             #expect(try file.isInPlace())
         }
     }
@@ -116,7 +116,7 @@ import Testing
         let store = try openStore(folder)
         try folder.write("precious".utf8, to: name)
         let error = #expect(throws: StoreError.self) { try TestRun(lines: Self.lines).run(store) }
-        #expect(error?.exitCode == 74 && error?.path == folder.path(name), "\(error.debugDescription)")
+        #expect(error?.kind == .io && error?.path == folder.path(name), "\(error.debugDescription)")
         try store.suspend()
         #expect(try folder.text(name) == "precious")
         try FileManager.default.removeItem(atPath: folder.path(name))

@@ -88,7 +88,7 @@ import Testing
 
     @Test(arguments: [
         ("tokenizer_config.json", "{", "not valid JSON"),
-        ("tokenizer_config.json", "[]", "must hold a JSON object"),
+        ("tokenizer_config.json", "[]", "is a list, not an object"),
         ("tokenizer_config.json", #"{"chat_template": 5}"#, "'chat_template' has a wrong type"),
         ("tokenizer_config.json", #"{"chat_template": [{"name": "default"}]}"#, "template' is missing"),
         ("tokenizer_config.json", #"{"chat_template": "x", "eos_token": 7}"#, "'eos_token' has a wrong type"),
