@@ -49,6 +49,7 @@ let package = Package(
             name: "Foundations",
             dependencies: [
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
@@ -58,7 +59,10 @@ let package = Package(
             swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
-            dependencies: ["BatchEngine", "CPhiKernels", "Foundations"],
+            dependencies: [
+                "BatchEngine", "CPhiKernels", "Foundations",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: fuzzed),
         .target(
             name: "ModelHub",
@@ -76,6 +80,7 @@ let package = Package(
             dependencies: [
                 "BatchEngine", "Foundations", "PhiModel",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],

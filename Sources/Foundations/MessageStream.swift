@@ -1,3 +1,4 @@
+import DequeModule
 import Foundation
 
 /// Lines for people on a descriptor, mostly stderr. It may be a pipe that nobody reads at the moment, and a job
@@ -18,7 +19,7 @@ package final class MessageStream: @unchecked Sendable {
     private let lock = NSLock()
     // All below is guarded by `lock`.
     /// What is still to be written. Of the first some may be out already.
-    private var waiting: [(bytes: ArraySlice<UInt8>, weight: Weight)] = []
+    private var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
     private var leftOut = 0
     /// Whether the last line is one that is drawn over.
     private var isDrawn = false

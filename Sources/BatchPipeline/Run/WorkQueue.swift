@@ -1,3 +1,4 @@
+import DequeModule
 import Foundation
 
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead.
@@ -14,8 +15,7 @@ final class WorkQueue: @unchecked Sendable {
     private let countLimit: Int
     private let weightLimit: Int
     // All below is guarded by `condition`.
-    private var items: [Work] = []
-    private var head = 0
+    private var items: Deque<Work> = []
     private var weight = 0
     private var isFinished = false
     private var isClosed = false
@@ -30,7 +30,7 @@ final class WorkQueue: @unchecked Sendable {
     func push(_ work: Work) -> Bool {
         condition.lock()
         defer { condition.unlock() }
-        while !isClosed, items.count - head > 0, items.count - head >= countLimit || weight >= weightLimit {
+        while !isClosed, !items.isEmpty, items.count >= countLimit || weight >= weightLimit {
             condition.wait()
         }
         guard !isClosed else { return false }
@@ -53,7 +53,7 @@ final class WorkQueue: @unchecked Sendable {
     func fail(_ error: any Error) {
         condition.lock()
         items = []
-        (head, weight) = (0, 0)
+        weight = 0
         condition.unlock()
         finish(error)
     }
@@ -71,16 +71,10 @@ final class WorkQueue: @unchecked Sendable {
     func pop(patience: TimeInterval) throws -> Answer {
         condition.lock()
         defer { condition.unlock() }
-        if head == items.count, !isFinished, patience > 0 {
+        if items.isEmpty, !isFinished, patience > 0 {
             _ = condition.wait(until: Date(timeIntervalSinceNow: patience))
         }
-        if head < items.count {
-            let work = items[head]
-            head += 1
-            if head >= countLimit || head == items.count {
-                items.removeFirst(head)
-                head = 0
-            }
+        if let work = items.popFirst() {
             weight -= work.weight
             condition.broadcast()
             return .work(work)

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// The answers to many prompts, in the prompts' order. They are generated together.
 ///
 /// Prompts are taken as answers are read: a few more than run together are under way, so neither prompts nor
@@ -10,7 +12,7 @@ public struct AnswerList<Prompts: Sequence<Prompt> & Sendable>: AsyncSequence, S
         let parameters: AnswerParameters
         var prompts: Prompts.Iterator
         /// Oldest first.
-        var open: [AnswerHold] = []
+        var open: Deque<AnswerHold> = []
 
         /// - Throws: `ModelError` of the first prompt that can't be served, or `CancellationError`.
         public mutating func next() async throws -> Answer? {

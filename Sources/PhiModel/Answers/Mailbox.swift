@@ -1,10 +1,11 @@
+import DequeModule
 import Foundation
 
 /// Hands things from any thread to one that waits for them, in order.
 final class Mailbox<Item>: @unchecked Sendable {
     private let condition = NSCondition()
     // All below is guarded by `condition`.
-    private var items: [Item] = []
+    private var items: Deque<Item> = []
     private var isClosed = false
 
     /// Not to be called after `close`.
