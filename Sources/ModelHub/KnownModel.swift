@@ -11,8 +11,6 @@ package struct KnownModel: Sendable, Hashable {
     /// In tokens.
     package let contextLength: Int
     package let licence: String
-    /// Tokens that end an answer, besides those that the model's own files name: some conversions leave them out.
-    package let extraEndOfSequence: [String]
 
     /// About what its files take, in bytes: 4-bit weights in groups of 64 with a scale and a bias of 16 bits each.
     package var expectedBytes: Int {
@@ -31,8 +29,7 @@ extension KnownModel {
             KnownModel(
                 name: bits == family.precisions[0].bits ? family.name : "\(family.name)-\(bits)bit",
                 repository: "mlx-community/\(repository)", parameters: family.parameters, bits: bits,
-                contextLength: family.contextLength, licence: "MIT",
-                extraEndOfSequence: family.extraEndOfSequence)
+                contextLength: family.contextLength, licence: "MIT")
         }
     }
 
@@ -48,44 +45,40 @@ extension KnownModel {
         var name: String
         var parameters: Double
         var contextLength: Int
-        var extraEndOfSequence: [String]
         /// The usual one first.
         var precisions: [(bits: Int, repository: String)]
     }
 
     private static let families = [
         Family(
-            name: "phi-2", parameters: 2.78, contextLength: 2048, extraEndOfSequence: [],
+            name: "phi-2", parameters: 2.78, contextLength: 2048,
             precisions: [(4, "phi-2-hf-4bit-mlx")]),
         Family(
-            name: "phi-3-mini-4k", parameters: 3.82, contextLength: 4096, extraEndOfSequence: ["<|end|>"],
+            name: "phi-3-mini-4k", parameters: 3.82, contextLength: 4096,
             precisions: [(4, "Phi-3-mini-4k-instruct-4bit"), (8, "Phi-3-mini-4k-instruct-8bit")]),
         Family(
             name: "phi-3-mini-128k", parameters: 3.82, contextLength: 131_072,
-            extraEndOfSequence: ["<|end|>"],
             precisions: [(4, "Phi-3-mini-128k-instruct-4bit"), (8, "Phi-3-mini-128k-instruct-8bit")]),
         Family(
-            name: "phi-3.5-mini", parameters: 3.82, contextLength: 131_072, extraEndOfSequence: ["<|end|>"],
+            name: "phi-3.5-mini", parameters: 3.82, contextLength: 131_072,
             precisions: [(4, "Phi-3.5-mini-instruct-4bit"), (8, "Phi-3.5-mini-instruct-8bit")]),
         Family(
-            name: "phi-3.5-moe", parameters: 41.9, contextLength: 131_072, extraEndOfSequence: ["<|end|>"],
+            name: "phi-3.5-moe", parameters: 41.9, contextLength: 131_072,
             precisions: [(4, "Phi-3.5-MoE-instruct-4bit")]),
         Family(
-            name: "phi-3-medium", parameters: 13.96, contextLength: 4096, extraEndOfSequence: ["<|end|>"],
+            name: "phi-3-medium", parameters: 13.96, contextLength: 4096,
             precisions: [(4, "Phi-3-medium-4k-instruct-4bit"), (8, "Phi-3-medium-4k-instruct-8bit")]),
         Family(
             name: "phi-3-medium-128k", parameters: 13.96, contextLength: 131_072,
-            extraEndOfSequence: ["<|end|>"],
             precisions: [(4, "Phi-3-medium-128k-instruct-4bit"), (8, "Phi-3-medium-128k-instruct-8bit")]),
         Family(
-            name: "phi-4", parameters: 14.66, contextLength: 16_384, extraEndOfSequence: ["<|im_end|>"],
+            name: "phi-4", parameters: 14.66, contextLength: 16_384,
             precisions: [(4, "phi-4-4bit"), (8, "phi-4-8bit")]),
         Family(
-            name: "phi-4-mini", parameters: 3.84, contextLength: 131_072, extraEndOfSequence: ["<|end|>"],
+            name: "phi-4-mini", parameters: 3.84, contextLength: 131_072,
             precisions: [(4, "Phi-4-mini-instruct-4bit"), (8, "Phi-4-mini-instruct-8bit")]),
         Family(
             name: "phi-4-mini-reasoning", parameters: 3.84, contextLength: 131_072,
-            extraEndOfSequence: ["<|end|>"],
             precisions: [(4, "Phi-4-mini-reasoning-4bit"), (8, "Phi-4-mini-reasoning-8bit")]),
     ]
 }

@@ -20,7 +20,7 @@ struct BenchCommand: ParsableCommand {
               phibatch bench --kernels
             """)
 
-    @Option(help: "The model folder.")
+    @Option(help: "The model: a folder or a name.")
     var model: String?
 
     @Flag(help: "Single products instead of a model: each kernel variant, at Phi-3-mini's shapes.")
@@ -53,7 +53,7 @@ struct BenchCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if (model == nil) != kernels { throw ValidationError("Give either --model FOLDER or --kernels.") }
+        if (model == nil) != kernels { throw ValidationError("Give either --model MODEL or --kernels.") }
         if kernels && json { throw ValidationError("--json goes with --model only.") }
         if batches == nil { throw ValidationError("--batch takes numbers like 1,8,32.") }
         for (name, value) in [
@@ -75,7 +75,8 @@ struct BenchCommand: ParsableCommand {
             console.progress("loading")
             let start = ContinuousClock.now
             let engine = try PhiEngine(
-                folder: model, options: EngineOptions(threads: threads, cache: .standard()))
+                folder: ModelFetch.folder(model), options: EngineOptions(threads: threads, cache: .standard())
+            )
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
             let probe = try LimitProbe(of: engine)

@@ -24,6 +24,12 @@ struct ModelFetch {
         return try fetch(id)
     }
 
+    /// For the commands besides `run`: of a name, or a path from the working directory on.
+    /// - Throws: `HubError`.
+    static func folder(_ name: String) throws -> String {
+        try ModelFetch(console: Console(isQuiet: false), isOffline: false).folder(name, path: name)
+    }
+
     /// Fetches a repository, or what of it is missing or has changed.
     /// - Throws: `HubError`.
     func fetch(_ id: RepositoryID) throws -> String {

@@ -17,7 +17,7 @@ struct PerplexityCommand: ParsableCommand {
               phibatch perplexity --model models/smollm2-demo text.txt
             """)
 
-    @Option(help: "The model folder.")
+    @Option(help: "The model: a folder or a name.")
     var model: String
 
     @Option(help: "Tokens of a window.")
@@ -55,7 +55,7 @@ struct PerplexityCommand: ParsableCommand {
                 throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
             let engine = try PhiEngine(
-                folder: model,
+                folder: ModelFetch.folder(model),
                 options: EngineOptions(threads: threads, kvPrecision: kv.engineValue, cache: .standard()))
             guard let codec = engine.codec else {
                 throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")

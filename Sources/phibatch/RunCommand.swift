@@ -10,7 +10,7 @@ struct RunCommand: ParsableCommand {
         abstract: "Run a job: prompts in, results out.",
         usage: """
             phibatch run [<job file>] [--<setting> <value> ...] [--restart]
-                   [--prune] [--wait] [--quiet]
+                   [--prune] [--wait] [--offline] [--quiet]
             """,
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
@@ -25,6 +25,8 @@ struct RunCommand: ParsableCommand {
             whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
             it enforces: a line's own temperature, top_p, top_k, min_p, penalties and logit_bias count only where \
             the job sets none.
+
+            A model that is named and not on this machine is fetched first, into Hugging Face's cache.
 
             Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
             by their number) and content: of an edited input only what is changed or new is done. A finished output \
@@ -54,6 +56,9 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
+    @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
+    var offline = false
+
     @OptionGroup var options: JobOptions
 
     func run() throws {
@@ -61,12 +66,15 @@ struct RunCommand: ParsableCommand {
             var job = try BatchJob(options.settings())
             (job.restarts, job.prunes, job.waits) = (restart, prune, wait)
             job.cache = .standard()
-            try run(job)
+            let console = Console(isQuiet: quiet)
+            let (name, path) = (job.settings.modelName, job.settings.model)
+            job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
+                name ?? path, path: path)
+            try run(job, console)
         }
     }
 
-    private func run(_ job: BatchJob) throws {
-        let console = Console(isQuiet: quiet)
+    private func run(_ job: BatchJob, _ console: Console) throws {
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         let log = Logger(label: "phibatch")
         var job = job

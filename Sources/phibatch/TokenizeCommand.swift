@@ -15,7 +15,7 @@ struct TokenizeCommand: ParsableCommand {
               echo '{"text": "Hello!"}' | phibatch tokenize --model models/phi-4-mini
             """)
 
-    @Option(help: "Model folder.")
+    @Option(help: "The model: a folder or a name.")
     var model: String
 
     @Flag(help: "The other way: from ids to text.")
@@ -36,9 +36,10 @@ struct TokenizeCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             signal(SIGPIPE, SIG_IGN)
-            try ModelFolder.checkLinks(model)
-            guard let codec = try TextCodec(folder: model) else {
-                throw ModelError(.missing, path: model, "the folder has no tokenizer.json.")
+            let folder = try ModelFetch.folder(model)
+            try ModelFolder.checkLinks(folder)
+            guard let codec = try TextCodec(folder: folder) else {
+                throw ModelError(.missing, path: folder, "the folder has no tokenizer.json.")
             }
             let lines = TokenizeLines(
                 codec: codec,

@@ -57,7 +57,7 @@ struct RunCommandTests {
         (["job.yaml", "--output", "model"], 73, "model: is a folder"),
         (["job.yaml", "--output", "in.jsonl/out"], 73, "in.jsonl: is not a folder"),
         (["job.yaml", "--output", "in.jsonl"], 65, "overwrite the input"),
-        (["job.yaml", "--model", "none"], 69, "none: there is no such model folder."),
+        (["job.yaml", "--model", "none"], 69, "none: there is no such folder, and no such model."),
         (["job.yaml"], 69, "model: is no model folder: it has no config.json."),
     ])
     func badJobsNeverStart(arguments: [String], status: Int32, message: String) throws {

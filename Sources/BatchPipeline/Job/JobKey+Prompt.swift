@@ -1,8 +1,12 @@
 /// What a job reads and writes, and what it asks the model.
 extension JobKey {
     package static let files = [
-        JobKey("model", "FOLDER", "model folder (required)") { job, value throws(SettingProblem) in
+        JobKey(
+            "model", "MODEL",
+            "a name of \"phibatch models\", org/name on Hugging Face, or a folder (required)"
+        ) { job, value throws(SettingProblem) in
             job.model = try value.path()
+            job.modelName = try? value.string()
         },
         JobKey(
             "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)", kind: .list

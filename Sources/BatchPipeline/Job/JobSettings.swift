@@ -44,6 +44,8 @@ public enum FailureLimit: Sendable, Equatable {
 public struct JobSettings: Sendable, Equatable {
     /// The model's folder.
     public var model: String = ""
+    /// The model as it is written, where that may be a name and no path.
+    package var modelName: String?
     /// Files of prompts, one JSON object a line; "-" is stdin.
     public var input: [String] = []
     /// The file of results; "-" is stdout.

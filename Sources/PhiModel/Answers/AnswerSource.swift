@@ -28,10 +28,13 @@ final class AnswerSource: RequestSource {
     }
 
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        throw ModelError(
-            .malformed,
-            "the logits after \(sequence.tokens.count) tokens of the answer are not finite: the model's weights are "
-                + "damaged.")
+        let place: Message = "after \(sequence.tokens.count) tokens of the answer"
+        switch fault {
+        case .notFinite:
+            throw ModelError(
+                .malformed, "the logits \(place) are not finite: the model's weights are damaged.")
+        case .nothingAllowed: throw ModelError(.badRequest, "the constraint allows no token \(place).")
+        }
     }
 
     func refused(_ request: Request, _ refusal: Refusal) throws {

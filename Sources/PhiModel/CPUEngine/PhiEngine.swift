@@ -121,7 +121,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         sampler = Sampler(kernels: kernels)
         limits = ModelLimits(
             contextLength: shape.contextLength, vocabularySize: shape.vocabularySize,
-            endOfSequence: shape.endOfSequence)
+            endOfSequence: shape.endOfSequence.union(codec?.turnEnds ?? []))
     }
 
     /// Multiply-adds of the weight matrices in all steps so far.

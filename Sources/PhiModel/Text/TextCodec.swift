@@ -53,6 +53,12 @@ package struct TextCodec: Sendable {
         return try template.render(messages, addGenerationPrompt: true)
     }
 
+    /// The special tokens that end a turn of a Phi chat: Phi-3's and Phi-4-mini's, and Phi-4's. Some conversions
+    /// name only the end of a text as the end of a sequence, and answers would then go on by themselves.
+    package var turnEnds: [Int32] {
+        ["<|end|>", "<|im_end|>"].compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
+    }
+
     package func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
 
     package func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {

@@ -61,7 +61,7 @@ extension JobKey {
 
     private var completion: CompletionKind? {
         switch placeholder {
-        case "FOLDER": .directory
+        case "MODEL": .directory
         case "FILE": .file()
         default: nil
         }
