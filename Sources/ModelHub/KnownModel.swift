@@ -23,7 +23,7 @@ package struct KnownModel: Sendable, Hashable {
 }
 
 extension KnownModel {
-    /// By name; the embedded precision of each model first.
+    /// By name; the usual precision of each model first. Only models whose architecture is there.
     package static let all: [KnownModel] = families.flatMap { family in
         family.precisions.map { bits, repository in
             KnownModel(
@@ -51,9 +51,6 @@ extension KnownModel {
 
     private static let families = [
         Family(
-            name: "phi-2", parameters: 2.78, contextLength: 2048,
-            precisions: [(4, "phi-2-hf-4bit-mlx")]),
-        Family(
             name: "phi-3-mini-4k", parameters: 3.82, contextLength: 4096,
             precisions: [(4, "Phi-3-mini-4k-instruct-4bit"), (8, "Phi-3-mini-4k-instruct-8bit")]),
         Family(
@@ -62,9 +59,6 @@ extension KnownModel {
         Family(
             name: "phi-3.5-mini", parameters: 3.82, contextLength: 131_072,
             precisions: [(4, "Phi-3.5-mini-instruct-4bit"), (8, "Phi-3.5-mini-instruct-8bit")]),
-        Family(
-            name: "phi-3.5-moe", parameters: 41.9, contextLength: 131_072,
-            precisions: [(4, "Phi-3.5-MoE-instruct-4bit")]),
         Family(
             name: "phi-3-medium", parameters: 13.96, contextLength: 4096,
             precisions: [(4, "Phi-3-medium-4k-instruct-4bit"), (8, "Phi-3-medium-4k-instruct-8bit")]),

@@ -8,8 +8,8 @@ import Testing
         let known = try ModelName("phi-4-mini", path: "/none/phi-4-mini")
         #expect(known == .repository(try #require(RepositoryID("mlx-community/Phi-4-mini-instruct-4bit"))))
         #expect(known.known?.contextLength == 131_072)
-        let revision = try ModelName("phi-2@abc", path: "/none/phi-2@abc")
-        #expect(revision == .repository(try #require(RepositoryID("mlx-community/phi-2-hf-4bit-mlx@abc"))))
+        let revision = try ModelName("phi-4@abc", path: "/none/phi-4@abc")
+        #expect(revision == .repository(try #require(RepositoryID("mlx-community/phi-4-4bit@abc"))))
         let other = try ModelName("my-org/my-phi", path: "/none/my-org/my-phi")
         #expect(other == .repository(try #require(RepositoryID("my-org/my-phi"))))
         #expect(other.known == nil)
@@ -19,7 +19,7 @@ import Testing
         let folder = try TestFiles.folder()
         defer { TestFiles.remove(folder) }
         // Even one with a model's name: it is there.
-        #expect(try ModelName("phi-2", path: folder) == .folder(folder))
+        #expect(try ModelName("phi-4", path: folder) == .folder(folder))
         for text in ["./m", "../m", "/m", "m/", "~/m"] {
             #expect(try ModelName(text, path: "/none/\(text)") == .folder("/none/\(text)"))
         }
