@@ -1,4 +1,5 @@
 import BatchEngine
+import Foundations
 
 /// One request that somebody waits for, as a loop's source.
 final class AnswerSource: RequestSource {
