@@ -74,7 +74,7 @@ public final class ModelContainer: Sendable {
     public func answer(to prompt: Prompt, parameters: AnswerParameters = AnswerParameters()) async throws
         -> Answer
     {
-        try await ask(prompt, parameters, keepsParts: false).feed.whole()
+        try await ask(prompt, parameters, keepsParts: false).whole()
     }
 
     /// The answers to many prompts, generated together, in the prompts' order.

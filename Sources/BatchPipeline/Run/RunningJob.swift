@@ -54,6 +54,8 @@ public final class RunningJob: AsyncSequence, Sendable {
     ///   done until then is kept.
     public var outcome: RunOutcome {
         get async throws {
+            // To let it go is to stop it.
+            defer { withExtendedLifetime(self) {} }
             var version = 0
             while let (next, _) = await state.next(after: version) { version = next }
             guard let result = state.result else { preconditionFailure("no more progress means an end") }

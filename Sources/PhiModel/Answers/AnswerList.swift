@@ -19,8 +19,7 @@ public struct AnswerList<Prompts: Sequence<Prompt> & Sendable>: AsyncSequence, S
             while open.count < 4 * model.workers, let prompt = prompts.next() {
                 open.append(model.ask(prompt, parameters, keepsParts: false))
             }
-            guard !open.isEmpty else { return nil }
-            return try await open.removeFirst().feed.whole()
+            return try await open.popFirst()?.whole()
         }
     }
 

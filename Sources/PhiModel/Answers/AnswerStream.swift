@@ -9,7 +9,12 @@ public struct AnswerStream: AsyncSequence, Sendable {
         let hold: AnswerHold
 
         /// - Throws: `ModelError`, or `CancellationError`.
-        public mutating func next() async throws -> AnswerPart? { try await hold.feed.next() }
+        public mutating func next() async throws -> AnswerPart? {
+            // Its end would be the request's, and a release may come after its last use, which is before the wait.
+            let hold = hold
+            defer { withExtendedLifetime(hold) {} }
+            return try await hold.feed.next()
+        }
     }
 
     let hold: AnswerHold
@@ -32,4 +37,10 @@ final class AnswerHold: Sendable {
     }
 
     deinit { feed.cancel() }
+
+    /// The whole answer; held until it is there.
+    func whole() async throws -> Answer {
+        defer { withExtendedLifetime(self) {} }
+        return try await feed.whole()
+    }
 }

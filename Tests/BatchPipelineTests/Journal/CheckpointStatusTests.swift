@@ -96,7 +96,6 @@ import Testing
             try store.append(line.result, key: line.key, position: 0)
         }
         #expect(error?.kind == .closedStream)
-        #expect(error?.kind == .io)
         #expect(throws: StoreError.self) { try store.finish(count: 1) }
     }
 
