@@ -156,7 +156,9 @@ static void elementwise(const PhiKernels *k) {
     for (int i = 0; i < 6; i++) {
         const size_t n = lengths[i];
         k->rms_norm(x, y, 1e-5f, n, out), add(out, n * 4);
+        k->layer_norm(x, y, y + 1000 - n, 1e-5f, n, out), add(out, n * 4);
         k->silu_multiply(x, y, n, out), add(out, n * 4);
+        k->gelu(x, n, out), add(out, n * 4);
         float sum = k->exponentials(x, n, 90, 0.7f, out);
         add(&sum, 4), add(out, n * 4);
         size_t best = k->argmax(x, n);

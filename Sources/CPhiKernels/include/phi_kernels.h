@@ -165,12 +165,17 @@ typedef struct PhiKernels {
 
     // out[i] = x[i] / sqrt(mean(x^2) + eps) * weight[i]
     void (*rms_norm)(const float *x, const float *weight, float eps, size_t n, float *out);
+    // out[i] = (x[i] - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight[i] + bias[i]
+    void (*layer_norm)(const float *x, const float *weight, const float *bias, float eps, size_t n, float *out);
     // Quantizes row `token` of `to` from x [columns].
     void (*quantize)(const float *x, const PhiActivations *to, size_t token);
     // x[i] += y[i]
     void (*add)(float *x, const float *y, size_t n);
     // out[i] = up[i] * gate[i] / (1 + exp(-gate[i]))
     void (*silu_multiply)(const float *gate, const float *up, size_t n, float *out);
+    // out[i] = x[i] / 2 * (1 + tanh(u)) with u = sqrt(2/pi) * (x[i] + 0.044715 * x[i]^3), computed as
+    // x[i] / (1 + exp(-2u)). out may be x.
+    void (*gelu)(const float *x, size_t n, float *out);
     // Rotates the first 2*half elements of x: pairs (i, i + half).
     void (*rotate)(float *x, const float *cosines, const float *sines, size_t half);
     // Quantizes a head's query, n floats padded to dims, after a Walsh-Hadamard transform in pieces of the
