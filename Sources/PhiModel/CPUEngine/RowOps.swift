@@ -88,13 +88,23 @@ package final class RowOps: @unchecked Sendable {
         }
     }
 
-    /// Makes an input of all rows, and multiplies it by a matrix.
+    /// Makes an input of the rows that are kept, and multiplies it by a matrix.
     func matmul(_ linear: Linear, of source: RowInput) throws(ModelError) {
-        let matrix = weights[linear.place]
-        try prepare(source, for: matrix)
-        try projected.reserve(kept.count * linear.width)
-        projectedWidth = linear.width
-        multiply(by: matrix, into: projected)
+        try matmul([linear], of: source)
+    }
+
+    /// The same with some matrices, whose results come side by side. With more than one, `source` is a norm.
+    func matmul(_ linears: [Linear], of source: RowInput) throws(ModelError) {
+        precondition(linears.count == 1 || source.isNorm)
+        try prepare(source, for: weights[linears[0].place])
+        let offsets = linears.indices.map { linears[..<$0].reduce(0) { $0 + $1.rows } }
+        projectedWidth = linears.last.map { $0.width + offsets[linears.count - 1] } ?? 0
+        try projected.reserve(kept.count * projectedWidth)
+        for (linear, offset) in zip(linears, offsets) {
+            // What one writes past its rows, to a whole block, the next one overwrites.
+            if !input.fits(weights[linear.place]) { try prepare(.normed, for: weights[linear.place]) }
+            multiply(by: linear, into: projected.pointer + offset, stride: projectedWidth)
+        }
     }
 
     /// Attention of the queries, keys and values that the last matmul gave, in this order and each by heads.
@@ -128,15 +138,17 @@ package final class RowOps: @unchecked Sendable {
         precondition(head.width == logitsStride)
         try logitsBuffer.reserve(max(1, kept.count) * logitsStride)
         if kept.isEmpty { return }
-        let matrix = weights[head.place]
-        try prepare(source, for: matrix)
-        multiply(by: matrix, into: logitsBuffer)
+        try prepare(source, for: weights[head.place])
+        multiply(by: head, into: logitsBuffer.pointer, stride: logitsStride)
     }
 
-    private func multiply(by matrix: PackedMatrix, into out: Buffer<Float>) {
+    private func multiply(by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int) {
         times.rows += clock.lap()
-        input.multiply(rows: kept.count, into: out.pointer, kernels, pool)
-        multiplyAdds += kept.count * matrix.rows * matrix.columns
+        input.multiply(
+            rows: kept.count, by: weights[linear.place], bias: linear.bias, into: out, stride: stride,
+            kernels,
+            pool)
+        multiplyAdds += kept.count * linear.rows * linear.columns
         times.products += clock.lap()
     }
 
@@ -152,6 +164,17 @@ package final class RowOps: @unchecked Sendable {
                 kernels.rms_norm(hidden, weight, epsilon, shape.hiddenSize, out)
                 return UnsafePointer(out)
             }
+        case .layerNorm(let norm, let epsilon):
+            try normed.reserve(rowCount * shape.hiddenSize)
+            let normed = normed.pointer
+            setInput(matrix, shape.hiddenSize) { row, hidden, _ in
+                let out = normed + row * shape.hiddenSize
+                kernels.layer_norm(hidden, norm.weight, norm.bias, epsilon, shape.hiddenSize, out)
+                return UnsafePointer(out)
+            }
+        case .normed:
+            let (normed, width) = (normed.pointer, shape.hiddenSize)
+            setInput(matrix, width) { row, _, _ in UnsafePointer(normed + row * width) }
         case .attended:
             let (attended, width) = (attended.pointer, shape.attention.queryWidth)
             setInput(matrix, width) { row, _, _ in UnsafePointer(attended + row * width) }
@@ -164,6 +187,14 @@ package final class RowOps: @unchecked Sendable {
                 let gate = projected.pointer + index * projectedWidth
                 kernels.silu_multiply(gate, gate + width, width, normed + index * width)
                 return UnsafePointer(normed + index * width)
+            }
+        case .gelu:
+            precondition(!addsProjected)
+            let width = matrix.columns
+            setInput(matrix, width) { _, _, index in
+                let x = projected.pointer + index * projectedWidth
+                kernels.gelu(x, width, x)
+                return UnsafePointer(x)
             }
         }
     }

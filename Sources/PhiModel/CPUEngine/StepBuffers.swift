@@ -73,12 +73,17 @@ final class MatmulInput: @unchecked Sendable {
         }
     }
 
-    /// out [rows][stride] = x times the matrix prepared for; stride is its rows rounded up to 16.
+    /// Whether rows that were set can be multiplied by this matrix.
+    func fits(_ matrix: PackedMatrix) -> Bool {
+        self.matrix?.group == matrix.group && self.matrix?.columns == matrix.columns
+    }
+
+    /// out [rows][stride] = x times a matrix that fits, plus a bias [its rows]. Whole blocks of 16 are written.
     func multiply(
-        rows: Int, into out: UnsafeMutablePointer<Float>, _ kernels: PhiKernels, _ pool: ComputePool
+        rows: Int, by matrix: PackedMatrix, bias: [Float]?, into out: UnsafeMutablePointer<Float>,
+        stride: Int, _ kernels: PhiKernels, _ pool: ComputePool
     ) {
-        guard let matrix else { return }
-        let stride = matrix.blocks * 16
+        precondition(fits(matrix))
         let (isQuantized, layout, activations, floats) =
             (matrix.isQuantized, matrix.matrix, activations, floats.pointer)
         // Even numbers of blocks: neighbours share cache lines of the results.
@@ -91,6 +96,13 @@ final class MatmulInput: @unchecked Sendable {
                 } else {
                     kernels.linear_plain(
                         layout, floats, rows, out, stride, blocks.lowerBound, blocks.upperBound)
+                }
+            }
+            bias?.withUnsafeBufferPointer { bias in
+                let some = UnsafeBufferPointer(
+                    rebasing: bias[blocks.lowerBound * 16..<min(bias.count, blocks.upperBound * 16)])
+                for row in 0..<rows {
+                    kernels.add(out + row * stride + blocks.lowerBound * 16, some.baseAddress, some.count)
                 }
             }
         }

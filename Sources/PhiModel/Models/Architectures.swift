@@ -3,7 +3,8 @@ import Foundations
 /// All architectures there are, and the choice between them.
 package enum Architectures {
     static let all: [any Architecture.Type] = [
-        Phi3.self
+        Phi3.self,
+        Phi2.self,
     ]
 
     private static let maximumFileSize = 64 << 20

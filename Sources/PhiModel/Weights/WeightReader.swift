@@ -18,6 +18,12 @@ package struct Embedding: Sendable {
     let columns: Int
 }
 
+/// What LayerNorm multiplies by and then adds, [count] each.
+package struct LayerNorm: Sendable {
+    let weight: [Float]
+    let bias: [Float]
+}
+
 /// Finds a model's tensors and checks them against the shapes that the model needs, all before the first is packed:
 /// a bad model folder fails at once.
 package struct WeightReader {
@@ -63,6 +69,13 @@ package struct WeightReader {
     /// - Throws: `ModelError` naming it, also if a value is not finite.
     func vector(_ name: String, _ count: Int) throws -> [Float] {
         try store.vector(name, count: count).finiteFloats()
+    }
+
+    /// The norm at `path`, with a weight and a bias.
+    /// - Throws: as `vector`.
+    func layerNorm(_ path: String, _ count: Int) throws -> LayerNorm {
+        LayerNorm(
+            weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count))
     }
 
     private mutating func place(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> Int {

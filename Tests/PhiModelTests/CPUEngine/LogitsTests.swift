@@ -51,6 +51,12 @@ import Testing
             floats: .f32),
         .init(name: "shards-stale-index", layers: 3, shards: 3, staleIndex: true),
         .init(name: "sliding-window", slidingWindow: 24),
+        .init(
+            name: "phi-2-heads", model: .phi, hidden: 320, kvHeads: 4, intermediate: 512, partialRotary: 0.4),
+        .init(
+            name: "phi-2-mixed-bf16", model: .phi, hidden: 160, layers: 3, kvHeads: 1, intermediate: 320,
+            partialRotary: 0.4, bits: 8, group: 32,
+            overrides: ["k_proj": (4, 32), "v_proj": (0, 0), "fc2": (6, 64)], floats: .bf16),
     ]
 
     static let prompts: [[Int32]] = [

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes logits.json: golden logits of the checkpoints that LogitsTests writes, from Hugging Face
-# transformers in float32.
+# transformers in float32. What is in logits.json already stays: only new checkpoints are computed.
 #   Fixtures/make_logits.sh REFERENCE_LOGITS.py [PYTHON]
 # Run from the top folder. Needs pip install torch transformers numpy safetensors.
 set -e
@@ -9,21 +9,33 @@ python=${2:-python3}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 PHIBATCH_EXPORT_SYNTHETIC=$folder swift test -c release -Xswiftc -enable-testing --filter exportCheckpoints
-"$python" - "$folder" "$tool" "$python" > Tests/PhiModelTests/Fixtures/logits.json <<'PY'
+"$python" - "$folder" "$tool" "$python" Tests/PhiModelTests/Fixtures/logits.json <<'PY'
 import json, os, subprocess, sys
-folder, tool, python = sys.argv[1:]
-out = []
+folder, tool, python, goldens = sys.argv[1:]
+# The tool knows Phi-3 by name; for another model_type it gets that one's classes under the same names.
+start = """
+import json, runpy, sys, types, transformers
+if json.load(open(sys.argv[2] + "/config.json"))["model_type"] == "phi":
+    sys.modules["transformers"] = types.SimpleNamespace(
+        Phi3Config=transformers.PhiConfig, Phi3ForCausalLM=transformers.PhiForCausalLM)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+with open(goldens) as file:
+    lines = file.read().strip()[1:-1].split(",\n")
+known = {json.loads(line)["name"] for line in lines}
 for name in sorted(os.listdir(folder)):
     model = os.path.join(folder, name)
-    if not os.path.isdir(model):
+    if not os.path.isdir(model) or name in known:
         continue
     index = os.path.join(model, "model.safetensors.index.json")
-    run = subprocess.run([python, tool, model, "--ids-file", os.path.join(folder, "prompts.jsonl"), "--greedy", "8"],
+    run = subprocess.run([python, "-c", start, tool, model, "--ids-file", os.path.join(folder, "prompts.jsonl"), "--greedy", "8"],
                          check=True, capture_output=True, text=True)
     prompts = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     for p in prompts:
         p["logits"] = [round(x, 5) for x in p["logits"]]
         p["gaps"] = [round(x, 5) for x in p["gaps"]]
-    out.append({"name": name, "prompts": prompts})
-print("[" + ",\n".join(json.dumps(g, separators=(",", ":")) for g in out) + "]")
+    lines.append(json.dumps({"name": name, "prompts": prompts}, separators=(",", ":")))
+with open(goldens, "w") as file:
+    file.write("[" + ",\n".join(lines) + "]\n")
 PY

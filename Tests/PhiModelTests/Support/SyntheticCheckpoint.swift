@@ -9,8 +9,11 @@ struct SyntheticCheckpoint {
         case f32 = "F32"
     }
     enum Rope: String { case none, longrope, su }
+    /// By `model_type`.
+    enum Model: String { case phi3, phi }
 
     var name: String
+    var model = Model.phi3
     var hidden = 128
     var layers = 2
     var heads = 4
@@ -132,6 +135,10 @@ struct SyntheticCheckpoint {
             ]
         }
         var all = linear("model.embed_tokens", vocabulary, hidden, &random)
+        if model == .phi {
+            addPhi2(&all, &random)
+            return all
+        }
         for number in 0..<layers {
             let path = "model.layers.\(number)."
             all += norm(path + "input_layernorm")
@@ -145,6 +152,36 @@ struct SyntheticCheckpoint {
         all += norm("model.norm")
         if !tied { all += linear("lm_head", vocabulary, hidden, &random) }
         return all
+    }
+
+    /// All of Phi-2 but the embedding: norms and linear layers with biases.
+    private func addPhi2(_ all: inout [Tensor], _ random: inout Random) {
+        func vector(_ name: String, _ count: Int, _ range: ClosedRange<Double>) -> Tensor {
+            let values = (0..<count).map { _ in
+                range.lowerBound + (range.upperBound - range.lowerBound) * random.uniform()
+            }
+            return Tensor(name: name, type: floats.rawValue, shape: [count], data: encode(values))
+        }
+        func norm(_ path: String) {
+            all.append(vector(path + ".weight", hidden, 0.7...1.3))
+            all.append(vector(path + ".bias", hidden, -0.3...0.3))
+        }
+        func biased(_ path: String, _ rows: Int, _ columns: Int) {
+            all += linear(path, rows, columns, &random)
+            all.append(vector(path + ".bias", rows, -0.4...0.4))
+        }
+        for number in 0..<layers {
+            let path = "model.layers.\(number)."
+            norm(path + "input_layernorm")
+            biased(path + "self_attn.q_proj", heads * headDimension, hidden)
+            biased(path + "self_attn.k_proj", kvHeads * headDimension, hidden)
+            biased(path + "self_attn.v_proj", kvHeads * headDimension, hidden)
+            biased(path + "self_attn.dense", hidden, heads * headDimension)
+            biased(path + "mlp.fc1", intermediate, hidden)
+            biased(path + "mlp.fc2", hidden, intermediate)
+        }
+        norm("model.final_layernorm")
+        biased("lm_head", vocabulary, hidden)
     }
 
     private func configuration(_ tensors: [Tensor]) -> [String: Any] {
@@ -165,6 +202,15 @@ struct SyntheticCheckpoint {
             "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
             "sliding_window": slidingWindow.map { $0 as Any } ?? NSNull(), "quantization": quantization,
         ]
+        if model == .phi {
+            config["architectures"] = ["PhiForCausalLM"]
+            config["model_type"] = "phi"
+            config["hidden_act"] = "gelu_new"
+            config["layer_norm_eps"] = 1e-5
+            for key in ["rms_norm_eps", "sliding_window", "original_max_position_embeddings"] {
+                config[key] = nil
+            }
+        }
         if rope != .none {
             config["rope_scaling"] = [
                 "type": rope.rawValue,

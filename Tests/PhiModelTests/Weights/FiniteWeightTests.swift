@@ -10,7 +10,9 @@ import Testing
 @Suite struct FiniteWeightTests {
     private static let prompt: [Int32] = [5, 6, 7, 8, 9, 200, 17]
     /// Of every float type, quantized and not.
-    static let names = ["mixed-bits", "bits8-group32-bf16-tied", "all-plain-f16", "some-plain-bf16"]
+    static let names = [
+        "mixed-bits", "bits8-group32-bf16-tied", "all-plain-f16", "some-plain-bf16", "phi-2-mixed-bf16",
+    ]
 
     private struct Place {
         let folder: URL
