@@ -6,14 +6,17 @@ public struct AnswerStream: AsyncSequence, Sendable {
     public typealias Element = AnswerPart
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let hold: AnswerHold
+        /// Ends the request with the iteration.
+        let own: AnswerHold
+        /// The stream's: else a stream that only the loop had would end the request as the loop begins.
+        let stream: AnswerHold
 
         /// - Throws: `ModelError`, or `CancellationError`.
         public mutating func next() async throws -> AnswerPart? {
             // Its end would be the request's, and a release may come after its last use, which is before the wait.
-            let hold = hold
-            defer { withExtendedLifetime(hold) {} }
-            return try await hold.feed.next()
+            let holds = (own, stream)
+            defer { withExtendedLifetime(holds) {} }
+            return try await own.feed.next()
         }
     }
 
@@ -21,7 +24,7 @@ public struct AnswerStream: AsyncSequence, Sendable {
 
     /// The iteration's end is the request's, even if the stream itself stays.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(hold: AnswerHold(hold.feed, of: hold.model))
+        AsyncIterator(own: AnswerHold(hold.feed, of: hold.model), stream: hold)
     }
 }
 
