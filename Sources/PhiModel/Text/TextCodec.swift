@@ -53,10 +53,13 @@ package struct TextCodec: Sendable {
         return try template.render(messages, addGenerationPrompt: true)
     }
 
-    /// The special tokens that end a turn of a Phi chat: Phi-3's and Phi-4-mini's, and Phi-4's. Some conversions
-    /// name only the end of a text as the end of a sequence, and answers would then go on by themselves.
+    /// What ends a turn of a Phi chat: Phi-3's and Phi-4-mini's token, and Phi-4's. They are in the engine's identity.
+    static let turnEndNames = ["<|end|>", "<|im_end|>"]
+
+    /// Those of `turnEndNames` that are special tokens here. Some conversions name only the end of a text as the
+    /// end of a sequence, and answers would then go on by themselves.
     package var turnEnds: [Int32] {
-        ["<|end|>", "<|im_end|>"].compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
+        Self.turnEndNames.compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
     }
 
     package func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }

@@ -43,10 +43,12 @@ import Testing
             PhiEngine.identity(options).map { "\($0.name) \($0.value)" }
         }
         let version = "arithmetic \(PhiEngine.arithmeticVersion)"
-        #expect(identity(EngineOptions()) == [version, "kv int8"])
-        #expect(identity(EngineOptions(kvPrecision: .float16)) == [version, "kv f16"])
+        let ends = "ends <|end|> <|im_end|>"
+        #expect(identity(EngineOptions()) == [version, "kv int8", ends])
+        #expect(identity(EngineOptions(kvPrecision: .float16)) == [version, "kv f16", ends])
         #expect(
-            identity(EngineOptions(threads: 3, kvBudget: 1, kernels: "reference")) == [version, "kv int8"])
+            identity(EngineOptions(threads: 3, kvBudget: 1, kernels: "reference"))
+                == [version, "kv int8", ends])
     }
 
     private func texts() throws -> String {
