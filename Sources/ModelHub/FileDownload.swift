@@ -103,7 +103,7 @@ struct FileDownload {
         do {
             for try await chunk in body {
                 try Task.checkCancellation()
-                // A server that goes on behind the promised end is not asked why.
+                // A server that goes on after the promised end is not asked why.
                 let count = min(chunk.readableBytes, file.size - part.size)
                 try chunk.withUnsafeReadableBytes { bytes in
                     let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])

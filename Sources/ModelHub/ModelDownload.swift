@@ -43,7 +43,9 @@ package struct ModelDownload: Sendable {
     private var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        configuration.timeout = .init(connect: .seconds(10), read: .seconds(30))
+        configuration.timeout = .init(
+            connect: .nanoseconds(Int64(patience.connecting * 1e9)),
+            read: .nanoseconds(Int64(patience.silence * 1e9)))
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
         configuration.proxy = Proxy.ofEnvironment(hub: settings.endpoint)

@@ -18,6 +18,10 @@ struct Patience: Sendable {
     /// Seconds before the second try; doubled each time.
     var firstPause = 0.5
     var longestPause = 30.0
+    /// Seconds to wait for a connection.
+    var connecting = 10.0
+    /// Seconds without a byte, after which a request is given up.
+    var silence = 30.0
 
     static func isPassing(_ status: UInt) -> Bool { status == 408 || status == 429 || status >= 500 }
 

@@ -20,10 +20,12 @@ import Testing
 
     @discardableResult private func fetch(
         _ hub: TestHub, _ id: RepositoryID = TestHub.id, token: String? = nil, tries: Int = 4,
-        report: @escaping @Sendable (ModelDownload.Event) -> Void = { _ in }
+        silence: Double = 600, report: @escaping @Sendable (ModelDownload.Event) -> Void = { _ in }
     ) async throws -> String {
         var download = ModelDownload(settings: settings(hub, token: token))
-        download.patience = Patience(tries: tries, firstPause: 0.01, longestPause: 0.02)
+        // Requests are counted, so none may be given up because this process has to wait for a processor.
+        download.patience = Patience(
+            tries: tries, firstPause: 0.01, longestPause: 0.02, connecting: 600, silence: silence)
         return try await download.fetch(id, report: report)
     }
 
@@ -84,6 +86,18 @@ import Testing
         let starts = hub.store.requests.compactMap { $0.headers["range"] }
             .compactMap { Int($0.dropFirst("bytes=".count).dropLast()) }
         #expect(starts.count == 2 && starts[0] > 0 && starts[0] < starts[1])
+    }
+
+    @Test func silentConnectionsAreGivenUp() async throws {
+        var faults = TestHub.Faults()
+        faults.cuts = [100_000]
+        faults.goesSilent = true
+        let hub = try TestHub(faults: faults)
+        defer { cleaned(hub) }
+        // On a busy machine others may seem silent, too, and are tried again.
+        let model = try await fetch(hub, tries: 1000, silence: 2)
+        #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
+        #expect(hub.store.requests.filter { $0.method == "GET" }.count > 1)
     }
 
     @Test func earlierPartIsTakenUp() async throws {

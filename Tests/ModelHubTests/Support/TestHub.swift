@@ -16,6 +16,8 @@ final class TestHub: Sendable {
         var statuses: [Int] = []
         /// Bytes after which each answer with weights ends; each once.
         var cuts: [Int] = []
+        /// What is cut stays open, without another byte.
+        var goesSilent = false
         /// The weights' host sends other bytes than promised, so many times.
         var wrongBytes = 0
         /// The weights' host sends all where a part is asked for.
@@ -123,19 +125,19 @@ final class TestHub: Sendable {
         guard let path = request.path.dropFirst("/blob/".count).split(separator: "?").first,
             var body = files[String(path)]
         else { return .init(status: 404) }
-        let (cut, isWrong, ignoresRanges) = state.value.withLock { faults in
+        let (cut, isWrong, ignoresRanges, goesSilent) = state.value.withLock { faults in
             let cut = faults.cuts.isEmpty ? nil : faults.cuts.removeFirst()
             faults.wrongBytes -= 1
-            return (cut, faults.wrongBytes >= 0, faults.ignoresRanges)
+            return (cut, faults.wrongBytes >= 0, faults.ignoresRanges, faults.goesSilent)
         }
         if isWrong { body[body.count / 2] ^= 1 }
         guard let range = request.headers["range"], !ignoresRanges,
             let start = Int(range.dropFirst("bytes=".count).dropLast())
-        else { return .init(body: body, cutAfter: cut) }
+        else { return .init(body: body, cutAfter: cut, goesSilent: goesSilent) }
         guard start < body.count else { return .init(status: 416) }
         return .init(
             status: 206, headers: [("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")],
-            body: Array(body[start...]), cutAfter: cut)
+            body: Array(body[start...]), cutAfter: cut, goesSilent: goesSilent)
     }
 
     static func sha256(_ bytes: [UInt8]) -> String { FileHash.hexadecimal(SHA256.hash(data: bytes)) }

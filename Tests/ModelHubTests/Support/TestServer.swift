@@ -17,6 +17,8 @@ final class TestServer: Sendable {
         var body: [UInt8] = []
         /// Of the body so many bytes are sent, then the connection ends.
         var cutAfter: Int?
+        /// The connection does not end there: nothing more comes.
+        var goesSilent = false
     }
 
     private let group: MultiThreadedEventLoopGroup
@@ -91,6 +93,7 @@ final class TestServer: Sendable {
             guard answer.cutAfter == nil || request.method == "HEAD" else {
                 let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
                 context.flush()
+                if answer.goesSilent { return }
                 context.eventLoop.execute { loopBound.value.close(promise: nil) }
                 return
             }
