@@ -101,7 +101,12 @@ final class OutputWriter {
         } else {
             try place.replace(with: draft, lastLook: lastLook)
         }
-        if let record { try OutputRecord.put(record, inPlaceAt: place.paths, in: place.system) }
+        if let record {
+            try OutputRecord.put(record, inPlaceAt: place.paths, in: place.system)
+        } else {
+            // Of an earlier output in another format. Another's file of that name stays as it is.
+            try? RunFile.removeLeftover(place.paths.record, .record, in: place.system)
+        }
     }
 
     /// Removes what isn't in place; the draft of a record is needed once the output is.

@@ -89,6 +89,16 @@ import Testing
         #expect(try TestRun(lines: lines).run(again) == 1 && !again.didReplaceOutput)
     }
 
+    /// A record is removed with the output it is of, another's file of its name never.
+    @Test(arguments: [true, false]) func anotherFormatLeavesNoRecord(isOurs: Bool) throws {
+        let lines = TestLine.make(4)
+        let folder = try finished(lines)
+        if !isOurs { try folder.write("mine".utf8, to: "out.jsonl.record") }
+        try TestRun(lines: lines).run(openStore(folder, restart: true))
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
+        #expect(try folder.names.contains("out.jsonl.record") == !isOurs)
+    }
+
     /// As they stand in the output, even if they would not be written so today.
     @Test func keptResultsAreCopied() throws {
         let folder = try finished(TestLine.make(3))
