@@ -40,8 +40,7 @@ struct CheckReport {
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.key("fine")
-            writer.bool(isFine)
+            writer.bool("fine", isFine)
             for (name, number) in [
                 ("lines", found?.lines), ("different", found?.different),
                 ("first_different_line", found?.firstDifferent), ("without_sum", found?.unsummed),

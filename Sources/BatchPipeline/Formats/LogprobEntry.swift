@@ -58,22 +58,17 @@ extension LogprobEntry {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             Self.write(token, to: &writer)
-            writer.key("top_logprobs")
-            writer.array { writer in
+            writer.array("top_logprobs") { writer in
                 for token in top { writer.object { Self.write(token, to: &$0) } }
             }
         }
     }
 
     private static func write(_ token: Token, to writer: inout JSONWriter) {
-        writer.key("token")
-        writer.string(token.text)
-        writer.key("id")
-        writer.int(token.id)
-        writer.key("logprob")
-        writer.number(token.logprob)
-        writer.key("bytes")
-        writer.array { writer in for byte in token.bytes { writer.int(byte) } }
+        writer.string("token", token.text)
+        writer.int("id", token.id)
+        writer.number("logprob", token.logprob)
+        writer.array("bytes") { writer in for byte in token.bytes { writer.int(byte) } }
     }
 
     /// - Throws: `JSONFault` if something else stands there.

@@ -34,10 +34,8 @@ package struct NativeResults: SelfRecordingFormat {
             writer.object { writer in
                 writeHead(place, to: &writer)
                 timing = ResultCoding.write(result, to: &writer)
-                writer.key("line_hash")
-                writer.hex(place.key.contentHash)
-                writer.key("run")
-                writer.string(run.digest)
+                writer.hex("line_hash", place.key.contentHash)
+                writer.string("run", run.digest)
             }
             seal(writer.bytes, timing: timing, to: &output)
         }
@@ -59,13 +57,10 @@ package struct NativeResults: SelfRecordingFormat {
         }
 
         private func writeHead(_ place: ResultPlace, to writer: inout JSONWriter) {
-            writer.key("id")
-            writer.string(place.key.id)
-            writer.key("index")
-            writer.int(place.index)
+            writer.string("id", place.key.id)
+            writer.int("index", place.index)
             guard run.samples > 1 else { return }
-            writer.key("sample")
-            writer.int(place.key.sample)
+            writer.int("sample", place.key.sample)
         }
 
         /// Appends a line that has no sum yet, with its sum and a line feed.

@@ -24,36 +24,26 @@ enum ResultCoding {
     }
 
     private static func write(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
-        writer.key("text")
-        writer.string(completion.text)
+        writer.string("text", completion.text)
         writer.key("finish_reason")
         completion.finishReason.map { writer.string($0.rawValue) } ?? writer.null()
-        writer.key("usage")
-        writer.object { writer in
-            writer.key("prompt_tokens")
-            writer.int(completion.promptTokens)
-            writer.key("completion_tokens")
-            writer.int(completion.completionTokens)
+        writer.object("usage") { writer in
+            writer.int("prompt_tokens", completion.promptTokens)
+            writer.int("completion_tokens", completion.completionTokens)
         }
-        writer.key("seed")
-        writer.int(completion.seed)
+        writer.int("seed", completion.seed)
         if let tokens = completion.tokens {
-            writer.key("tokens")
-            writer.array { writer in for token in tokens { writer.int(token) } }
+            writer.array("tokens") { writer in for token in tokens { writer.int(token) } }
         }
         if let logprobs = completion.logprobs {
-            writer.key("logprobs")
-            writer.object { writer in
-                writer.key("content")
-                writer.array { writer in for entry in logprobs { entry.write(to: &writer) } }
+            writer.object("logprobs") { writer in
+                writer.array("content") { writer in for entry in logprobs { entry.write(to: &writer) } }
             }
         }
         if !completion.provenance.isEmpty {
-            writer.key("provenance")
-            writer.object { writer in
+            writer.object("provenance") { writer in
                 for part in completion.provenance {
-                    writer.key(part.name)
-                    writer.string(part.value)
+                    writer.string(part.name, part.value)
                 }
             }
         }
@@ -63,31 +53,22 @@ enum ResultCoding {
         writer.key("timing")
         let start = writer.bytes.count + 1
         writer.object { writer in
-            writer.key("queued")
-            writer.number(timing.queued)
-            writer.key("prefill")
-            writer.number(timing.prefill)
-            writer.key("decode")
-            writer.number(timing.decode)
-            writer.key("tokens_per_second")
-            writer.number(timing.tokensPerSecond)
+            writer.number("queued", timing.queued)
+            writer.number("prefill", timing.prefill)
+            writer.number("decode", timing.decode)
+            writer.number("tokens_per_second", timing.tokensPerSecond)
         }
         return start..<writer.bytes.count - 1
     }
 
     private static func write(_ failure: GenerationResult.Failure, _ writer: inout JSONWriter) {
-        writer.key("error")
-        writer.object { writer in
-            writer.key("code")
-            writer.string(failure.error.code.rawValue)
-            writer.key("message")
-            writer.string(failure.error.message)
+        writer.object("error") { writer in
+            writer.string("code", failure.error.code.rawValue)
+            writer.string("message", failure.error.message)
             if let file = failure.file {
-                writer.key("file")
-                writer.string(file)
+                writer.string("file", file)
             }
-            writer.key("line")
-            writer.int(failure.line)
+            writer.int("line", failure.line)
         }
     }
 }

@@ -36,27 +36,20 @@ enum InFlightFile {
 
     private static func header(_ progress: JobProgress, run: String) -> [UInt8] {
         SealedLine.make { writer in
-            writer.key("phibatch_inflight")
-            writer.int(version)
+            writer.int("phibatch_inflight", version)
             writer.key("progress")
             progress.write(to: &writer)
-            writer.key("run")
-            writer.string(run)
+            writer.string("run", run)
         }
     }
 
     private static func line(_ record: InFlightRecord) -> [UInt8] {
         SealedLine.make { writer in
-            writer.key("id")
-            writer.string(record.key.id)
-            writer.key("line_hash")
-            writer.hex(record.key.contentHash)
-            writer.key("logprobs")
-            writer.array { writer in for entry in record.logprobs { writer.string(entry) } }
-            writer.key("sample")
-            writer.int(record.key.sample)
-            writer.key("tokens")
-            writer.array { writer in for token in record.tokens { writer.int(token) } }
+            writer.string("id", record.key.id)
+            writer.hex("line_hash", record.key.contentHash)
+            writer.array("logprobs") { writer in for entry in record.logprobs { writer.string(entry) } }
+            writer.int("sample", record.key.sample)
+            writer.array("tokens") { writer in for token in record.tokens { writer.int(token) } }
         }
     }
 

@@ -36,18 +36,13 @@ package struct JobProgress: Sendable, Equatable {
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.key("completionTokensThisRun")
-            writer.int(completionTokensThisRun)
-            writer.key("doneThisRun")
-            writer.int(doneThisRun)
+            writer.int("completionTokensThisRun", completionTokensThisRun)
+            writer.int("doneThisRun", doneThisRun)
             if let resultsTotal {
-                writer.key("resultsTotal")
-                writer.int(resultsTotal)
+                writer.int("resultsTotal", resultsTotal)
             }
-            writer.key("savedAt")
-            writer.number(savedAt)
-            writer.key("startedAt")
-            writer.number(startedAt)
+            writer.number("savedAt", savedAt)
+            writer.number("startedAt", startedAt)
         }
     }
 }

@@ -38,12 +38,9 @@ struct JournalHeader {
     /// The sealed line with its line feed.
     func line() -> [UInt8] {
         SealedLine.make { writer in
-            writer.key("phibatch_journal")
-            writer.int(Self.version)
-            writer.key("uses_output")
-            writer.bool(usesOutput)
-            writer.key("fingerprint")
-            writer.array { writer in
+            writer.int("phibatch_journal", Self.version)
+            writer.bool("uses_output", usesOutput)
+            writer.array("fingerprint") { writer in
                 for part in fingerprint.parts {
                     writer.array { writer in
                         writer.string(part.name)

@@ -19,18 +19,13 @@ struct JournalRecord {
     var line: [UInt8] {
         SealedLine.make { writer in
             if repetition > 0 {
-                writer.key("repeat")
-                writer.int(repetition)
+                writer.int("repeat", repetition)
             }
-            writer.key("id")
-            writer.string(key.id)
-            writer.key("sample")
-            writer.int(key.sample)
+            writer.string("id", key.id)
+            writer.int("sample", key.sample)
             ResultCoding.write(result, to: &writer)
-            writer.key("line_hash")
-            writer.hex(key.contentHash)
-            writer.key("run")
-            writer.string(run)
+            writer.hex("line_hash", key.contentHash)
+            writer.string("run", run)
         }
     }
 
@@ -46,32 +41,21 @@ struct JournalRecord {
     ///   - keeps: whether the result's texts and lists are wanted; else they are read all the same, and forgotten.
     init?(_ line: UnsafeRawBufferPointer, keeps: Bool) {
         var reader = ResultCoding.Reader(keeps: keeps)
-        var (id, sample, repetition, hash, run): (String?, Int?, Int, UInt64?, String?) = (
-            nil, nil, 0, nil, nil
-        )
-        let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
-            try scanner.object { scanner, name in
-                if name.spells("sum") {
-                    try scanner.skip()
-                } else if name.spells("id") {
-                    id = try scanner.string()
-                } else if name.spells("sample") {
-                    sample = try scanner.count()
-                } else if name.spells("repeat") {
-                    repetition = try scanner.count()
-                } else if name.spells("line_hash") {
-                    hash = try scanner.hex()
-                } else if name.spells("run") {
-                    run = try scanner.string()
-                } else if try !reader.take(name, from: &scanner) {
-                    throw scanner.fault("a record has no such member")
-                }
+        var keyReader = WorkKeyReader()
+        var repetition = 0
+        var run: String?
+        let isRead = SealedLine.read(line) { scanner, name in
+            if name.spells("repeat") {
+                repetition = try scanner.count()
+            } else if name.spells("run") {
+                run = try scanner.string()
+            } else if try !keyReader.take(name, from: &scanner) {
+                return try reader.take(name, from: &scanner)
             }
+            return true
         }
-        guard isRead != nil, let id, let sample, let hash, let run, let result = reader.result else {
-            return nil
-        }
-        key = WorkKey(id: id, sample: sample, contentHash: hash)
+        guard isRead, let key = keyReader.key, let run, let result = reader.result else { return nil }
+        self.key = key
         self.repetition = repetition
         self.run = run
         self.result = result

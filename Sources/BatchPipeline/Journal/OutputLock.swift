@@ -134,12 +134,9 @@ package final class OutputLock {
             pid: Platform.processID, host: Platform.hostName, started: Date().ISO8601Format())
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("pid")
-            writer.int(holder.pid)
-            writer.key("host")
-            writer.string(holder.host)
-            writer.key("started")
-            writer.string(holder.started)
+            writer.int("pid", holder.pid)
+            writer.string("host", holder.host)
+            writer.string("started", holder.started)
         }
         do {
             try (writer.bytes + [0x0a]).withUnsafeBytes { try file.write($0, at: 0) }

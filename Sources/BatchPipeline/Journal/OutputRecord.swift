@@ -20,12 +20,9 @@ enum OutputRecord {
 
         var line: [UInt8] {
             SealedLine.make { writer in
-                writer.key("phibatch_record")
-                writer.int(OutputRecord.version)
-                writer.key("format")
-                writer.string(format)
-                writer.key("run")
-                writer.string(run)
+                writer.int("phibatch_record", OutputRecord.version)
+                writer.string("format", format)
+                writer.string("run", run)
             }
         }
     }
@@ -42,62 +39,44 @@ enum OutputRecord {
 
         var line: [UInt8] {
             SealedLine.make { writer in
-                writer.key("id")
-                writer.string(key.id)
-                writer.key("sample")
-                writer.int(key.sample)
+                writer.string("id", key.id)
+                writer.int("sample", key.sample)
                 if isFailed {
-                    writer.key("failed")
-                    writer.bool(true)
+                    writer.bool("failed", true)
                 }
-                writer.key("completion_tokens")
-                writer.int(completionTokens)
-                writer.key("line_hash")
-                writer.hex(key.contentHash)
-                writer.key("offset")
-                writer.int(range.lowerBound)
-                writer.key("length")
-                writer.int(range.count)
-                writer.key("content")
-                writer.hex(content)
+                writer.int("completion_tokens", completionTokens)
+                writer.hex("line_hash", key.contentHash)
+                writer.int("offset", range.lowerBound)
+                writer.int("length", range.count)
+                writer.hex("content", content)
             }
         }
 
         /// - Parameter line: one whose sum is known to be right.
         init?(_ line: UnsafeRawBufferPointer) {
-            var (id, sample, hash, content): (String?, Int?, UInt64?, UInt64?)
-            var (tokens, offset, length): (Int?, Int?, Int?)
+            var keyReader = WorkKeyReader()
+            var (tokens, offset, length, content): (Int?, Int?, Int?, UInt64?)
             var isFailed = false
-            let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
-                try scanner.object { scanner, name in
-                    if name.spells("sum") {
-                        try scanner.skip()
-                    } else if name.spells("id") {
-                        id = try scanner.string()
-                    } else if name.spells("sample") {
-                        sample = try scanner.count()
-                    } else if name.spells("failed") {
-                        isFailed = try scanner.bool()
-                    } else if name.spells("completion_tokens") {
-                        tokens = min(try scanner.count(), Int(Int32.max))
-                    } else if name.spells("line_hash") {
-                        hash = try scanner.hex()
-                    } else if name.spells("offset") {
-                        offset = try scanner.count()
-                    } else if name.spells("length") {
-                        length = try scanner.count()
-                    } else if name.spells("content") {
-                        content = try scanner.hex()
-                    } else {
-                        throw scanner.fault("a record has no such member")
-                    }
+            let isRead = SealedLine.read(line) { scanner, name in
+                if name.spells("failed") {
+                    isFailed = try scanner.bool()
+                } else if name.spells("completion_tokens") {
+                    tokens = min(try scanner.count(), Int(Int32.max))
+                } else if name.spells("offset") {
+                    offset = try scanner.count()
+                } else if name.spells("length") {
+                    length = try scanner.count()
+                } else if name.spells("content") {
+                    content = try scanner.hex()
+                } else {
+                    return try keyReader.take(name, from: &scanner)
                 }
+                return true
             }
-            guard isRead != nil, let id, let sample, let hash, let content, let tokens, let offset,
-                let length,
+            guard isRead, let key = keyReader.key, let content, let tokens, let offset, let length,
                 length <= SealedLine.maximumLength, offset < 1 << 59
             else { return nil }
-            key = WorkKey(id: id, sample: sample, contentHash: hash)
+            self.key = key
             self.isFailed = isFailed
             completionTokens = tokens
             range = offset..<offset + length
@@ -123,12 +102,9 @@ enum OutputRecord {
 
         var line: [UInt8] {
             SealedLine.make { writer in
-                writer.key("results")
-                writer.int(results)
-                writer.key("size")
-                writer.int(size)
-                writer.key("content")
-                writer.hex(content)
+                writer.int("results", results)
+                writer.int("size", size)
+                writer.hex("content", content)
             }
         }
 

@@ -17,8 +17,7 @@ enum SealedLine {
     static func make(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("sum")
-            writer.string("0000000000000000")
+            writer.string("sum", "0000000000000000")
             members(&writer)
         }
         var line = writer.bytes
@@ -32,6 +31,22 @@ enum SealedLine {
         var digits: [UInt8] = []
         JSONBytes.appendHex(sum, to: &digits)
         line.replaceSubrange(headLength - 17..<headLength - 1, with: digits)
+    }
+
+    /// Reads the members of a line whose sum is known to be right.
+    /// - Parameter member: reads the value of a member that it knows; false if there should be none of that name.
+    /// - Returns: whether the line is an object of known members, each read as what it should be.
+    static func read(
+        _ line: UnsafeRawBufferPointer,
+        _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Bool
+    ) -> Bool {
+        let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
+            try scanner.object { scanner, name in
+                if name.spells("sum") { return try scanner.skip() }
+                guard try member(&scanner, name) else { throw scanner.fault("there is no such member") }
+            }
+        }
+        return isRead != nil
     }
 
     static func isValid(_ line: UnsafeRawBufferPointer) -> Bool {

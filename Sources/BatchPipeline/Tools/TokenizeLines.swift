@@ -65,10 +65,8 @@ package struct TokenizeLines {
     private func encoded(_ result: (ids: [Int32], text: String)) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("ids")
-            writer.array { writer in for id in result.ids { writer.int(id) } }
-            writer.key("text")
-            writer.string(result.text)
+            writer.array("ids") { writer in for id in result.ids { writer.int(id) } }
+            writer.string("text", result.text)
         }
         return writer.bytes
     }

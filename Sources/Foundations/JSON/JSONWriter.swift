@@ -68,6 +68,48 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    // MARK: Members
+
+    package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        object(body)
+    }
+
+    package mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        array(body)
+    }
+
+    package mutating func string(_ name: String, _ value: String) {
+        key(name)
+        string(value)
+    }
+
+    package mutating func int(_ name: String, _ value: some BinaryInteger) {
+        key(name)
+        int(value)
+    }
+
+    package mutating func number(_ name: String, _ value: Double) {
+        key(name)
+        number(value)
+    }
+
+    package mutating func number(_ name: String, _ value: Float) {
+        key(name)
+        number(value)
+    }
+
+    package mutating func bool(_ name: String, _ value: Bool) {
+        key(name)
+        bool(value)
+    }
+
+    package mutating func hex(_ name: String, _ value: UInt64) {
+        key(name)
+        hex(value)
+    }
+
     private mutating func comma() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
