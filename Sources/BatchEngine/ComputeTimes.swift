@@ -3,7 +3,7 @@ package struct ComputeTimes: Sendable, Equatable {
     /// Rotary embedding, writing to the KV cache, and attention over it.
     package var attention = 0.0
     /// Matmuls with weight matrices.
-    package var products = 0.0
+    package var matmul = 0.0
     /// What prepares their input: norms, activations, quantization.
     package var rows = 0.0
     /// Choosing tokens from logits.
@@ -14,7 +14,7 @@ package struct ComputeTimes: Sendable, Equatable {
     package static func - (a: ComputeTimes, b: ComputeTimes) -> ComputeTimes {
         var difference = a
         difference.attention -= b.attention
-        difference.products -= b.products
+        difference.matmul -= b.matmul
         difference.rows -= b.rows
         difference.sampling -= b.sampling
         return difference

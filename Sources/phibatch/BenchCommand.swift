@@ -23,7 +23,7 @@ struct BenchCommand: ParsableCommand {
     @Option(help: "The model: a folder or a name.")
     var model: String?
 
-    @Flag(help: "Single products instead of a model: each kernel variant, at Phi-3-mini's shapes.")
+    @Flag(help: "Single matmuls instead of a model: each kernel variant, at Phi-3-mini's shapes.")
     var kernels = false
 
     @Option(help: "Tokens of a prompt for prefill.")

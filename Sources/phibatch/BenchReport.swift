@@ -24,10 +24,10 @@ struct BenchReport {
         /// Of the machine's limits at that time, 0 ... 1; the medians of the runs, and of the steps.
         var ofPeak: Double
         var ofMemory: Double
-        /// The matrix products alone, of the peak.
-        var productsOfPeak: Double
+        /// The matmuls alone, of the peak.
+        var matmulOfPeak: Double
         /// Of the time, 0 ... 1.
-        var products: Double
+        var matmul: Double
         var attention: Double
         var sampling: Double
         /// All runs' steps.
@@ -64,10 +64,10 @@ struct BenchReport {
                 highest: samples.map(\.tokensPerSecond).max() ?? 0,
                 ofPeak: median { Double($0.multiplyAdds) / $0.seconds / $0.limits.multiplyAddsPerSecond },
                 ofMemory: steps.map(\.ofMemory).sorted()[steps.count / 2],
-                productsOfPeak: median {
-                    Double($0.multiplyAdds) / $0.times.products / $0.limits.multiplyAddsPerSecond
+                matmulOfPeak: median {
+                    Double($0.multiplyAdds) / $0.times.matmul / $0.limits.multiplyAddsPerSecond
                 },
-                products: median { $0.times.products / $0.seconds },
+                matmul: median { $0.times.matmul / $0.seconds },
                 attention: median { $0.times.attention / $0.seconds },
                 sampling: median { $0.times.sampling / $0.seconds }, steps: steps))
     }
@@ -78,7 +78,7 @@ struct BenchReport {
         }
         func percent(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
         let heads = [
-            "test", "tokens/s", "lowest", "highest", "of peak", "of memory", "products", "of peak",
+            "test", "tokens/s", "lowest", "highest", "of peak", "of memory", "matmul", "of peak",
             "attention",
         ]
         let body = rows.map { row in
@@ -86,7 +86,7 @@ struct BenchReport {
                 row.test.name, String(format: "%.1f", row.tokensPerSecond),
                 String(format: "%.1f", row.lowest),
                 String(format: "%.1f", row.highest), percent(row.ofPeak), percent(row.ofMemory),
-                percent(row.products), percent(row.productsOfPeak), percent(row.attention),
+                percent(row.matmul), percent(row.matmulOfPeak), percent(row.attention),
             ]
         }
         let widths = heads.indices.map { column in ([heads] + body).map { $0[column].count }.max() ?? 0 }
@@ -106,40 +106,30 @@ struct BenchReport {
     var json: String {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("kernels")
-            writer.string(engine.kernels.name)
-            writer.key("threads")
-            writer.int(engine.threads)
-            writer.key("load_seconds")
-            writer.number(loadSeconds)
-            writer.key("weight_bytes")
-            writer.int(engine.weightBytes)
-            writer.key("multiply_adds_per_second")
-            writer.number(limits.multiplyAddsPerSecond)
-            writer.key("bytes_per_second")
-            writer.number(limits.bytesPerSecond)
-            writer.key("tests")
-            writer.array { writer in
+            writer.string("kernels", engine.kernels.name)
+            writer.int("threads", engine.threads)
+            writer.number("load_seconds", loadSeconds)
+            writer.int("weight_bytes", engine.weightBytes)
+            writer.number("multiply_adds_per_second", limits.multiplyAddsPerSecond)
+            writer.number("bytes_per_second", limits.bytesPerSecond)
+            writer.array("tests") { writer in
                 for row in rows {
                     writer.object { writer in
-                        writer.key("test")
-                        writer.string(row.test.isPrefill ? "prefill" : "generation")
+                        writer.string("test", row.test.isPrefill ? "prefill" : "generation")
                         for (key, value) in [
                             ("requests", row.test.requests),
                             ("prompt_tokens", row.test.requests * row.test.prompt),
                             ("generated_tokens", row.test.requests * row.test.generated),
                         ] {
-                            writer.key(key)
-                            writer.int(value)
+                            writer.int(key, value)
                         }
                         for (key, value) in [
                             ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
                             ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
-                            ("products_of_peak", row.productsOfPeak), ("products_share", row.products),
+                            ("matmul_of_peak", row.matmulOfPeak), ("matmul_share", row.matmul),
                             ("attention_share", row.attention), ("sampling_share", row.sampling),
                         ] {
-                            writer.key(key)
-                            writer.number(value)
+                            writer.number(key, value)
                         }
                         write(row.steps, &writer)
                     }
@@ -150,16 +140,14 @@ struct BenchReport {
     }
 
     private func write(_ steps: [Bench.Step], _ writer: inout JSONWriter) {
-        writer.key("steps")
-        writer.array { writer in
+        writer.array("steps") { writer in
             for step in steps {
                 writer.object { writer in
                     for (key, value) in [
                         ("seconds", step.seconds), ("of_memory", step.ofMemory),
                         ("memory_bytes_per_second", step.memory),
                     ] {
-                        writer.key(key)
-                        writer.number(value)
+                        writer.number(key, value)
                     }
                 }
             }

@@ -2,7 +2,7 @@ import Foundation
 import Foundations
 import PhiModel
 
-/// `bench --kernels`: single products by variant, shape and number of rows.
+/// `bench --kernels`: single matmuls by variant, shape and number of rows.
 struct KernelReport {
     /// Rows and columns of Phi-3-mini's matrices.
     private static let shapes = [(9216, 3072), (3072, 3072), (16384, 3072), (3072, 8192)]

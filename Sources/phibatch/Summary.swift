@@ -94,7 +94,7 @@ struct Summary {
         func share(_ seconds: Double) -> String { "\(rounded(100 * seconds / statistics.seconds)) %" }
         return
             "time: prefill \(share(statistics.prefillSeconds)), decode \(share(statistics.decodeSeconds)), "
-            + "idle \(share(statistics.idleSeconds)); of it products \(share(compute.products)), "
+            + "idle \(share(statistics.idleSeconds)); of it matmul \(share(compute.matmul)), "
             + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
             + "sampling \(share(compute.sampling))"
     }

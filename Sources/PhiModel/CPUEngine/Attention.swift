@@ -68,7 +68,7 @@ final class Attention: @unchecked Sendable {
         // Where each row is of another sequence, nobody reads what another row writes.
         let isAlone = plan.rows.count == runs.count
         if !isAlone { pool.runRows(plan.rows.count) { store(plan.rows[$0], 0..<groups, layer) } }
-        // Heads lie one behind the other in memory.
+        // Heads lie one after the other in memory.
         pool.runPieces(plan.tiles.count * groups, unit: 1) { heads in
             var at = heads.lowerBound
             while at < heads.upperBound {

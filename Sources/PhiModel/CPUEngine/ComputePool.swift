@@ -59,7 +59,7 @@ final class ComputePool: Sendable {
         run(count, unit: size, halving: false) { piece in for row in piece { body(row) } }
     }
 
-    /// The same for what lies in memory one behind the other: long pieces first, short ones at the end, so that
+    /// The same for what lies in memory one after the other: long pieces first, short ones at the end, so that
     /// all threads are done at the same time. Pieces begin at multiples of `unit`.
     func runPieces(_ count: Int, unit: Int, _ body: (Range<Int>) -> Void) {
         run(count, unit: unit, halving: true, body)

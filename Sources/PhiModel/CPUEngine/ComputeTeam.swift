@@ -151,7 +151,7 @@ final class ComputeTeam: @unchecked Sendable {
         }
     }
 
-    /// Waits for a region behind the one with the number `seen`. Nil if there will be none.
+    /// Waits for a region after the one with the number `seen`. Nil if there will be none.
     private func nextRegion(after seen: UInt64) -> (WorkRegion, UnsafePointer<(Range<Int>) -> Void>)? {
         var spins = 0
         while !isDismissed.load(ordering: .relaxed) {

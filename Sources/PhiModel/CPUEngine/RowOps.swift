@@ -149,7 +149,7 @@ package final class RowOps: @unchecked Sendable {
             kernels,
             pool)
         multiplyAdds += kept.count * linear.rows * linear.columns
-        times.products += clock.lap()
+        times.matmul += clock.lap()
     }
 
     /// Makes `source` of the rows that are kept the input of a matmul, after the addition to hidden that is due.

@@ -24,7 +24,7 @@ struct WorkRegion {
 ///
 /// A thread may come late, when a region is over and the next ones are under way: it gets no piece of it.
 final class WorkShares: Sendable {
-    /// A region's number (its lower 40 bits), and behind it the units of it that are taken, or done.
+    /// A region's number (its lower 40 bits), and above it the units of it that are taken, or done.
     struct Mark {
         static let unitBits = 24
         static let numberMask = UInt64(1) << 40 - 1

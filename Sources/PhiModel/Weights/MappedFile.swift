@@ -3,7 +3,7 @@ import Foundations
 /// A whole file mapped into memory, read-only, for as long as this object lives.
 ///
 /// The size is that at the time of opening. A file that another program cuts short while it is mapped
-/// ends the process with SIGBUS on the next access behind its new end: model files must be replaced
+/// ends the process with SIGBUS on the next access beyond its new end: model files must be replaced
 /// (a new file renamed over the old one), never rewritten in place, while a run is using them.
 package final class MappedFile: Sendable {
     /// The path as it was given.

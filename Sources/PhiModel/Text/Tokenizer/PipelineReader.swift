@@ -83,7 +83,7 @@ extension TokenizerConfigReader {
             var all: [PreTokenizer] = []
             var isByteLevel = false
             for element in try member("pretokenizers").elements() {
-                if isByteLevel { throw element.unsupported("a step behind ByteLevel is not supported") }
+                if isByteLevel { throw element.unsupported("a step after ByteLevel is not supported") }
                 let (steps, isLast) = try element.preTokenizers()
                 all += steps
                 isByteLevel = isLast
@@ -212,7 +212,7 @@ extension TokenizerConfigReader {
             for step in steps[(fused + 1)...] {
                 switch step {
                 case .fuse, .strip: break
-                default: throw unsupported("only Strip and Fuse are supported behind Fuse or ByteLevel")
+                default: throw unsupported("only Strip and Fuse are supported after Fuse or ByteLevel")
                 }
             }
         }

@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// Where each matrix of a model lies when all are packed behind each other.
+/// Where each matrix of a model lies when all are packed one after the other.
 struct WeightPlan {
     struct Matrix {
         let name: String

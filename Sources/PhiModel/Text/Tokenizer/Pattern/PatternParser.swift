@@ -78,7 +78,7 @@ struct PatternParser {
         var lazy = false
         if current == "?" {
             // Ruby gives {n}? a meaning of its own.
-            if isCount { throw unsupported("'?' behind a count") }
+            if isCount { throw unsupported("'?' after a count") }
             lazy = true
             i += 1
         }
