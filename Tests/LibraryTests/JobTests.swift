@@ -74,10 +74,10 @@ import Testing
         settings.topP = 7
         #expect(throws: JobError.self) { try BatchJob(settings) }
         settings.topP = nil
-        settings.threads = .count(1)
+        settings.engine.threads = .count(1)
         let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
         await #expect(throws: JobError.self) { try await BatchJob(settings).run(on: model).outcome }
-        settings.threads = .auto
+        settings.engine.threads = .auto
         settings.model = "no/such/folder"
         await #expect(throws: ModelError.self) { try await BatchJob(settings).run().outcome }
     }

@@ -23,10 +23,10 @@ package struct LogitRules: Sendable, Equatable {
         self.repetitionPenalty = repetitionPenalty
     }
 
-    package static let biasRange: ClosedRange<Double> = -100...100
-    package static let penaltyRange: ClosedRange<Double> = -2...2
+    package static let biasRange = NumberRange(-100, to: 100)
+    package static let penaltyRange = NumberRange(-2, to: 2)
     /// Hugging Face knows no upper limit; beyond this one a number is a mistake.
-    package static func isRepetitionPenalty(_ value: Double) -> Bool { Float(value) > 0 && value <= 100 }
+    package static let repetitionPenaltyRange = NumberRange(above: 0, to: 100)
 
     /// Whether the tokens of the completion play a role.
     package var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
@@ -40,15 +40,15 @@ package struct LogitRules: Sendable, Equatable {
         }
         if let wrong = bias.filter({ !Self.biasRange.contains(Double($0.value)) }).min(by: { $0.key < $1.key }
         ) {
-            return "logit_bias must be from -100 to 100, but is \(wrong.value) for the token id \(wrong.key)."
+            return
+                "logit_bias must be \(Self.biasRange.text), but is \(wrong.value) for the token id \(wrong.key)."
         }
-        for (name, penalty) in [
-            ("presence_penalty", presencePenalty), ("frequency_penalty", frequencyPenalty),
-        ] where !Self.penaltyRange.contains(Double(penalty)) {
-            return "\(name) must be from -2 to 2, but is \(penalty)."
-        }
-        guard Self.isRepetitionPenalty(Double(repetitionPenalty)) else {
-            return "repetition_penalty must be above 0 and at most 100, but is \(repetitionPenalty)."
+        for (name, penalty, range) in [
+            ("presence_penalty", presencePenalty, Self.penaltyRange),
+            ("frequency_penalty", frequencyPenalty, Self.penaltyRange),
+            ("repetition_penalty", repetitionPenalty, Self.repetitionPenaltyRange),
+        ] where !range.contains(Double(penalty)) {
+            return "\(name) must be \(range.text), but is \(penalty)."
         }
         return nil
     }

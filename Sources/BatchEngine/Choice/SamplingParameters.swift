@@ -14,6 +14,12 @@ package struct SamplingParameters: Sendable, Equatable {
     /// What changes the logits before all that.
     package var rules: LogitRules
 
+    package static let temperatureRange = NumberRange(0, to: 10)
+    package static let topPRange = NumberRange(above: 0, to: 1)
+    package static let topKRange = 0...Int.max
+    package static let minPRange = NumberRange(0, to: 1)
+    package static let logprobsRange = 0...20
+
     package init(
         temperature: Float = 0, topP: Float = 1, topK: Int = 0, minP: Float = 0, logprobs: Int? = nil,
         rules: LogitRules = LogitRules()

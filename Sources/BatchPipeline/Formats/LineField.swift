@@ -13,23 +13,18 @@ struct LineField {
         return nil
     }
 
-    func int(
-        _ name: String, _ right: String, where isRight: (Int) -> Bool
-    ) throws(LineError) -> Int? {
+    func int(_ name: String, in range: ClosedRange<Int>) throws(LineError) -> Int? {
         guard let value = self[name] else { return nil }
-        guard case .int(let number) = value, isRight(number) else { throw wrong(name, right, value) }
+        guard case .int(let number) = value, range.contains(number) else {
+            throw wrong(name, range.right, value)
+        }
         return number
     }
 
-    func number(
-        _ name: String, _ right: String, where isRight: (Double) -> Bool
-    ) throws(LineError) -> Float? {
+    func number(_ name: String, in range: NumberRange) throws(LineError) -> Float? {
         guard let value = self[name] else { return nil }
-        switch value {
-        case .int(let number) where isRight(Double(number)): return Float(number)
-        case .double(let number) where isRight(number): return Float(number)
-        default: throw wrong(name, right, value)
-        }
+        guard let number = value.number, range.contains(number) else { throw wrong(name, range.right, value) }
+        return Float(number)
     }
 
     func stops() throws(LineError) -> [String] {
@@ -91,6 +86,30 @@ struct LineField {
         return members.filter { $0.name != "role" && $0.name != "content" }
     }
 
+    /// As in OpenAI's API: an object with token ids as names.
+    func logitBias() throws(LineError) -> [Int32: Float]? {
+        guard let value = self["logit_bias"] else { return nil }
+        let range = LogitRules.biasRange
+        guard case .object(let members) = value else {
+            throw wrong("logit_bias", "an object of token ids and numbers \(range.text)", value)
+        }
+        var bias: [Int32: Float] = [:]
+        for member in members {
+            guard let id = LogitBias.tokenID(member.name) else {
+                throw LineError(
+                    .badField,
+                    "`logit_bias` must have token ids as names, but has \"\(member.name.prefix(64))\".")
+            }
+            guard let number = member.value.number, range.contains(number) else {
+                throw LineError(
+                    .badField,
+                    "`logit_bias` must have numbers \(range.text), but has \(shown(member.value)) for \(id).")
+            }
+            bias[id] = Float(number)
+        }
+        return bias
+    }
+
     /// A message's content: a string, or a list of text parts as in OpenAI's API.
     private func text(of content: JSONValue?) -> String? {
         switch content {
@@ -108,12 +127,12 @@ struct LineField {
         }
     }
 
-    func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
+    private func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
         LineError(.badField, "`\(name)` must be \(right), but is \(shown(value)).")
     }
 
     /// How an error names a value.
-    func shown(_ value: JSONValue) -> String {
+    private func shown(_ value: JSONValue) -> String {
         switch value {
         case .int(let number): return "\(number)"
         case .double(let number): return "\(number)"

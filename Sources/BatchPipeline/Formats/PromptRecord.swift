@@ -60,16 +60,15 @@ package struct PromptRecord: Sendable {
         id = try Self.id(of: fields)
         content = .fields
         let field = LineField(fields)
-        maxTokens = try field.int("max_tokens", "a whole number, 1 or more") { $0 >= 1 }
-        seed = try field.int("seed", "a whole number") { _ in true }
-        topK = try field.int("top_k", "a whole number, 0 or more") { $0 >= 0 }
-        temperature = try field.number("temperature", "a number from 0 to 10") { $0 >= 0 && $0 <= 10 }
-        topP = try field.number("top_p", "a number above 0, at most 1") { $0 > 0 && $0 <= 1 }
-        minP = try field.number("min_p", "a number from 0 to 1") { $0 >= 0 && $0 <= 1 }
-        presencePenalty = try field.penalty("presence_penalty")
-        frequencyPenalty = try field.penalty("frequency_penalty")
-        repetitionPenalty = try field.number(
-            "repetition_penalty", "a number above 0, at most 100", where: LogitRules.isRepetitionPenalty)
+        maxTokens = try field.int("max_tokens", in: JobSettings.maxTokensRange)
+        seed = try field.int("seed", in: Int.min...Int.max)
+        topK = try field.int("top_k", in: SamplingParameters.topKRange)
+        temperature = try field.number("temperature", in: SamplingParameters.temperatureRange)
+        topP = try field.number("top_p", in: SamplingParameters.topPRange)
+        minP = try field.number("min_p", in: SamplingParameters.minPRange)
+        presencePenalty = try field.number("presence_penalty", in: LogitRules.penaltyRange)
+        frequencyPenalty = try field.number("frequency_penalty", in: LogitRules.penaltyRange)
+        repetitionPenalty = try field.number("repetition_penalty", in: LogitRules.repetitionPenaltyRange)
         logitBias = try field.logitBias()
         stop = try field.stops()
         if let tokens = try field.tokenIDs("prompt") {

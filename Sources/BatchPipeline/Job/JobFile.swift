@@ -18,7 +18,7 @@ enum JobFile {
                     "unknown key \"\(key.prefix(64))\"."
                         + NearMiss.hint(for: key, among: JobKey.all.map(\.name)))
             }
-            do { try setting.set(&job, value) } catch {
+            do { try setting.member.set(&job, value) } catch {
                 throw JobError(.badJob, at: "\(name):\(error.line ?? line)", "\(key) \(error.message).")
             }
         }

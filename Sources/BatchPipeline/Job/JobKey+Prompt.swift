@@ -3,35 +3,29 @@ extension JobKey {
     package static let files = [
         JobKey(
             "model", "MODEL",
-            "a name of \"phibatch models\", org/name on Hugging Face, or a folder (required)"
-        ) { job, value throws(SettingProblem) in
-            job.model = try value.path()
-            job.modelName = try? value.string()
-        },
+            "a name of \"phibatch models\", org/name on Hugging Face, or a folder (required)",
+            SettingMember { job, value throws(SettingProblem) in
+                job.model = try value.path()
+                job.modelName = try? value.string()
+            }),
         JobKey(
-            "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)", kind: .list
-        ) {
-            job, value throws(SettingProblem) in job.input = try value.paths()
-        },
-        JobKey("output", "FILE", "JSONL file of results, or - for stdout (required)") {
-            job, value throws(SettingProblem) in job.output = try value.path()
-        },
+            "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)", kind: .list,
+            SettingMember { job, value throws(SettingProblem) in job.input = try value.paths() }),
+        JobKey(
+            "output", "FILE", "JSONL file of results, or - for stdout (required)",
+            SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
     ]
 
     package static let prompt = [
         JobKey(
             "system", "TEXT", "system message, a template over the line's fields; replaces a line's own",
-            result: { ResultText.value($0.system) },
-            set: { job, value throws(SettingProblem) in job.system = try value.string() }),
+            .string(\.system), effect: .always()),
         JobKey(
             "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
-            result: { ResultText.value($0.prompt ?? JobSettings.defaultPrompt) },
-            set: { job, value throws(SettingProblem) in job.prompt = try value.string() }),
+            .string(\.prompt), effect: .always(unset: ResultText.list([JobSettings.defaultPrompt]))),
         JobKey(
             "chat", "",
             "use the model's chat template (the default), or give the prompt to the model as it is",
-            kind: .flag,
-            result: { "\($0.chat)" },
-            set: { job, value throws(SettingProblem) in job.chat = try value.bool() }),
+            kind: .flag, .flag(\.chat), effect: .always()),
     ]
 }

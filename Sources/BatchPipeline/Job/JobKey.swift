@@ -14,21 +14,36 @@ package struct JobKey: Sendable {
     package let placeholder: String
     package let help: String
     package let kind: Kind
-    /// The setting's value as text, if results depend on it; nil where it is not set.
-    let resultValue: (@Sendable (JobSettings) -> String?)?
-    let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
+    let member: SettingMember
+    private let effect: Effect
+
+    /// Whether results depend on the setting, and how the fingerprint writes it where it is not set.
+    enum Effect: Sendable {
+        case none
+        case always(unset: String = "-")
+        /// Left out where it is not set: for settings that came later, so that older results still count.
+        case ifSet
+    }
 
     init(
-        _ name: String, _ placeholder: String, _ help: String, kind: Kind = .value,
-        result: (@Sendable (JobSettings) -> String?)? = nil,
-        set: @escaping @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
+        _ name: String, _ placeholder: String, _ help: String, kind: Kind = .value, _ member: SettingMember,
+        effect: Effect = .none
     ) {
         self.name = name
         self.placeholder = placeholder
         self.help = help
         self.kind = kind
-        self.resultValue = result
-        self.set = set
+        self.member = member
+        self.effect = effect
+    }
+
+    /// The setting's value as text, if results depend on it; nil where it is left out.
+    func resultValue(_ job: JobSettings) -> String? {
+        switch effect {
+        case .none: nil
+        case .always(let unset): member.text(job) ?? unset
+        case .ifSet: member.text(job)
+        }
     }
 
     /// `max_tokens` is `max-tokens` on the command line.

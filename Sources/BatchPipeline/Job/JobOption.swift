@@ -25,7 +25,9 @@ extension JobSettings {
             }
             let value =
                 key.kind == .list ? SettingValue(content: .list(values), isOption: true, folder: "") : first
-            do { try key.set(&self, value) } catch { throw JobError(.usage, "\(name) \(error.message).") }
+            do { try key.member.set(&self, value) } catch {
+                throw JobError(.usage, "\(name) \(error.message).")
+            }
         }
     }
 }

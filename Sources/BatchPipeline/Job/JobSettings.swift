@@ -2,28 +2,6 @@ import BatchEngine
 import Foundation
 import Foundations
 
-/// A count that may be left to the program.
-public enum CountSetting: Sendable, Equatable {
-    case auto
-    case count(Int)
-}
-
-/// How much memory KV caches may take.
-public enum MemoryBudget: Sendable, Equatable {
-    case auto
-    case bytes(Int)
-    /// A share of the machine's memory, 0 ... 1.
-    case share(Double)
-}
-
-/// In which precision KV caches are kept.
-public enum CachePrecision: String, Sendable, CaseIterable {
-    case auto, int8, f16
-
-    /// What it comes down to; `auto` is no other precision than the one it chooses.
-    package var resolved: CachePrecision { self == .auto ? .int8 : self }
-}
-
 /// How many lines may fail in a job that still counts as complete.
 public enum FailureLimit: Sendable, Equatable {
     case count(Int)
@@ -94,16 +72,8 @@ public struct JobSettings: Sendable, Equatable {
     /// Adds log-probabilities of each chosen token and so many of the likeliest, 0 ... 20; nil adds none.
     public var logprobs: Int?
 
-    /// Requests that advance together.
-    public var workers = CountSetting.auto
-    /// Compute threads.
-    public var threads = CountSetting.auto
-    /// Memory for KV caches.
-    public var kvBudget = MemoryBudget.auto
-    /// What KV caches hold.
-    public var kvPrecision = CachePrecision.auto
-    /// The most prompt tokens in one step, beside the others' decode.
-    public var prefillChunk = JobSettings.defaultPrefillChunk
+    /// How the machine is used for it.
+    public var engine = EngineSettings()
 
     /// Lines that may fail in a job that still counts as complete.
     public var maxFailures = FailureLimit.count(0)
@@ -115,17 +85,20 @@ public struct JobSettings: Sendable, Equatable {
     public init() {}
 
     public static let defaultMaxTokens = 256
-    public static let defaultPrefillChunk = 512
     public static let defaultPrompt = "{{ prompt }}"
-    package var workerCount: Int {
-        if case .count(let count) = workers { return count }
-        if case .count(let count) = threads { return Scheduler.automaticWorkers(threads: count) }
-        return Scheduler.automaticWorkers(threads: Processors.count)
+    package static let maxTokensRange = 1...Int.max
+
+    /// The ranges of settings that are given in code; those of files and options are checked as they are read.
+    /// - Throws: `JobError` naming the setting.
+    func checkValues() throws {
+        for key in JobKey.all {
+            if let problem = key.member.problem(self) { throw JobError(.badJob, "\(key.name) \(problem).") }
+        }
     }
 
     /// What the results depend on, in a fixed order, each value as text: another value, other results. Later
     /// settings are left out where they are not set, so that older results still count.
     package var resultSettings: [(name: String, value: String)] {
-        JobKey.all.compactMap { key in key.resultValue?(self).map { (key.name, $0) } }
+        JobKey.all.compactMap { key in key.resultValue(self).map { (key.name, $0) } }
     }
 }

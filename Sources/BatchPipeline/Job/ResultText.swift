@@ -1,11 +1,7 @@
 import Foundations
 
-/// Text for `JobKey.resultValue`: distinct for distinct values, nil included.
+/// Values as text for the fingerprint: distinct for distinct values.
 enum ResultText {
-    static func value<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "-" }
-
-    static func value(_ value: String?) -> String { value.map { list([$0]) } ?? "-" }
-
     static func bias(_ bias: [Int32: Float]) -> String {
         bias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }

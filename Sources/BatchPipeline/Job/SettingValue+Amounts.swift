@@ -1,9 +1,11 @@
+import BatchEngine
+
 /// Values that are a number or something special.
 extension SettingValue {
-    func countOrAuto(upTo limit: Int) throws(SettingProblem) -> CountSetting {
+    func countOrAuto(in range: ClosedRange<Int>) throws(SettingProblem) -> CountSetting {
         if text == "auto" { return .auto }
-        guard case .plain(let text) = content, let count = Int(text), (1...limit).contains(count) else {
-            throw wrong("a whole number from 1 to \(limit), or auto")
+        guard case .plain(let text) = content, let count = Int(text), range.contains(count) else {
+            throw wrong("\(range.right), or auto")
         }
         return .count(count)
     }

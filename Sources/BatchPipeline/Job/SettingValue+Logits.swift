@@ -3,12 +3,9 @@ import PhiModel
 
 /// Values of the settings that change logits.
 extension SettingValue {
-    func penalty() throws(SettingProblem) -> Float {
-        Float(try number("a number from -2 to 2", where: LogitRules.penaltyRange.contains))
-    }
-
     /// Token ids and what is added to their logits: a map in a job file, ID=X as an option.
     func logitBias() throws(SettingProblem) -> [Int32: Float] {
+        let range = LogitRules.biasRange
         var bias: [Int32: Float] = [:]
         for (key, value) in try biasPairs() {
             guard let id = key.text.flatMap(LogitBias.tokenID) else {
@@ -17,10 +14,10 @@ extension SettingValue {
             }
             let addend: Double
             do {
-                addend = try value.number("", where: LogitRules.biasRange.contains)
+                addend = try value.number(in: range)
             } catch {
                 throw SettingProblem(
-                    "must be from -100 to 100 for each token id, but is \(value.shown) for \(id)",
+                    "must be \(range.text) for each token id, but is \(value.shown) for \(id)",
                     line: value.line)
             }
             guard bias.updateValue(Float(addend), forKey: id) == nil else {
@@ -33,7 +30,7 @@ extension SettingValue {
     private func biasPairs() throws(SettingProblem) -> [(key: SettingValue, value: SettingValue)] {
         if !isOption {
             guard case .mapping(let pairs) = content else {
-                throw wrong("a map of token ids to numbers from -100 to 100")
+                throw wrong("a map of token ids to numbers \(LogitRules.biasRange.text)")
             }
             return pairs
         }
@@ -42,7 +39,7 @@ extension SettingValue {
         for option in options {
             let parts = (option.text ?? "").split(separator: "=", omittingEmptySubsequences: false)
             guard parts.count == 2 else {
-                throw option.wrong("ID=X, a token id and a number from -100 to 100")
+                throw option.wrong("ID=X, a token id and \(LogitRules.biasRange.right)")
             }
             let (key, value) = (String(parts[0]), String(parts[1]))
             pairs.append(

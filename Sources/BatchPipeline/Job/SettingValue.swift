@@ -1,3 +1,4 @@
+import BatchEngine
 import Foundations
 
 /// What is wrong with one value; whoever knows the place makes a `JobError` of it.
@@ -43,19 +44,15 @@ struct SettingValue {
     }
 
     func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
-        let right =
-            range.upperBound == Int.max
-            ? "a whole number, \(range.lowerBound) or more"
-            : "a whole number from \(range.lowerBound) to \(range.upperBound)"
         guard case .plain(let text) = content, let number = Int(text), range.contains(number) else {
-            throw wrong(right)
+            throw wrong(range.right)
         }
         return number
     }
 
-    func number(_ right: String, where isRight: (Double) -> Bool) throws(SettingProblem) -> Double {
-        guard case .plain(let text) = content, let number = decimal(text), isRight(number) else {
-            throw wrong(right)
+    func number(in range: NumberRange) throws(SettingProblem) -> Double {
+        guard case .plain(let text) = content, let number = decimal(text), range.contains(number) else {
+            throw wrong(range.right)
         }
         return number
     }

@@ -65,21 +65,16 @@ public struct BatchJob: Sendable {
                 .badJob,
                 "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
         }
-        guard settings.threads == .auto, settings.kvBudget == .auto else {
+        guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
             throw JobError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
         }
-        let precision = settings.kvPrecision
+        let precision = settings.engine.kvPrecision
         let wanted = PhiEngine.identity(EngineOptions(kvPrecision: precision.engineValue))
         guard precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==) else {
             throw JobError(
                 .badJob, "kv is \(precision.rawValue), but the model was loaded with another precision.")
         }
     }
-}
-
-extension CachePrecision {
-    /// How the engine calls it.
-    package var engineValue: KVPrecision { resolved == .f16 ? .float16 : .int8 }
 }

@@ -57,7 +57,7 @@ final class JobRun: RequestSource {
         self.stopFlag = stopFlag
         self.progress = progress
         self.ended = ended
-        workers = job.workerCount
+        workers = job.engine.workerCount
         queue = WorkQueue(countLimit: max(64, 2 * workers))
         feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue)
     }

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 import Logging
 import PhiModel
@@ -112,17 +111,7 @@ extension WeightCacheLocation {
 }
 
 extension BatchJob {
-    fileprivate var engineOptions: EngineOptions {
-        var options = EngineOptions(kvPrecision: settings.kvPrecision.engineValue, cache: cache)
-        if case .count(let threads) = settings.threads { options.threads = threads }
-        switch settings.kvBudget {
-        case .auto: break
-        case .bytes(let bytes): options.kvBudget = bytes
-        case .share(let share):
-            options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
-        }
-        return options
-    }
+    fileprivate var engineOptions: EngineOptions { settings.engine.options(cache: cache) }
 
     fileprivate func loadModel() throws -> LoadedModel {
         let engine = try PhiEngine(folder: settings.model, options: engineOptions)

@@ -37,7 +37,7 @@ package final class Runner {
         progress: @escaping (RunStatistics) -> Void
     ) throws {
         self.job = try JobRun(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
-        let scheduler = Scheduler(workers: job.workerCount, prefillChunk: job.prefillChunk)
+        let scheduler = Scheduler(workers: job.engine.workerCount, prefillChunk: job.engine.prefillChunk)
         loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
         loop.add(self.job)
     }

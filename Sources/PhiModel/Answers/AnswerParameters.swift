@@ -50,13 +50,17 @@ public struct AnswerParameters: Sendable, Equatable {
 
     /// What is wrong with them for a vocabulary of this size; nil if nothing is.
     func problem(vocabularySize: Int) -> String? {
-        if maxTokens < 0 { return "maxTokens must be 0 or more, but is \(maxTokens)." }
-        if !(0...10).contains(temperature) {
-            return "temperature must be from 0 to 10, but is \(temperature)."
+        for (name, count, range) in [
+            ("maxTokens", maxTokens, 0...Int.max), ("topK", topK, SamplingParameters.topKRange),
+        ] where !range.contains(count) {
+            return "\(name) must be \(range.right), but is \(count)."
         }
-        if !(topP > 0 && topP <= 1) { return "topP must be above 0 and at most 1, but is \(topP)." }
-        if topK < 0 { return "topK must be 0 or more, but is \(topK)." }
-        if !(0...1).contains(minP) { return "minP must be from 0 to 1, but is \(minP)." }
+        for (name, number, range) in [
+            ("temperature", temperature, SamplingParameters.temperatureRange),
+            ("topP", topP, SamplingParameters.topPRange), ("minP", minP, SamplingParameters.minPRange),
+        ] where !range.contains(Double(number)) {
+            return "\(name) must be \(range.right), but is \(number)."
+        }
         return StopSet.problem(with: stop).map { "stop \($0)." }
             ?? sampling.rules.problem(vocabularySize: vocabularySize)
     }

@@ -92,7 +92,7 @@ import Testing
             (LogitRules(frequencyPenalty: -2.5), "frequency_penalty must be from -2 to 2, but is -2.5."),
             (
                 LogitRules(repetitionPenalty: 0),
-                "repetition_penalty must be above 0 and at most 100, but is 0.0."
+                "repetition_penalty must be above 0, at most 100, but is 0.0."
             ),
         ] as [(LogitRules, String?)])
     func rulesOutOfRangeAreNamed(rules: LogitRules, problem: String?) {

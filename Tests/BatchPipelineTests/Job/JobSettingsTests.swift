@@ -58,11 +58,11 @@ import Testing
             job.presencePenalty == -0.5 && job.frequencyPenalty == 2 && job.repetitionPenalty == 1.1
                 && job.logitBias == [15: -100, 7: 2.5])
         #expect(job.seed == -17 && job.stop == ["\n\n", "END"])
-        #expect(job.workers == .count(16) && job.threads == .auto)
+        #expect(job.engine.workers == .count(16) && job.engine.threads == .auto)
         #expect(job.maxFailures == .percent(5) && job.maxFailures.allowed(of: 39) == 1)
         #expect(job.tokens && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence)
-        #expect(job.kvBudget == .bytes(4_000_000_000) && job.kvPrecision == .int8)
-        #expect(job.prefillChunk == 256 && job.checkpointInterval == 2.5)
+        #expect(job.engine.kvBudget == .bytes(4_000_000_000) && job.engine.kvPrecision == .int8)
+        #expect(job.engine.prefillChunk == 256 && job.checkpointInterval == 2.5)
     }
 
     @Test func jsonIsAJobFileToo() throws {
@@ -208,7 +208,7 @@ import Testing
             options: JobOption.all([
                 "model": ["m"], "input": ["a.jsonl"], "output": ["b.jsonl"], "kv_budget": ["25%"],
             ]))
-        #expect(job.model == "m" && job.input == ["a.jsonl"] && job.kvBudget == .share(0.25))
+        #expect(job.model == "m" && job.input == ["a.jsonl"] && job.engine.kvBudget == .share(0.25))
         #expect(
             throws: JobError(
                 .usage, "model is missing; give it in the job file (`model: ...`) or as --model.")
@@ -277,15 +277,15 @@ import Testing
     @Test func defaultsInTheHelpAreTheRealOnes() {
         let job = JobSettings()
         #expect(JobKey.named("max_tokens")?.help.contains("\(JobSettings.defaultMaxTokens)") == true)
-        #expect(JobKey.named("prefill_chunk")?.help.contains("\(job.prefillChunk)") == true)
+        #expect(JobKey.named("prefill_chunk")?.help.contains("\(job.engine.prefillChunk)") == true)
         #expect(JobKey.named("checkpoint_interval")?.help.contains("\(Int(job.checkpointInterval))") == true)
         #expect(JobKey.named("prompt")?.help.contains(JobSettings.defaultPrompt) == true)
         #expect(Set(JobKey.all.map(\.name)).count == JobKey.all.count)
     }
     @Test func automaticWorkersGrowWithTheThreads() throws {
-        #expect(try JobSettings.parse(Self.required + "threads: 2").workerCount == 32)
-        #expect(try JobSettings.parse(Self.required + "threads: 16").workerCount == 64)
-        #expect(try JobSettings.parse(Self.required + "threads: 200").workerCount == 128)
-        #expect(try JobSettings.parse(Self.required + "threads: 16\nworkers: 5").workerCount == 5)
+        #expect(try JobSettings.parse(Self.required + "threads: 2").engine.workerCount == 32)
+        #expect(try JobSettings.parse(Self.required + "threads: 16").engine.workerCount == 64)
+        #expect(try JobSettings.parse(Self.required + "threads: 200").engine.workerCount == 128)
+        #expect(try JobSettings.parse(Self.required + "threads: 16\nworkers: 5").engine.workerCount == 5)
     }
 }

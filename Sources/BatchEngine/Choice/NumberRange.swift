@@ -1,0 +1,37 @@
+/// Which numbers a setting may be, and how messages say it: the same in jobs, lines and programs.
+package struct NumberRange: Sendable {
+    private let bounds: ClosedRange<Double>
+    /// The lower bound itself is not in it.
+    private let isAbove: Bool
+    private let noun: String
+    /// As in: from 0 to 10.
+    package let text: String
+
+    /// - Parameter noun: what kind of number it is.
+    package init(_ low: Int, to high: Int, noun: String = "a number") {
+        (bounds, isAbove, self.noun) = (Double(low)...Double(high), false, noun)
+        text = "from \(low) to \(high)"
+    }
+
+    package init(above low: Int, to high: Int) {
+        (bounds, isAbove, noun) = (Double(low)...Double(high), true, "a number")
+        text = "above \(low), at most \(high)"
+    }
+
+    /// As in: a number from 0 to 10.
+    package var right: String { "\(noun) \(text)" }
+
+    /// A number that single precision rounds to the bound counts as the bound, since settings are Floats.
+    package func contains(_ number: Double) -> Bool {
+        bounds.contains(number) && (!isAbove || Double(Float(number)) > bounds.lowerBound)
+    }
+}
+
+extension ClosedRange<Int> {
+    /// As in: a whole number from 0 to 20.
+    package var right: String {
+        if self == Int.min...Int.max { return "a whole number" }
+        return upperBound == Int.max
+            ? "a whole number, \(lowerBound) or more" : "a whole number from \(lowerBound) to \(upperBound)"
+    }
+}

@@ -1,0 +1,62 @@
+import BatchEngine
+import Foundation
+import Foundations
+import PhiModel
+
+/// A count that may be left to the program.
+public enum CountSetting: Sendable, Equatable {
+    case auto
+    case count(Int)
+}
+
+/// How much memory KV caches may take.
+public enum MemoryBudget: Sendable, Equatable {
+    case auto
+    case bytes(Int)
+    /// A share of the machine's memory, 0 ... 1.
+    case share(Double)
+}
+
+/// In which precision KV caches are kept.
+public enum CachePrecision: String, Sendable, CaseIterable {
+    case auto, int8, f16
+
+    /// How the engine calls it; `auto` is no other precision than the one it chooses.
+    package var engineValue: KVPrecision { self == .f16 ? .float16 : .int8 }
+}
+
+/// How the machine is used. Results don't depend on it, but for the KV cache's precision, which is in the engine's
+/// identity.
+public struct EngineSettings: Sendable, Equatable {
+    /// Requests that advance together.
+    public var workers = CountSetting.auto
+    /// Compute threads.
+    public var threads = CountSetting.auto
+    /// Memory for KV caches.
+    public var kvBudget = MemoryBudget.auto
+    /// What KV caches hold.
+    public var kvPrecision = CachePrecision.auto
+    /// The most prompt tokens in one step, beside the others' decode.
+    public var prefillChunk = 512
+
+    public init() {}
+
+    package var workerCount: Int {
+        if case .count(let count) = workers { return count }
+        if case .count(let count) = threads { return Scheduler.automaticWorkers(threads: count) }
+        return Scheduler.automaticWorkers(threads: Processors.count)
+    }
+
+    /// For a model that is loaded with these settings.
+    func options(cache: WeightCacheLocation) -> EngineOptions {
+        var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
+        if case .count(let threads) = threads { options.threads = threads }
+        switch kvBudget {
+        case .auto: break
+        case .bytes(let bytes): options.kvBudget = bytes
+        case .share(let share):
+            options.kvBudget = Int(Double(ProcessInfo.processInfo.physicalMemory) * share)
+        }
+        return options
+    }
+}

@@ -1,0 +1,112 @@
+import BatchEngine
+
+/// The member of `JobSettings` that a key sets: how it is read from text, what it may be, and how the fingerprint
+/// writes it. One declaration, whether the value comes from a job file, an option or a program.
+struct SettingMember: Sendable {
+    let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
+    /// What is wrong with the value; nil if nothing is.
+    let problem: @Sendable (JobSettings) -> String?
+    /// The value as text, distinct for distinct values; nil where it is not set.
+    let text: @Sendable (JobSettings) -> String?
+
+    init(
+        set: @escaping @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void,
+        problem: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
+        text: @escaping @Sendable (JobSettings) -> String? = { _ in nil }
+    ) {
+        self.set = set
+        self.problem = problem
+        self.text = text
+    }
+
+    static func int(_ path: WritableKeyPath<JobSettings, Int> & Sendable, _ range: ClosedRange<Int>) -> Self {
+        int({ $0[keyPath: path] }, { $0[keyPath: path] = $1 }, range)
+    }
+
+    static func int(_ path: WritableKeyPath<JobSettings, Int?> & Sendable, _ range: ClosedRange<Int>) -> Self
+    {
+        int({ $0[keyPath: path] }, { $0[keyPath: path] = $1 }, range)
+    }
+
+    private static func int(
+        _ get: @escaping @Sendable (JobSettings) -> Int?,
+        _ put: @escaping @Sendable (inout JobSettings, Int) -> Void, _ range: ClosedRange<Int>
+    ) -> Self {
+        SettingMember(
+            set: { job, value throws(SettingProblem) in put(&job, try value.int(in: range)) },
+            problem: { job in
+                get(job).flatMap { range.contains($0) ? nil : "must be \(range.right), but is \($0)" }
+            },
+            text: { get($0).map { "\($0)" } })
+    }
+
+    static func number(_ path: WritableKeyPath<JobSettings, Float?> & Sendable, _ range: NumberRange) -> Self
+    {
+        SettingMember(
+            set: { job, value throws(SettingProblem) in
+                job[keyPath: path] = Float(try value.number(in: range))
+            },
+            problem: { job in
+                job[keyPath: path].flatMap {
+                    range.contains(Double($0)) ? nil : "must be \(range.right), but is \($0)"
+                }
+            },
+            text: { $0[keyPath: path].map { "\($0)" } })
+    }
+
+    static func seconds(_ path: WritableKeyPath<JobSettings, Double> & Sendable, upTo limit: Int) -> Self {
+        let range = NumberRange(0, to: limit, noun: "a number of seconds")
+        return SettingMember(
+            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.number(in: range) },
+            problem: { job in
+                let seconds = job[keyPath: path]
+                return range.contains(seconds) ? nil : "must be \(range.right), but is \(seconds)"
+            })
+    }
+
+    static func countOrAuto(
+        _ path: WritableKeyPath<JobSettings, CountSetting> & Sendable, _ range: ClosedRange<Int>
+    ) -> Self {
+        SettingMember(
+            set: { job, value throws(SettingProblem) in
+                job[keyPath: path] = try value.countOrAuto(in: range)
+            },
+            problem: { job in
+                guard case .count(let count) = job[keyPath: path], !range.contains(count) else { return nil }
+                return "must be \(range.right), but is \(count)"
+            })
+    }
+
+    static func flag(_ path: WritableKeyPath<JobSettings, Bool> & Sendable) -> Self {
+        SettingMember(
+            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.bool() },
+            text: { "\($0[keyPath: path])" })
+    }
+
+    static func string(_ path: WritableKeyPath<JobSettings, String?> & Sendable) -> Self {
+        SettingMember(
+            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.string() },
+            text: { $0[keyPath: path].map { ResultText.list([$0]) } })
+    }
+
+    static let stops = SettingMember(
+        set: { job, value throws(SettingProblem) in
+            let stops = try value.strings()
+            if let problem = StopSet.problem(with: stops) { throw SettingProblem(problem, line: value.line) }
+            job.stop = stops
+        },
+        problem: { StopSet.problem(with: $0.stop) },
+        text: { ResultText.list($0.stop) })
+
+    static let logitBias = SettingMember(
+        set: { job, value throws(SettingProblem) in job.logitBias = try value.logitBias() },
+        problem: { job in
+            let range = LogitRules.biasRange
+            // Where the vocabulary ends is known with the model.
+            let wrong = (job.logitBias ?? [:]).filter { $0.key < 0 || !range.contains(Double($0.value)) }
+            return wrong.min { $0.key < $1.key }.map {
+                "must be token ids, each with \(range.right), but is \($0.value) for \($0.key)"
+            }
+        },
+        text: { $0.logitBias.map(ResultText.bias) })
+}
