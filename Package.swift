@@ -62,6 +62,7 @@ let package = Package(
             dependencies: [
                 "BatchEngine", "CPhiKernels", "Foundations",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
         .target(

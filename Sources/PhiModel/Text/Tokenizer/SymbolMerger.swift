@@ -1,3 +1,5 @@
+import HeapModule
+
 /// Byte-pair merging of one piece: again and again the adjacent pair of lowest rank becomes one token,
 /// of equal ones the leftmost.
 ///
@@ -10,7 +12,7 @@ struct SymbolMerger {
     private var ranks = [UInt32](repeating: 0, count: shortLimit)
     private var results = [Int32](repeating: 0, count: shortLimit)
     private var links: [Link] = []
-    private var heap = RankHeap()
+    private var heap = Heap<RankedPlace>()
 
     /// A symbol in a doubly linked list; `rank` and `merged` are of the pair it forms with the next one.
     private struct Link {
@@ -78,7 +80,8 @@ struct SymbolMerger {
 
     private mutating func mergeLong(_ symbols: [Int32], _ merges: MergeTable, _ output: inout [Int32]) {
         links.removeAll(keepingCapacity: true)
-        heap.removeAll()
+        var pairs: [RankedPlace] = []
+        pairs.reserveCapacity(symbols.count)
         links.reserveCapacity(symbols.count)
         for (i, id) in symbols.enumerated() {
             let isLast = i + 1 == symbols.count
@@ -87,12 +90,13 @@ struct SymbolMerger {
                 Link(
                     id: id, merged: found.1, rank: found.0, previous: Int32(i) - 1,
                     next: isLast ? -1 : Int32(i) + 1))
-            if found.0 != MergeTable.noRank { heap.add(rank: found.0, place: i) }
+            if found.0 != MergeTable.noRank { pairs.append(RankedPlace(rank: found.0, place: i)) }
         }
-        heap.build()
-        while let (rank, place) = heap.popFirst() {
+        heap = Heap(pairs)
+        while let pair = heap.popMin() {
+            let place = pair.place
             // Entries are not removed when their pair changes; then the rank does not agree any more.
-            guard links[place].rank == rank else { continue }
+            guard links[place].rank == pair.rank else { continue }
             let right = Int(links[place].next)
             links[place].id = links[place].merged
             links[place].next = links[right].next
@@ -107,10 +111,8 @@ struct SymbolMerger {
             output.append(links[place].id)
             place = Int(links[place].next)
         }
-        if links.count > Self.keptCapacity {
-            links = []
-            heap = RankHeap()
-        }
+        heap = []
+        if links.count > Self.keptCapacity { links = [] }
     }
 
     /// Looks the pair at `place` up anew.
@@ -119,61 +121,18 @@ struct SymbolMerger {
         let found = next < 0 ? (MergeTable.noRank, -1) : merges.find(links[place].id, links[next].id)
         links[place].rank = found.0
         links[place].merged = found.1
-        if found.0 != MergeTable.noRank { heap.push(rank: found.0, place: place) }
+        if found.0 != MergeTable.noRank { heap.insert(RankedPlace(rank: found.0, place: place)) }
     }
 }
 
-/// A binary heap of places by rank, lowest first, then by place.
-struct RankHeap {
-    /// Ranks stay below 2^24 and places below 2^40.
-    private var entries: [UInt64] = []
+/// A pair by rank, lowest first, then by place. Ranks stay below 2^24 and places below 2^40.
+private struct RankedPlace: Comparable {
+    private let value: UInt64
 
-    mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+    init(rank: UInt32, place: Int) { value = UInt64(rank) << 40 | UInt64(place) }
 
-    /// Adds without order; `build` must follow.
-    mutating func add(rank: UInt32, place: Int) { entries.append(UInt64(rank) << 40 | UInt64(place)) }
+    var rank: UInt32 { UInt32(value >> 40) }
+    var place: Int { Int(value & (1 << 40 - 1)) }
 
-    mutating func build() {
-        var i = entries.count / 2
-        while i > 0 {
-            i -= 1
-            sink(i)
-        }
-    }
-
-    mutating func push(rank: UInt32, place: Int) {
-        add(rank: rank, place: place)
-        var i = entries.count - 1
-        let entry = entries[i]
-        while i > 0, entries[(i - 1) / 2] > entry {
-            entries[i] = entries[(i - 1) / 2]
-            i = (i - 1) / 2
-        }
-        entries[i] = entry
-    }
-
-    mutating func popFirst() -> (rank: UInt32, place: Int)? {
-        guard let first = entries.first, let last = entries.popLast() else { return nil }
-        if !entries.isEmpty {
-            entries[0] = last
-            sink(0)
-        }
-        return (UInt32(first >> 40), Int(first & (1 << 40 - 1)))
-    }
-
-    private mutating func sink(_ start: Int) {
-        entries.withUnsafeMutableBufferPointer { entries in
-            let entry = entries[start]
-            var i = start
-            while true {
-                var child = 2 * i + 1
-                guard child < entries.count else { break }
-                if child + 1 < entries.count, entries[child + 1] < entries[child] { child += 1 }
-                guard entries[child] < entry else { break }
-                entries[i] = entries[child]
-                i = child
-            }
-            entries[i] = entry
-        }
-    }
+    static func < (a: RankedPlace, b: RankedPlace) -> Bool { a.value < b.value }
 }
