@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 import PhiModel
 
@@ -66,60 +65,37 @@ public final class RunningJob: AsyncSequence, Sendable {
 
 extension RunningJob {
     /// What the run's thread and its readers share.
-    final class State: @unchecked Sendable {
+    final class State: Sendable {
+        private struct News {
+            var version = 0
+            var statistics = RunStatistics()
+            var ended: Result<RunOutcome, any Error>?
+        }
+
         let stopFlag = StopFlag()
-        // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
-        private let lock = NSLock()
-        private var version = 0
-        private var statistics = RunStatistics()
-        private var ended: Result<RunOutcome, any Error>?
-        private var waiters: [CheckedContinuation<Void, Never>] = []
+        private let news = Watched(News())
 
-        var result: Result<RunOutcome, any Error>? { lock.withLock { ended } }
+        var result: Result<RunOutcome, any Error>? { news.withState { $0.ended } }
 
-        func publish(_ new: RunStatistics) {
-            change {
-                version += 1
-                statistics = new
+        func publish(_ statistics: RunStatistics) {
+            news.change {
+                $0.version += 1
+                $0.statistics = statistics
             }
         }
 
-        func end(_ result: Result<RunOutcome, any Error>) { change { ended = ended ?? result } }
+        func end(_ result: Result<RunOutcome, any Error>) { news.change { $0.ended = $0.ended ?? result } }
 
         /// - Returns: nil once the run has ended.
         func next(after seen: Int) async -> (Int, RunStatistics)? {
             await withTaskCancellationHandler {
-                while true {
-                    let (isOver, news) = lock.withLock {
-                        (ended != nil, version > seen ? (version, statistics) : nil)
-                    }
-                    if isOver { return nil }
-                    if let news { return news }
-                    await wait(after: seen)
+                await news.next { news in
+                    if news.ended != nil { return .taken(nil) }
+                    return news.version > seen ? .taken((news.version, news.statistics)) : .notYet
                 }
             } onCancel: {
                 stopFlag.set()
             }
-        }
-
-        private func wait(after seen: Int) async {
-            await withCheckedContinuation { continuation in
-                let hasNews = lock.withLock {
-                    let hasNews = ended != nil || version > seen
-                    if !hasNews { waiters.append(continuation) }
-                    return hasNews
-                }
-                if hasNews { continuation.resume() }
-            }
-        }
-
-        private func change(_ body: () -> Void) {
-            let woken = lock.withLock {
-                body()
-                defer { waiters = [] }
-                return waiters
-            }
-            for waiter in woken { waiter.resume() }
         }
     }
 }

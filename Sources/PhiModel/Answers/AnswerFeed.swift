@@ -1,41 +1,42 @@
-import Foundation
+import Foundations
 
 /// One answer on its way from the loop's thread to whoever waits for it.
 ///
 /// The loop never waits here: what is not read yet is joined to one text, so that a slow reader costs no more
 /// memory than the answer itself.
-final class AnswerFeed: @unchecked Sendable {
-    // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
-    private let lock = NSLock()
+final class AnswerFeed: Sendable {
+    private struct State {
+        var unread = ""
+        var end: Result<Answer, any Error>?
+        var isOver = false
+        var wasCancelled = false
+    }
+
     /// Whether parts are wanted, or only the whole.
     private let keepsParts: Bool
-    private var unread = ""
-    private var end: Result<Answer, any Error>?
-    private var isOver = false
-    private var wasCancelled = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private let state = Watched(State())
 
     init(keepsParts: Bool) { self.keepsParts = keepsParts }
 
     // MARK: The loop's side
 
-    var isCancelled: Bool { lock.withLock { wasCancelled } }
+    var isCancelled: Bool { state.withState { $0.wasCancelled } }
 
     func append(_ text: String) {
         guard keepsParts, !text.isEmpty else { return }
-        change { unread += text }
+        state.change { $0.unread += text }
     }
 
     /// The first result counts.
     func finish(_ result: Result<Answer, any Error>) {
-        change { end = end ?? result }
+        state.change { $0.end = $0.end ?? result }
     }
 
     // MARK: The reader's side
 
     /// The request leaves the loop before the next step.
     func cancel() {
-        change { wasCancelled = true }
+        state.change { $0.wasCancelled = true }
     }
 
     /// - Returns: nil after the end.
@@ -43,13 +44,7 @@ final class AnswerFeed: @unchecked Sendable {
     ///   answer for a whole one.
     func next() async throws -> AnswerPart? {
         try await withTaskCancellationHandler {
-            while true {
-                switch try take() {
-                case .part(let part): return part
-                case .over: return nil
-                case .nothing: await wait()
-                }
-            }
+            try await state.next(Self.take)
         } onCancel: {
             cancel()
         }
@@ -63,46 +58,19 @@ final class AnswerFeed: @unchecked Sendable {
         throw CancellationError()
     }
 
-    private enum News {
-        case part(AnswerPart)
-        case over
-        case nothing
-    }
-
-    private func take() throws -> News {
-        try lock.withLock {
-            if isOver { return .over }
-            if wasCancelled {
-                isOver = true
-                throw CancellationError()
-            }
-            if !unread.isEmpty {
-                defer { unread = "" }
-                return .part(.text(unread))
-            }
-            guard let end else { return .nothing }
-            isOver = true
-            return .part(.end(try end.get()))
+    /// Nil is the end.
+    private static func take(_ state: inout State) throws -> Taken<AnswerPart?> {
+        if state.isOver { return .taken(nil) }
+        if state.wasCancelled {
+            state.isOver = true
+            throw CancellationError()
         }
-    }
-
-    private func wait() async {
-        await withCheckedContinuation { continuation in
-            let hasNews = lock.withLock {
-                let hasNews = isOver || wasCancelled || !unread.isEmpty || end != nil
-                if !hasNews { waiters.append(continuation) }
-                return hasNews
-            }
-            if hasNews { continuation.resume() }
+        if !state.unread.isEmpty {
+            defer { state.unread = "" }
+            return .taken(.text(state.unread))
         }
-    }
-
-    private func change(_ body: () -> Void) {
-        let woken = lock.withLock {
-            body()
-            defer { waiters = [] }
-            return waiters
-        }
-        for waiter in woken { waiter.resume() }
+        guard let end = state.end else { return .notYet }
+        state.isOver = true
+        return .taken(.end(try end.get()))
     }
 }
