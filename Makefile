@@ -57,7 +57,7 @@ sanitize: check-swift
 	done
 
 # Hostile input by libFuzzer, for each reader of foreign bytes; Tests/Fuzz/fuzz.sh says where the finds go.
-# TARGET: line, job, journal, safetensors, config, model, gguf, tokenizer, template; all by default.
+# TARGET: line, job, journal, record, safetensors, config, model, gguf, tokenizer, template; all by default.
 SECONDS = 60
 fuzz: check-swift
 	@SWIFT="$(SWIFT)" Tests/Fuzz/fuzz.sh $(SECONDS) $(TARGET)
@@ -74,8 +74,7 @@ perplexity: build model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
 
 # The pages of the library products, in .build/docs; a link that leads nowhere is an error.
-docs: check-swift
-	@$(SWIFT) build
+docs: build
 	@SWIFT="$(SWIFT)" Tests/Docs/check.sh
 
 build: check-swift

@@ -1,0 +1,55 @@
+import Foundations
+
+@testable import BatchPipeline
+
+/// Record, draft of the record, and output of a finished run in a format that needs a record; taken up, ended and
+/// checked. Once more with the sums put right, as with journals.
+@Sendable func readOutputRecord(_ input: [UInt8], _ scratch: ScratchFolder) throws {
+    let files = parts(input, 3)
+    let sealed = [sealingLines(files[0]), sealingLines(files[1]), files[2]]
+    try takeUpRecorded(files, scratch)
+    if sealed != files { try takeUpRecorded(sealed, scratch) }
+}
+
+private struct PlainTexts: ResultFormat {
+    let name = "plain"
+
+    func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
+
+    private struct Encoder: ResultEncoder {
+        mutating func begin(_ output: inout [UInt8]) { output += "texts\n".utf8 }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            output += "\(place.key.id)\n".utf8
+        }
+    }
+}
+
+private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws {
+    let (output, format) = (scratch.path + "/out.txt", PlainTexts())
+    try scratch.put(files[0], "out.txt.record")
+    try scratch.put(files[1], "out.txt.phibatch-record")
+    try scratch.put(files[2], "out.txt")
+    try scratch.put([], "out.txt.journal")
+    let keys = (0..<3).map { WorkKey(id: "line-\($0)", contentHash: 0x1234_5678_9abc_def0 &+ UInt64($0)) }
+    do {
+        _ = try JobStatus.read(output: output, format: format)
+        if let check = try OutputCheck.read(output: output, format: format) {
+            try promise(check.different <= check.lines, "more results differ than there are")
+        }
+        let store = try JournalStore(output: output, fingerprint: journalFingerprint, format: format)
+        for (position, key) in keys.enumerated() {
+            switch try store.claim(key, position: position) {
+            case .done(failed: false): continue
+            case .new, .done, .inFlight: break
+            }
+            let completion = GenerationResult.Completion(text: "re", promptTokens: 1, completionTokens: 2)
+            try store.append(.completion(completion), key: key, position: position)
+        }
+        try store.finish(count: keys.count)
+    } catch is StoreError {
+        return
+    }
+    let check = try OutputCheck.read(output: output, format: format)
+    try promise(check?.lines == keys.count && check?.different == 0, "the new output is not its record's")
+}
