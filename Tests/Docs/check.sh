@@ -1,10 +1,10 @@
 #!/bin/sh
 # Builds the DocC pages of both library products into .build/docs and fails if a link in them leads nowhere.
-# Run by `make docs`, after a debug build.
+# Run by `make docs`, after `make build`.
 set -e
 cd "$(dirname "$0")/../.."
 : "${SWIFT:=swift}"
-build=$($SWIFT build --show-bin-path)
+build=$($SWIFT build -c release --show-bin-path)
 target=$($SWIFT -print-target-info | sed -n 's/.*"unversionedTriple" *: *"\(.*\)".*/\1/p')
 maps=$(find "$build/CPhiKernels.build" .build/checkouts/Yams/Sources .build/checkouts/swift-crypto/Sources \
     -name module.modulemap | sed 's/^/-Xcc -fmodule-map-file=/')

@@ -240,6 +240,32 @@ import Testing
         }
     }
 
+    /// The ranges are the same for values that a program sets.
+    @Test func settingsOfProgramsAreChecked() throws {
+        func problem(_ change: (inout JobSettings) -> Void) -> String? {
+            var job = JobSettings()
+            change(&job)
+            do { try job.checkValues() } catch { return "\(error)" }
+            return nil
+        }
+        #expect(problem { _ in } == nil)
+        #expect(problem { $0.maxTokens = 0 } == "max_tokens must be a whole number, 1 or more, but is 0.")
+        #expect(
+            problem { $0.temperature = .nan } == "temperature must be a number from 0 to 10, but is nan.")
+        #expect(problem { $0.topP = 0 } == "top_p must be a number above 0, at most 1, but is 0.0.")
+        #expect(
+            problem { $0.engine.workers = .count(5000) }
+                == "workers must be a whole number from 1 to 4096, but is 5000.")
+        #expect(
+            problem { $0.checkpointInterval = -1 }
+                == "checkpoint_interval must be a number of seconds from 0 to 86400, but is -1.0.")
+        #expect(
+            problem { $0.logitBias = [7: 101, 3: 1] }
+                == "logit_bias must be token ids, each with a number from -100 to 100, but is 101.0 for 7.")
+        #expect(problem { $0.repetitionPenalty = 0 } != nil && problem { $0.presencePenalty = 3 } != nil)
+        #expect(problem { $0.stop = [""] } != nil && problem { $0.samples = 0 } != nil)
+    }
+
     /// What results depend on must show in the fingerprint; what they don't must not.
     @Test func resultSettingsCoverWhatResultsDependOn() throws {
         let base = try JobSettings.parse(Self.required).resultSettings.map { "\($0)" }
