@@ -95,11 +95,7 @@ package struct ModelDownload: Sendable {
     }
 
     private func checkRoom(_ missing: Int) throws {
-        var folder = settings.cacheFolder
-        while Files.kind(of: folder) == nil, Paths.folder(of: folder) != folder {
-            folder = Paths.folder(of: folder)
-        }
-        guard let free = DiskSpace.free(in: folder), free < missing else { return }
+        guard let free = DiskSpace.free(at: settings.cacheFolder), free < missing else { return }
         throw HubError(
             .files, settings.cacheFolder,
             "there is room for \(free / 1_000_000) MB, and \(missing / 1_000_000) MB are to come. Make room, or set HF_HOME to a larger disk."

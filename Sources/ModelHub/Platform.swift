@@ -140,12 +140,3 @@ enum FolderRemoval {
         guard rmdir(folder.cPath) == 0 else { throw .last }
     }
 }
-
-enum DiskSpace {
-    /// Bytes that this user may still write in a folder; nil if the system doesn't say.
-    static func free(in folder: String) -> Int? {
-        var status = statvfs()
-        guard statvfs(folder.cPath, &status) == 0 else { return nil }
-        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
-    }
-}

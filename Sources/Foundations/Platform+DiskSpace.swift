@@ -1,0 +1,22 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+package enum DiskSpace {
+    /// Bytes that this user may still write at a path, which need not be there yet; nil if the system doesn't say.
+    package static func free(at path: String) -> Int? {
+        var folder = path
+        while Files.kind(of: folder) == nil, case let above = Paths.folder(of: folder),
+            !Paths.areEqual(above, folder)
+        {
+            folder = above
+        }
+        var status = statvfs()
+        guard statvfs(folder.cPath, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+}
