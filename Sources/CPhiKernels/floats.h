@@ -50,4 +50,22 @@ static inline uint16_t phi_to_half(float value) {
     return sign | (uint16_t)((bits - 0x38000000) >> 13);
 }
 
+// Writes a finite value as the nearest float of a type, ties to even. float16 is as with phi_to_half; past the
+// largest bfloat16 comes infinity.
+static inline void phi_store_float(uint8_t *p, uint32_t float_type, float value) {
+    if (float_type == PHI_F32) {
+        memcpy(p, &value, 4);
+        return;
+    }
+    uint16_t half;
+    if (float_type == PHI_BF16) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        half = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    } else {
+        half = phi_to_half(value);
+    }
+    memcpy(p, &half, 2);
+}
+
 #endif

@@ -214,6 +214,16 @@ void phi_pack(const PhiMatrix *m, const uint8_t *words, uint32_t bits, const uin
 void phi_pack_plain(const PhiMatrix *m, const uint8_t *elements, uint8_t *out, size_t begin, size_t end);
 // Turns n floats of a type into float32 (exact). `from` need not be aligned.
 void phi_to_float(const uint8_t *from, uint32_t float_type, size_t n, float *out);
+// The other way: the nearest floats of a type, ties to even. Past float16's largest magnitude comes that, past
+// bfloat16's infinity.
+void phi_from_float(const float *from, uint32_t float_type, size_t n, uint8_t *out);
+// Rounds n floats to values that a type has, as phi_from_float does.
+void phi_round(float *values, uint32_t float_type, size_t n);
+// MLX's affine quantization (mlx/backend/cpu/quantized.cpp) of n finite floats in groups of 32, 64 or 128, to the
+// bit: value = scale * q + bias. `words` gets a little-endian stream of `bits` (2, 3, 4, 5, 6 or 8) a value,
+// `scales` and `biases` a float of the type for each group.
+void phi_quantize(const float *values, size_t n, uint32_t group, uint32_t bits, uint32_t float_type, uint8_t *words,
+                  uint8_t *scales, uint8_t *biases);
 // The index of the first of n floats that is infinite or NaN; n if none is. `from` need not be aligned.
 size_t phi_find_not_finite(const uint8_t *from, uint32_t float_type, size_t n);
 

@@ -1,0 +1,99 @@
+#include <string.h>
+
+// No products joined with sums: the same bits on every machine.
+#pragma STDC FP_CONTRACT OFF
+
+#include "floats.h"
+#include "phi_kernels.h"
+
+// The nearest integer, ties to even, of a value that is 0 or more: from 2^23 on all are integers.
+static inline float nearest(float value) {
+    return value < 8388608.0f ? value + 8388608.0f - 8388608.0f : value;
+}
+
+// Least and greatest of n values, n a multiple of 8: eight side by side, which becomes vectors.
+static inline void bounds(const float *values, size_t n, float *least, float *greatest) {
+    float low[8], high[8];
+    memcpy(low, values, sizeof low);
+    memcpy(high, values, sizeof high);
+    for (size_t i = 8; i < n; i += 8)
+        for (size_t k = 0; k < 8; k++) {
+            const float value = values[i + k];
+            low[k] = value < low[k] ? value : low[k];
+            high[k] = value > high[k] ? value : high[k];
+        }
+    for (size_t k = 1; k < 8; k++) {
+        low[0] = low[k] < low[0] ? low[k] : low[0];
+        high[0] = high[k] > high[0] ? high[k] : high[0];
+    }
+    *least = low[0];
+    *greatest = high[0];
+}
+
+static void quantize_group(const float *values, size_t n, uint32_t bits, float *scale_out, float *bias_out,
+                           uint8_t *codes) {
+    const float top = (float)((1u << bits) - 1);
+    float low, high;
+    bounds(values, n, &low, &high);
+    float scale = (high - low) / top;
+    if (!(scale > 1e-7f)) scale = 1e-7f;
+    // The bound that is farther from zero is a multiple of the scale, and so is zero.
+    const int is_low = __builtin_fabsf(low) > __builtin_fabsf(high);
+    if (!is_low) scale = -scale;
+    const float edge = is_low ? low : high, ratio = edge / scale;
+    const float steps = __builtin_copysignf(nearest(__builtin_fabsf(ratio)), ratio);
+    float bias = 0;
+    if (steps != 0) {
+        scale = edge / steps;
+        bias = edge;
+    }
+    for (size_t i = 0; i < n; i++) {
+        float code = (values[i] - bias) / scale;
+        code = code > 0 ? code : 0;
+        code = code < top ? code : top;
+        codes[i] = (uint8_t)(int32_t)(code + 8388608.0f - 8388608.0f);
+    }
+    *scale_out = scale;
+    *bias_out = bias;
+}
+
+// One little-endian bit stream; 32 values of any width fill whole bytes.
+static void pack_codes(const uint8_t *codes, size_t n, uint32_t bits, uint8_t *out) {
+    if (bits == 4) {
+        for (size_t i = 0; i < n / 2; i++) out[i] = (uint8_t)(codes[2 * i] | codes[2 * i + 1] << 4);
+        return;
+    }
+    uint32_t stream = 0, filled = 0;
+    for (size_t i = 0; i < n; i++) {
+        stream |= (uint32_t)codes[i] << filled;
+        for (filled += bits; filled >= 8; filled -= 8) {
+            *out++ = (uint8_t)stream;
+            stream >>= 8;
+        }
+    }
+}
+
+void phi_quantize(const float *values, size_t n, uint32_t group, uint32_t bits, uint32_t float_type, uint8_t *words,
+                  uint8_t *scales, uint8_t *biases) {
+    const size_t size = phi_float_size(float_type);
+    uint8_t codes[128];
+    for (size_t g = 0; g < n / group; g++) {
+        float scale, bias;
+        quantize_group(values + g * group, group, bits, &scale, &bias, codes);
+        pack_codes(codes, group, bits, words + g * group * bits / 8);
+        phi_store_float(scales + g * size, float_type, scale);
+        phi_store_float(biases + g * size, float_type, bias);
+    }
+}
+
+void phi_round(float *values, uint32_t float_type, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint8_t rounded[4];
+        phi_store_float(rounded, float_type, values[i]);
+        values[i] = phi_load_float(rounded, float_type);
+    }
+}
+
+void phi_from_float(const float *from, uint32_t float_type, size_t n, uint8_t *out) {
+    for (size_t i = 0; i < n; i++) phi_store_float(out + i * phi_float_size(float_type), float_type, from[i]);
+}
