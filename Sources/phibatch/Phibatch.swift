@@ -19,7 +19,8 @@ struct Phibatch: ParsableCommand {
             """,
         subcommands: [
             RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
-            PullCommand.self, ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
+            QuantizeCommand.self, PullCommand.self, ModelsCommand.self,
+            BenchCommand.self, PerplexityCommand.self,
         ])
 
     static func main() {

@@ -116,6 +116,7 @@ extension BatchJob {
     fileprivate func loadModel() throws -> LoadedModel {
         let engine = try PhiEngine(folder: settings.model, options: engineOptions)
         for note in engine.notes { log.warning("\(note)") }
+        if let advice = engine.advice { log.notice("\(advice)") }
         if let fault = engine.threadFault { log.notice("\(fault)") }
         if let fault = engine.cacheFault {
             log.notice("packed weights are not kept for the next start: \(fault)")

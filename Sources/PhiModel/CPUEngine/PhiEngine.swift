@@ -53,6 +53,8 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
     /// over, or old files removed from the cache.
     package let notes: [String]
+    /// How the model could take less memory; nil if it is quantized.
+    package let advice: String?
     /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
     package var threadFault: String? { pool.fault }
 
@@ -116,6 +118,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         weightBytes = reader.multiplied.reduce(0) { $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault
         notes = store.notes + weights.notes
+        advice = Quantizer.advice(reader.plan, store)
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)

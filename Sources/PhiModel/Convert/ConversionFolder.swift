@@ -9,6 +9,8 @@ final class ConversionFolder {
         "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
         "chat_template.jinja", "generation_config.json",
     ]
+    /// What other programs read of a tokenizer.
+    private static let otherNames = ["chat_template.json", "tokenizer.model", "vocab.json", "merges.txt"]
 
     private let folder: String
     private let mayOverwrite: Bool
@@ -17,10 +19,10 @@ final class ConversionFolder {
     /// Locked until the end, so that they are not taken for what a killed conversion left.
     private var files: [(name: String, file: Platform.NewFile)] = []
 
-    /// - Parameter source: the file that is read; it must not be one that will be replaced.
+    /// - Parameter sources: the files that are read; none of them must be one that will be replaced.
     /// - Throws: `ModelError`: `badRequest` if there is a model already and it is not to be
     ///   overwritten, `resources` if the folder can't be made.
-    init(_ folder: String, source: String, overwrite: Bool) throws {
+    init(_ folder: String, sources: [String], overwrite: Bool) throws {
         self.folder = folder
         mayOverwrite = overwrite
         let tag = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -29,8 +31,10 @@ final class ConversionFolder {
             throw ModelError(.resources, path: folder, "can't be made: \(error.reason).")
         }
         if !overwrite { try refuseModel() }
-        let identity = Files.identity(of: source)
-        for name in try modelFiles() where Files.identity(of: path(name)) == identity {
+        let identities = sources.map { ($0, Files.identity(of: $0)) }
+        for name in try modelFiles() {
+            let identity = Files.identity(of: path(name))
+            guard let (source, _) = identities.first(where: { $0.1 == identity }) else { continue }
             throw ModelError(
                 .badRequest, path: source, "is itself a file that would be replaced; choose another folder.")
         }
@@ -39,16 +43,34 @@ final class ConversionFolder {
 
     /// The files of `folder` that make up a tokenizer.
     static func tokenizerFiles(in folder: String) throws -> [(name: String, content: Data)] {
-        var files: [(name: String, content: Data)] = []
-        for name in tokenizerNames {
-            let path = Paths.join(folder, name)
-            guard Files.kind(of: path) != nil else { continue }
-            files.append((name, try MappedFile(path: path).withBytes { Data($0) }))
-        }
+        let files = try contents(of: tokenizerNames, in: folder)
         guard files.contains(where: { $0.name == "tokenizer.json" }) else {
             throw ModelError(.missing, path: folder, "holds no tokenizer.json.")
         }
         return files
+    }
+
+    /// The files beside the weights that go with a model: its tokenizer's, and the code that its config.json may
+    /// name, which nothing here runs.
+    static func companions(in folder: String) throws -> [(name: String, content: Data)] {
+        let code = ((try? Files.names(in: folder)) ?? []).filter { $0.hasSuffix(".py") }.sorted()
+        return try contents(of: tokenizerNames + otherNames + code, in: folder)
+    }
+
+    /// Of those that are there.
+    private static func contents(
+        of names: [String], in folder: String
+    ) throws -> [(name: String, content: Data)] {
+        try names.compactMap { name in
+            let path = Paths.join(folder, name)
+            guard Files.kind(of: path) != nil else { return nil }
+            return (name, try MappedFile(path: path).withBytes { Data($0) })
+        }
+    }
+
+    /// Whether a file is one that a conversion, under way or killed, writes.
+    static func isPartial(_ name: String) -> Bool {
+        name.wholeMatch(of: /.+\.phibatch-[0-9a-f]{16}\.partial/) != nil
     }
 
     func path(_ name: String) -> String { Paths.join(folder, name) }
@@ -75,7 +97,7 @@ final class ConversionFolder {
     }
 
     /// Puts the files `names`, and last the weights, in the place of what is there.
-    func complete(_ names: [String]) throws {
+    func complete(_ names: [String], weights: [String] = [ConversionFolder.weightsName]) throws {
         if !mayOverwrite { try refuseModel() }
         // Of an earlier model nothing may stay: its shards, its index, its template would be read too.
         for old in try modelFiles() {
@@ -83,7 +105,7 @@ final class ConversionFolder {
                 throw ModelError(.resources, path: path(old), "can't be removed: \(error.reason).")
             }
         }
-        for name in names + [Self.weightsName] {
+        for name in names + weights {
             do throws(Platform.Failure) { try Platform.replace(path(name), with: path(name + suffix)) } catch
             {
                 throw ModelError(.resources, path: path(name), "can't be put in place: \(error.reason).")
@@ -100,8 +122,7 @@ final class ConversionFolder {
     /// What a conversion that was killed left: known by its name, and by nobody's holding its lock.
     private func removeLeftovers() {
         for name in (try? Files.names(in: folder)) ?? [] {
-            let isOurs = name.wholeMatch(of: /[a-z._]+\.phibatch-[0-9a-f]{16}\.partial/) != nil
-            if isOurs, Platform.isAbandoned(path(name)) { Platform.removeFile(path(name)) }
+            if Self.isPartial(name), Platform.isAbandoned(path(name)) { Platform.removeFile(path(name)) }
         }
     }
 
@@ -117,7 +138,7 @@ final class ConversionFolder {
         do {
             let names = try Files.names(in: folder).sorted()
             let weights = names.filter { $0.hasPrefix("model") && $0.hasSuffix(".safetensors") }
-            let others = ["config.json", TensorStore.indexName] + Self.tokenizerNames
+            let others = ["config.json", TensorStore.indexName] + Self.tokenizerNames + Self.otherNames
             return weights + others.filter { names.contains($0) }
         } catch {
             throw ModelError(.missing, path: folder, "can't be listed: \(error.reason).")

@@ -101,7 +101,7 @@ package enum GGUFConverter {
         }
         try checkReadable(files[0].content, path: path)
 
-        let target = try ConversionFolder(folder, source: path, overwrite: overwrite)
+        let target = try ConversionFolder(folder, sources: [path], overwrite: overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
         let size = try write(plan, to: target, progress: progress)

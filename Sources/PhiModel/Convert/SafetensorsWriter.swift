@@ -1,6 +1,8 @@
 import Foundations
+import Synchronization
 
-/// Writes a safetensors file front to back: the header first, then the tensors in the order announced.
+/// Writes a safetensors file: front to back, the header first, then the tensors in the order announced; or the
+/// tensors' bytes in any order.
 final class SafetensorsWriter {
     /// What the header says of a tensor.
     struct Announcement {
@@ -16,7 +18,11 @@ final class SafetensorsWriter {
     private let path: String
     private var buffer: [UInt8] = []
     private var written = 0
+    /// Bytes that were put in their places.
+    private let placed = Atomic(0)
     private let expected: Int
+    /// Where each tensor begins in the file.
+    private let starts: [Int]
 
     /// - Parameter path: for messages.
     init(_ file: Platform.NewFile, path: String, tensors: [Announcement]) {
@@ -25,7 +31,12 @@ final class SafetensorsWriter {
         var header = Array(Self.header(tensors).utf8)
         // Padded, so that the tensors of a file that is mapped are aligned.
         while header.count % 8 != 0 { header.append(UInt8(ascii: " ")) }
-        expected = 8 + header.count + tensors.reduce(0) { $0 + $1.byteCount }
+        var end = 8 + header.count
+        starts = tensors.map { tensor in
+            defer { end += tensor.byteCount }
+            return end
+        }
+        expected = end
         withUnsafeBytes(of: UInt64(header.count).littleEndian) { buffer.append(contentsOf: $0) }
         buffer.append(contentsOf: header)
     }
@@ -58,12 +69,21 @@ final class SafetensorsWriter {
         if buffer.count >= Self.bufferSize { try flush() }
     }
 
-    private func flush() throws {
-        do { try buffer.withUnsafeBytes { try file.write($0, at: written) } } catch let error
-            as Platform.Failure
-        {
+    /// Writes a part of a tensor, whose number is its place among those announced. May be called from any thread,
+    /// with each byte once.
+    func put(_ bytes: UnsafeRawBufferPointer, tensor: Int, at offset: Int) throws {
+        try write(bytes, at: starts[tensor] + offset)
+        placed.add(bytes.count, ordering: .relaxed)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+        do throws(Platform.Failure) { try file.write(bytes, at: offset) } catch {
             throw ModelError(.resources, path: path, "can't be written: \(error.reason).")
         }
+    }
+
+    private func flush() throws {
+        try buffer.withUnsafeBytes { try write($0, at: written) }
         written += buffer.count
         buffer.removeAll(keepingCapacity: true)
     }
@@ -71,6 +91,7 @@ final class SafetensorsWriter {
     /// Writes the rest and waits until all of it is on disk. Returns the file's size.
     func finish() throws -> Int {
         try flush()
+        let written = written + placed.load(ordering: .relaxed)
         precondition(written == expected, "the tensors written are not those announced")
         do throws(Platform.Failure) { try file.sync() } catch {
             throw ModelError(.resources, path: path, "can't be written: \(error.reason).")

@@ -5,9 +5,13 @@ package protocol Architecture: Sendable {
     static var modelType: String { get }
     /// The models of this type, as messages name them.
     static var models: String { get }
+    /// A layer's modules in the order that they have in MLX, in which files of weights are filled.
+    static var modules: [String] { get }
 
     /// What the engine needs to know.
     var shape: ModelShape { get set }
+    /// Floats of a row within the feed-forward network.
+    var intermediateSize: Int { get }
     /// Bytes of buffers that a step needs for each of its rows, logits apart.
     var rowBytes: Int { get }
 

@@ -8,6 +8,10 @@
 package struct Phi2: Architecture, Equatable {
     package static let modelType = "phi"
     package static let models = "Phi-2"
+    package static let modules = [
+        "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.dense", "input_layernorm",
+        "mlp.fc1", "mlp.fc2",
+    ]
 
     package var shape: ModelShape
     /// Rows of fc1.

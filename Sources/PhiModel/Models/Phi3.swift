@@ -6,6 +6,10 @@
 package struct Phi3: Architecture, Equatable {
     package static let modelType = "phi3"
     package static let models = "Phi-3, Phi-3.5, Phi-4 and Phi-4-mini"
+    package static let modules = [
+        "self_attn.qkv_proj", "self_attn.o_proj", "mlp.gate_up_proj", "mlp.down_proj", "input_layernorm",
+        "post_attention_layernorm",
+    ]
 
     package var shape: ModelShape
     /// Rows of the gate and of the up projection.

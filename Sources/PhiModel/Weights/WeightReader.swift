@@ -33,6 +33,8 @@ package struct WeightReader {
     private(set) var plan = WeightPlan()
     /// Places of the matrices that are multiplied by, rather than looked up in.
     private(set) var multiplied: Set<Int> = []
+    /// Names of all tensors that were asked for, but for a matrix' scales and biases.
+    private(set) var names: Set<String> = []
 
     init(_ store: TensorStore, quantization: QuantizationConfiguration?) {
         self.store = store
@@ -67,19 +69,21 @@ package struct WeightReader {
 
     /// The tensor [count] of this name.
     /// - Throws: `ModelError` naming it, also if a value is not finite.
-    func vector(_ name: String, _ count: Int) throws -> [Float] {
-        try store.vector(name, count: count).finiteFloats()
+    mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
+        names.insert(name)
+        return try store.vector(name, count: count).finiteFloats()
     }
 
     /// The norm at `path`, with a weight and a bias.
     /// - Throws: as `vector`.
-    func layerNorm(_ path: String, _ count: Int) throws -> LayerNorm {
+    mutating func layerNorm(_ path: String, _ count: Int) throws -> LayerNorm {
         LayerNorm(
             weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count))
     }
 
     private mutating func place(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> Int {
-        plan.add(
+        names.insert(path + ".weight")
+        return plan.add(
             path,
             try store.linear(
                 path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))

@@ -26,6 +26,7 @@ struct SyntheticCheckpoint {
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
+    /// 0 leaves all layers unquantized, and config.json says nothing of quantization.
     var bits = 4
     var group = 64
     /// Layers of another precision, by the end of their path; bits 0 leaves a layer unquantized.
@@ -33,6 +34,8 @@ struct SyntheticCheckpoint {
     var floats = FloatType.f16
     var shards = 1
     var staleIndex = false
+    /// What config.json says of it.
+    var dtype: String?
 
     private var headDimension: Int { hidden / heads }
 
@@ -200,8 +203,10 @@ struct SyntheticCheckpoint {
             "partial_rotary_factor": partialRotary, "max_position_embeddings": context,
             "original_max_position_embeddings": originalContext, "tie_word_embeddings": tied,
             "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
-            "sliding_window": slidingWindow.map { $0 as Any } ?? NSNull(), "quantization": quantization,
+            "sliding_window": slidingWindow.map { $0 as Any } ?? NSNull(),
         ]
+        if bits > 0 { config["quantization"] = quantization }
+        config["torch_dtype"] = dtype
         if model == .phi {
             config["architectures"] = ["PhiForCausalLM"]
             config["model_type"] = "phi"

@@ -1,0 +1,55 @@
+import Foundations
+
+/// How a model is to be quantized.
+package struct QuantizeOptions: Sendable {
+    /// Of all layers for which nothing else is said.
+    package var standard: QuantizationParameters
+    /// Of the embedding; nil takes the standard's.
+    package var embeddingBits: Int?
+    /// Of those that fit a layer, the last one counts.
+    package var rules: [LayerRule]
+    /// Replaces a model that is in the folder to be made.
+    package var overwrite: Bool
+    package var threads: Int
+    /// Bytes of the tensors in one file, as in mlx-lm.
+    var fileLimit = 5 << 30
+
+    package init(
+        standard: QuantizationParameters = QuantizationParameters(groupSize: 64, bits: 4),
+        embeddingBits: Int? = nil, rules: [LayerRule] = [], overwrite: Bool = false,
+        threads: Int = Processors.count
+    ) {
+        self.standard = standard
+        self.embeddingBits = embeddingBits
+        self.rules = rules
+        self.overwrite = overwrite
+        self.threads = threads
+    }
+
+    /// What a layer gets; nil leaves it as it is, as for columns that make no whole groups.
+    /// - Throws: `ModelError` of kind `badRequest` for a rule that asks for what can't be.
+    func parameters(for path: String, columns: Int) throws -> QuantizationParameters? {
+        if let rule = rules.last(where: { $0.fits(path) }) {
+            guard let bits = rule.bits else { return nil }
+            let group = rule.groupSize ?? standard.groupSize
+            guard columns % group == 0 else {
+                throw ModelError(
+                    .badRequest,
+                    "the layer rule \"\(rule.text)\" does not go with the layer \"\(path)\": its \(columns) columns "
+                        + "make no whole groups of \(group).")
+            }
+            return QuantizationParameters(groupSize: group, bits: bits)
+        }
+        guard columns % standard.groupSize == 0 else { return nil }
+        var parameters = standard
+        if let embeddingBits, path.hasSuffix("embed_tokens") { parameters.bits = embeddingBits }
+        return parameters
+    }
+}
+
+extension QuantizationParameters {
+    /// Bytes of a matrix with its scales and biases, which are of `floats`.
+    func byteCount(rows: Int, columns: Int, floats: TensorType) -> Int {
+        rows * (columns * bits / 8 + 2 * columns / groupSize * (floats.itemSize ?? 0))
+    }
+}

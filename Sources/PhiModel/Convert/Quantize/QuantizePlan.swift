@@ -1,0 +1,121 @@
+/// One tensor of the source, and what becomes of it.
+struct PlannedTensor {
+    let source: TensorView
+    let rows: Int
+    let columns: Int
+    /// Of what is written: the tensor itself, or its scales and biases.
+    let floats: TensorType
+    /// Nil keeps it as floats.
+    let parameters: QuantizationParameters?
+    /// The tensors it becomes: itself, or weight, scales and biases.
+    let outputs: [SafetensorsWriter.Announcement]
+    /// Where each of them is: a file's number and the tensor's within it.
+    var places: [(file: Int, tensor: Int)] = []
+
+    /// Without ".weight".
+    var path: String { source.name.hasSuffix(".weight") ? String(source.name.dropLast(7)) : source.name }
+
+    init(_ source: TensorView, floats: TensorType?, parameters: QuantizationParameters?) {
+        self.source = source
+        self.floats = floats ?? source.type
+        self.parameters = parameters
+        columns = source.shape.last ?? 1
+        rows = source.count / max(1, columns)
+        let size = self.floats.itemSize ?? 0
+        guard let parameters else {
+            outputs = [
+                SafetensorsWriter.Announcement(
+                    name: source.name, type: self.floats, shape: source.shape,
+                    byteCount: source.count * size)
+            ]
+            return
+        }
+        let path = String(source.name.dropLast(7))
+        let (words, groups) = (columns * parameters.bits / 32, columns / parameters.groupSize)
+        outputs = [
+            SafetensorsWriter.Announcement(
+                name: path + ".weight", type: .u32, shape: [rows, words], byteCount: 4 * rows * words),
+            SafetensorsWriter.Announcement(
+                name: path + ".scales", type: self.floats, shape: [rows, groups],
+                byteCount: rows * groups * size),
+            SafetensorsWriter.Announcement(
+                name: path + ".biases", type: self.floats, shape: [rows, groups],
+                byteCount: rows * groups * size),
+        ]
+    }
+}
+
+/// What is made of all tensors of a model, and in which files it lies.
+struct QuantizePlan {
+    let tensors: [PlannedTensor]
+    /// By file, in the order in which they lie there.
+    let files: [[SafetensorsWriter.Announcement]]
+    let standard: QuantizationParameters
+    /// Paths of matrices that stay floats although nobody asked for it.
+    let unfit: [String]
+
+    /// - Throws: `ModelError` of kind `badRequest` for a rule that fits no layer, or asks for what can't be.
+    init(_ source: QuantizeSource, _ options: QuantizeOptions) throws {
+        standard = options.standard
+        var tensors: [PlannedTensor] = []
+        var unfit: [String] = []
+        var unused = options.rules
+        for name in source.names {
+            let path = name.hasSuffix(".weight") ? String(name.dropLast(7)) : name
+            guard let matrix = source.matrices[path], matrix.name == name else {
+                tensors.append(
+                    PlannedTensor(try source.store.tensor(name), floats: source.floats, parameters: nil))
+                continue
+            }
+            unused.removeAll { $0.fits(path) }
+            let columns = matrix.shape.last ?? 0
+            let parameters = try options.parameters(for: path, columns: columns)
+            if parameters == nil, !options.rules.contains(where: { $0.fits(path) }) { unfit.append(path) }
+            tensors.append(PlannedTensor(matrix, floats: source.floats, parameters: parameters))
+        }
+        if let rule = unused.first {
+            throw ModelError(
+                .badRequest,
+                "the layer rule \"\(rule.text)\" fits no layer. Layers are called like "
+                    + "\"\(source.matrices.keys.filter { $0.contains(".0.") }.min() ?? "lm_head")\"; * stands for any "
+                    + "characters.")
+        }
+        files = Self.distribute(&tensors, limit: options.fileLimit)
+        self.tensors = tensors
+        self.unfit = unfit
+    }
+
+    /// Fills one file after the other. A tensor that is larger than a file's limit has a file of its own.
+    private static func distribute(
+        _ tensors: inout [PlannedTensor], limit: Int
+    ) -> [[SafetensorsWriter.Announcement]] {
+        var files: [[SafetensorsWriter.Announcement]] = []
+        var size = 0
+        for number in tensors.indices {
+            for output in tensors[number].outputs {
+                if files.isEmpty || size + output.byteCount > limit {
+                    files.append([])
+                    size = 0
+                }
+                size += output.byteCount
+                tensors[number].places.append((files.count - 1, files[files.count - 1].count))
+                files[files.count - 1].append(output)
+            }
+        }
+        return files
+    }
+
+    /// Of all tensors, without the files' headers.
+    var byteCount: Int { files.joined().reduce(0) { $0 + $1.byteCount } }
+    var sourceByteCount: Int { tensors.reduce(0) { $0 + $1.source.range.count } }
+    var parameterCount: Int { tensors.reduce(0) { $0 + $1.source.count } }
+
+    /// As mlx-lm names them.
+    var fileNames: [String] {
+        guard files.count > 1 else { return [ConversionFolder.weightsName] }
+        func five(_ number: Int) -> String {
+            String(repeating: "0", count: max(0, 5 - String(number).count)) + String(number)
+        }
+        return files.indices.map { "model-\(five($0 + 1))-of-\(five(files.count)).safetensors" }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundations
+
+/// A model folder whose layers are not quantized, looked at but not read.
+struct QuantizeSource {
+    let folder: String
+    let config: JSONObject
+    /// generation_config.json, if it is there.
+    let generation: JSONObject?
+    let architecture: any Architecture
+    let store: TensorStore
+    /// The model's matrices, by path.
+    let matrices: [String: TensorView]
+    /// All tensors that the model has, in MLX's order.
+    let names: [String]
+    /// The type that all floats become, where config.json says one (`torch_dtype`), as in mlx-lm.
+    let floats: TensorType?
+
+    private static let maximumFileSize = 64 << 20
+
+    /// - Throws: `ModelError` naming file, key or tensor.
+    init(folder: String) throws {
+        self.folder = folder
+        let path = Paths.join(folder, "config.json")
+        try ModelFolder.checkLinks(folder)
+        try Self.refuseOtherFormats(folder)
+        config = try JSONFile.object(path, maximumBytes: Self.maximumFileSize)
+        for key in ["quantization", "quantization_config"] where config[key] ?? .null != .null {
+            throw ModelError(
+                .unsupported, path: path,
+                "\"\(key)\": this model is quantized already. Take the original, in BF16, F16 or F32.")
+        }
+        let generationPath = Paths.join(folder, "generation_config.json")
+        generation =
+            Files.kind(of: generationPath) == nil
+            ? nil : try JSONFile.object(generationPath, maximumBytes: Self.maximumFileSize)
+        architecture = try Architectures.read(folder: folder)
+        store = try TensorStore(folder: folder)
+        for name in store.names where name.hasSuffix(".scales") {
+            throw try store.tensor(name).fault(
+                .unsupported, "is a quantized layer's. Take the original model, in BF16, F16 or F32.")
+        }
+        var reader = WeightReader(store, quantization: nil)
+        // Looks for all tensors and checks their shapes.
+        _ = try architecture.network(&reader)
+        var matrices: [String: TensorView] = [:]
+        for matrix in reader.plan.matrices {
+            if case .plain(let tensor, _, _) = matrix.tensors { matrices[matrix.name] = tensor }
+        }
+        self.matrices = matrices
+        names = Self.sorted(reader.names, type(of: architecture).modules)
+        try Self.refuseOthers(than: reader.names, in: store)
+        floats =
+            switch config["torch_dtype"] {
+            case "float16": .f16
+            case "bfloat16": .bf16
+            case "float32": .f32
+            default: nil
+            }
+    }
+
+    /// The files that are read.
+    var files: [String] { store.files.map(\.file.file.path) + [Paths.join(folder, "config.json")] }
+
+    private static func refuseOtherFormats(_ folder: String) throws {
+        let names = ((try? Files.names(in: folder)) ?? []).sorted()
+        guard !names.contains(where: { $0.hasSuffix(".safetensors") }) else { return }
+        let pickles = [".bin", ".pt", ".pth", ".ckpt"]
+        if let name = names.first(where: { name in pickles.contains { name.hasSuffix($0) } }) {
+            throw ModelError(
+                .unsupported, path: folder,
+                "holds its weights as \(name), which may be a pickle, and a pickle can run code. Safetensors are "
+                    + "needed: transformers' save_pretrained writes them.")
+        }
+        if let name = names.first(where: { $0.hasSuffix(".gguf") }) {
+            throw ModelError(
+                .unsupported, path: folder,
+                "holds the GGUF file \(name); \"phibatch convert\" makes a model of it.")
+        }
+    }
+
+    /// What a model has and we don't know would be lost.
+    private static func refuseOthers(than names: Set<String>, in store: TensorStore) throws {
+        for name in store.names where !names.contains(name) {
+            // Made from config.json by every program; some old files have it all the same.
+            if name.hasSuffix(".rotary_emb.inv_freq") { continue }
+            throw try store.tensor(name).fault(.unsupported, "has no place in a model of this type.")
+        }
+    }
+
+    /// The embedding, the layers' modules in their order, the norm at the end, the head.
+    private static func sorted(_ names: Set<String>, _ modules: [String]) -> [String] {
+        func place(_ name: String) -> [Int] {
+            let part = name.hasSuffix(".bias") ? 1 : 0
+            if name.hasPrefix("model.embed_tokens.") { return [0, 0, 0, part] }
+            if name.hasPrefix("lm_head.") { return [3, 0, 0, part] }
+            let parts = name.split(separator: ".")
+            guard parts.count > 3, parts[1] == "layers", let layer = Int(parts[2]) else {
+                return [2, 0, 0, part]
+            }
+            let module = parts[3...].dropLast().joined(separator: ".")
+            return [1, layer, modules.firstIndex(of: module) ?? modules.count, part]
+        }
+        return names.map { (name: $0, place: place($0)) }
+            .sorted {
+                $0.place == $1.place ? $0.name < $1.name : $0.place.lexicographicallyPrecedes($1.place)
+            }
+            .map(\.name)
+    }
+}

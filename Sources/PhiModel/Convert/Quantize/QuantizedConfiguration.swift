@@ -1,0 +1,64 @@
+import Foundation
+import Foundations
+
+/// config.json and the index of a quantized model, as mlx-lm writes them.
+struct QuantizedConfiguration {
+    let source: QuantizeSource
+    let plan: QuantizePlan
+
+    /// The source's config.json with what says how it is quantized.
+    var config: JSONValue {
+        var members = source.config
+        for key in ["_name_or_path", "vision_config"] { members[key] = nil }
+        if let tokens = endOfSequence { members["eos_token_id"] = tokens }
+        members["quantization"] = quantization
+        members["quantization_config"] = quantization
+        return .object(JSONObject(Self.sorted(members.map { ($0.name, $0.value) })))
+    }
+
+    /// That of generation_config.json counts, unless it says nothing.
+    private var endOfSequence: JSONValue? {
+        switch source.generation?["eos_token_id"] {
+        case nil, .null?, .int(0)?, .array([])?: nil
+        case let tokens?: tokens
+        }
+    }
+
+    private var quantization: JSONValue {
+        func members(_ parameters: QuantizationParameters) -> [(String, JSONValue)] {
+            [
+                ("group_size", .int(parameters.groupSize)), ("bits", .int(parameters.bits)),
+                ("mode", .string("affine")),
+            ]
+        }
+        var all = members(plan.standard)
+        for tensor in plan.tensors {
+            guard let parameters = tensor.parameters, parameters != plan.standard else { continue }
+            all.append((tensor.path, .object(JSONObject(members(parameters)))))
+        }
+        return .object(JSONObject(all))
+    }
+
+    /// model.safetensors.index.json
+    var index: JSONValue {
+        let map = zip(plan.files, plan.fileNames).flatMap { tensors, file in
+            tensors.map { ($0.name, JSONValue.string(file)) }
+        }
+        return .object(
+            JSONObject([
+                (
+                    "metadata",
+                    .object(
+                        JSONObject([
+                            ("total_size", .int(plan.byteCount)),
+                            ("total_parameters", .int(plan.parameterCount)),
+                        ]))
+                ),
+                ("weight_map", .object(JSONObject(Self.sorted(map)))),
+            ]))
+    }
+
+    private static func sorted(_ members: [(String, JSONValue)]) -> [(String, JSONValue)] {
+        members.sorted { $0.0.unicodeScalars.lexicographicallyPrecedes($1.0.unicodeScalars) }
+    }
+}

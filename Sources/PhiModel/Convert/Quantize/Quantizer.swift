@@ -1,0 +1,151 @@
+import Foundation
+import Foundations
+
+/// How far a quantization is.
+package struct QuantizeProgress: Sendable, Equatable {
+    /// Bytes of the source's tensors.
+    package var done: Int
+    package var total: Int
+    /// The layer under way.
+    package var layer: String
+}
+
+/// What a quantization did.
+package struct QuantizeSummary: Sendable, Equatable {
+    package var modelType: String
+    package var layerCount: Int
+    /// Matrices by bits a value; those that stay floats are under 0.
+    package var matricesByBits: [Int: Int]
+    /// Paths of matrices that stay floats, as their columns make no whole groups.
+    package var unfit: [String]
+    package var parameterCount: Int
+    /// Bytes of all tensors, before and after.
+    package var sourceByteCount: Int
+    package var byteCount: Int
+    /// Names of all files written, sorted.
+    package var files: [String]
+    package var hasTokenizer: Bool
+    /// What a person may want to know of the source.
+    package var notes: [String]
+}
+
+/// Turns a model folder in BF16, F16 or F32 into one in MLX's quantized format. Tensors, config.json and index are
+/// those that `mlx_lm.convert -q` writes on a CPU, to the bit (`phi_quantize` has the formula).
+///
+/// Reads rows from the mapped files and writes what they become at its place, so that memory is bounded by the
+/// threads' blocks, whatever the model.
+package enum Quantizer {
+    /// Bytes of a tensor between two calls of `progress`.
+    private static let stretch = 64 << 20
+
+    /// - Parameters:
+    ///   - source: paths need not be UTF-8.
+    ///   - folder: made if it is not there.
+    ///   - progress: called again and again, on the calling thread.
+    /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the source (naming file, key or tensor),
+    ///   `badRequest` for options that don't fit or a folder that is in use, `resources` if there is no room or
+    ///   writing fails. Whenever it throws, the folder holds no model that looks complete but is not.
+    package static func quantize(
+        _ source: String, to folder: String, options: QuantizeOptions,
+        progress: (QuantizeProgress) -> Void = { _ in }
+    ) throws -> QuantizeSummary {
+        let model = try QuantizeSource(folder: source)
+        let plan = try QuantizePlan(model, options)
+        let configuration = QuantizedConfiguration(source: model, plan: plan)
+        var files = try ConversionFolder.companions(in: source)
+        files.append(("config.json", Data(configuration.config.indentedText.utf8)))
+        files.append((TensorStore.indexName, Data(configuration.index.indentedText.utf8)))
+
+        try check(folder, options)
+        try checkRoom(plan.byteCount + files.reduce(0) { $0 + $1.content.count }, in: folder)
+        let target = try ConversionFolder(folder, sources: model.files, overwrite: options.overwrite)
+        defer { target.removePartialFiles() }
+        for file in files { try target.write(file.content, name: file.name) }
+        try write(plan, to: target, ComputePool(threads: options.threads), progress)
+        try target.complete(files.map(\.name), weights: plan.fileNames)
+
+        var matrices: [Int: Int] = [:]
+        for tensor in plan.tensors where model.matrices[tensor.path] != nil {
+            guard tensor.source.name.hasSuffix(".weight") else { continue }
+            matrices[tensor.parameters?.bits ?? 0, default: 0] += 1
+        }
+        return QuantizeSummary(
+            modelType: type(of: model.architecture).modelType,
+            layerCount: model.architecture.shape.layerCount,
+            matricesByBits: matrices, unfit: plan.unfit, parameterCount: plan.parameterCount,
+            sourceByteCount: plan.sourceByteCount, byteCount: plan.byteCount,
+            files: (files.map(\.name) + plan.fileNames).sorted(),
+            hasTokenizer: files.contains { $0.name == "tokenizer.json" }, notes: model.store.notes)
+    }
+
+    /// A folder with anything but a model is not ours to write in.
+    private static func check(_ folder: String, _ options: QuantizeOptions) throws {
+        guard let kind = Files.kind(of: folder) else { return }
+        guard kind == .folder else {
+            throw ModelError(.badRequest, path: folder, "is a file; the model to be made is a folder.")
+        }
+        let names = ((try? Files.names(in: folder)) ?? [])
+            .filter { !$0.hasPrefix(".") && !ConversionFolder.isPartial($0) }
+        guard let name = names.min(), !names.contains("config.json") else { return }
+        throw ModelError(
+            .badRequest, path: folder,
+            "holds other files, such as \(name), but no model. Choose another folder.")
+    }
+
+    private static func checkRoom(_ count: Int, in folder: String) throws {
+        guard let free = DiskSpace.free(at: folder), free < count else { return }
+        throw ModelError(
+            .resources, path: folder,
+            "there is room for \(byteText(free)), and \(byteText(count)) are to be written. Make room, or choose a "
+                + "folder on another disk.")
+    }
+
+    private static func write(
+        _ plan: QuantizePlan, to folder: ConversionFolder, _ pool: ComputePool,
+        _ progress: (QuantizeProgress) -> Void
+    ) throws {
+        let writers = try zip(plan.files, plan.fileNames).map { tensors, name in
+            SafetensorsWriter(try folder.newFile(name), path: folder.path(name), tensors: tensors)
+        }
+        var state = QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "")
+        for tensor in plan.tensors {
+            let quantizer = TensorQuantizer(tensor: tensor, writers: writers)
+            let rowSize = tensor.source.range.count / max(1, tensor.rows)
+            let blockRows = quantizer.blockRows
+            let step = max(blockRows, Self.stretch / max(1, rowSize) / blockRows * blockRows)
+            for first in stride(from: 0, to: tensor.rows, by: step) {
+                state.layer = tensor.path
+                progress(state)
+                let last = min(tensor.rows, first + step)
+                try pool.runThrowing((last - first + blockRows - 1) / blockRows) { block in
+                    let begin = first + block * blockRows
+                    try quantizer.run(begin..<min(last, begin + blockRows))
+                }
+                state.done += (last - first) * rowSize
+            }
+        }
+        state.layer = ""
+        progress(state)
+        for writer in writers { _ = try writer.finish() }
+    }
+}
+
+extension Quantizer {
+    /// What somebody may want to know who runs a model of which no layer is quantized; nil for any other, and where
+    /// it would save nothing worth a word.
+    static func advice(_ plan: WeightPlan, _ store: TensorStore) -> String? {
+        let parameters = QuantizeOptions(threads: 1).standard
+        let before = store.byteCount
+        var after = before
+        for matrix in plan.matrices {
+            guard case .plain(let tensor, let rows, let columns) = matrix.tensors else { return nil }
+            guard columns % parameters.groupSize == 0 else { continue }
+            after +=
+                parameters.byteCount(rows: rows, columns: columns, floats: tensor.type) - tensor.range.count
+        }
+        guard before - after >= 1_000_000 else { return nil }
+        return
+            "this model is not quantized: \(byteText(before)) of weights; \"phibatch quantize MODEL OUT\" makes it "
+            + byteText(after)
+    }
+}

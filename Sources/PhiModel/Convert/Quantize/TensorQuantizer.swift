@@ -1,0 +1,105 @@
+import CPhiKernels
+import Foundations
+
+/// Makes what a tensor becomes, some rows at a time.
+struct TensorQuantizer {
+    let tensor: PlannedTensor
+    let writers: [SafetensorsWriter]
+
+    /// Bytes of the source that one thread reads at a time.
+    private static let blockSize = 1 << 20
+
+    /// Rows that are worked on together.
+    var blockRows: Int {
+        max(1, Self.blockSize / max(1, tensor.columns * (tensor.source.type.itemSize ?? 1)))
+    }
+
+    /// Reads some rows of the source and writes what they become. May be called from any thread.
+    /// - Throws: `ModelError`: `malformed` for what is not finite, or can't be in the type to be written;
+    ///   `resources` if writing fails.
+    func run(_ rows: Range<Int>) throws {
+        let source = tensor.source
+        try source.checkFinite(rows: rows, of: tensor.rows)
+        let rowSize = tensor.columns * (source.type.itemSize ?? 0)
+        try source.withBytes { bytes in
+            let part = UnsafeRawBufferPointer(
+                rebasing: bytes[rows.lowerBound * rowSize..<rows.upperBound * rowSize])
+            if tensor.parameters == nil, source.type == tensor.floats {
+                try put(part, 0, rows)
+            } else {
+                try convert(part, rows)
+            }
+            // It is not needed again, and must not push out what others need.
+            Platform.dropPages(part)
+        }
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer, _ output: Int, _ rows: Range<Int>) throws {
+        let place = tensor.places[output]
+        let rowSize = tensor.outputs[output].byteCount / tensor.rows
+        try writers[place.file].put(bytes, tensor: place.tensor, at: rows.lowerBound * rowSize)
+    }
+
+    private func convert(_ bytes: UnsafeRawBufferPointer, _ rows: Range<Int>) throws {
+        let columns = tensor.columns
+        let rowSize = bytes.count / rows.count
+        let floats = UnsafeMutablePointer<Float>.allocate(capacity: columns)
+        defer { floats.deallocate() }
+        let sizes = tensor.outputs.map { $0.byteCount / tensor.rows }
+        let buffers = sizes.map { size in
+            UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, size * rows.count))
+        }
+        defer { for buffer in buffers { buffer.deallocate() } }
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+        for row in 0..<rows.count {
+            phi_to_float(start + row * rowSize, tensor.source.type.kernelType, columns, floats)
+            let outputs = zip(buffers, sizes).compactMap { buffer, size in
+                buffer.baseAddress.map { $0 + row * size }
+            }
+            try narrow(floats, row: rows.lowerBound + row, in: outputs[0])
+            guard let parameters = tensor.parameters else { continue }
+            phi_quantize(
+                floats, columns, UInt32(parameters.groupSize), UInt32(parameters.bits),
+                tensor.floats.kernelType, outputs[0], outputs[1], outputs[2])
+            let groups = columns / parameters.groupSize
+            guard phi_find_not_finite(outputs[1], tensor.floats.kernelType, groups) == groups else {
+                throw tensor.source.fault(
+                    .malformed,
+                    "has values in row \(rows.lowerBound + row) (counted from 0) that are too far apart for a scale "
+                        + "of type \(tensor.floats).")
+            }
+        }
+        for (number, buffer) in buffers.enumerated() {
+            let filled = UnsafeRawBufferPointer(
+                rebasing: UnsafeRawBufferPointer(buffer)[..<(sizes[number] * rows.count)])
+            try put(filled, number, rows)
+        }
+    }
+
+    /// Rounds a row to the type to be written, where the source has another one.
+    /// - Parameter scratch: gets the row in that type if it is not quantized; has room for it in any case.
+    private func narrow(
+        _ floats: UnsafeMutablePointer<Float>, row: Int, in scratch: UnsafeMutablePointer<UInt8>
+    ) throws {
+        guard tensor.floats != tensor.source.type else { return }
+        let columns = tensor.columns
+        let type = tensor.floats.kernelType
+        let limit: Float =
+            switch tensor.floats {
+            case .f16: 65520
+            case .bf16: 0x1.FFp127
+            default: .infinity
+            }
+        for column in 0..<columns where floats[column].magnitude >= limit {
+            throw tensor.source.fault(
+                .malformed,
+                "is \(floats[column]) in row \(row), column \(column) (counted from 0), which \(tensor.floats) (torch_dtype in "
+                    + "config.json) can't hold.")
+        }
+        if tensor.parameters == nil {
+            phi_from_float(floats, type, columns, scratch)
+        } else {
+            phi_round(floats, type, columns)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundations
+import ModelHub
+import PhiModel
+
+struct QuantizeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quantize",
+        abstract: "Quantize a model in BF16, F16 or F32.",
+        discussion: """
+            Takes a model folder with safetensors (or a name, which is fetched first), and writes one in MLX's \
+            quantized format: the same tensors and config.json as mlx_lm.convert -q on a CPU, to the bit. Linear \
+            layers and the embedding are quantized, except where their columns make no whole groups. Weights are read \
+            a few rows at a time, so a model of any size goes through little memory.
+
+            --layer says how some layers are quantized: a path, in which * stands for any characters, then bits, a \
+            group size if it is another one, or none. Of several that fit, the last counts.
+
+            EXAMPLE:
+              phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini
+              phibatch quantize my-phi models/mine --embedding-bits 6 --layer '*.down_proj=6:32' --layer lm_head=8
+            """)
+
+    @Argument(help: "The model to read: a folder or a name.")
+    var source: String
+
+    @Argument(help: "The model folder to make.")
+    var folder: String
+
+    @Option(help: "Bits a weight: 2, 3, 4, 5, 6 or 8.")
+    var bits = 4
+
+    @Option(help: "Weights that share a scale and a bias: 32, 64 or 128.")
+    var groupSize = 64
+
+    @Option(help: "Bits a weight of the embedding.")
+    var embeddingBits: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How some layers are quantized; may be repeated.", valueName: "pattern=bits[:group]"))
+    var layer: [String] = []
+
+    @Flag(help: "Replace a model that is in the folder.")
+    var overwrite = false
+
+    @Flag(name: .shortAndLong, help: "No progress; errors only.")
+    var quiet = false
+
+    func validate() throws {
+        for (name, value) in [("bits", bits), ("embedding-bits", embeddingBits ?? bits)]
+        where !QuantizationParameters.supportedBits.contains(value) {
+            throw ValidationError("--\(name) must be 2, 3, 4, 5, 6 or 8.")
+        }
+        guard QuantizationParameters.supportedGroupSizes.contains(groupSize) else {
+            throw ValidationError("--group-size must be 32, 64 or 128.")
+        }
+        do { for text in layer { _ = try LayerRule(text) } } catch {
+            throw ValidationError("--layer: \(error)")
+        }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let console = Console(isQuiet: quiet)
+            let options = QuantizeOptions(
+                standard: QuantizationParameters(groupSize: groupSize, bits: bits),
+                embeddingBits: embeddingBits,
+                rules: try layer.map { try LayerRule($0) }, overwrite: overwrite)
+            // Before anything is fetched.
+            if let known = try ModelName(source, path: source).known, known.bits < 16 {
+                throw ModelError(
+                    .unsupported,
+                    "\(source): this model is quantized already. Take the original, in BF16, F16 or F32.")
+            }
+            let model = try ModelFetch(console: console, isOffline: false).folder(source, path: source)
+            let summary = try Quantizer.quantize(model, to: folder, options: options) { progress in
+                console.progress(
+                    "\(ModelFetch.size(progress.done)) of \(ModelFetch.size(progress.total)), \(progress.layer)"
+                )
+            }
+            report(summary, console)
+        }
+    }
+
+    private func report(_ summary: QuantizeSummary, _ console: Console) {
+        for note in summary.notes { console.warn("\(note)") }
+        let matrices = summary.matricesByBits.sorted { $0.key < $1.key }
+            .map { bits, count in
+                "\(count) matri\(count == 1 ? "x" : "ces") of \(bits == 0 ? "floats" : "\(bits) bits")"
+            }
+            .joined(separator: ", ")
+        let bits = rounded(8 * Double(summary.byteCount) / Double(max(1, summary.parameterCount)))
+        console.say(
+            "\(folder): \(summary.modelType), \(summary.layerCount) layer\(summary.layerCount == 1 ? "" : "s"), \(matrices), "
+                + "\(ModelFetch.size(summary.sourceByteCount)) are now \(ModelFetch.size(summary.byteCount)), "
+                + "\(bits) bits a weight")
+        if let first = summary.unfit.first {
+            console.say(
+                "\(summary.unfit.count) matrices stay floats, as their columns make no whole groups of \(groupSize): "
+                    + "\(first)\(summary.unfit.count > 1 ? " and others" : "")")
+        }
+        if !summary.hasTokenizer {
+            console.say("there is no tokenizer.json, so the model takes token ids only")
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Foundations
+import Testing
+
+@testable import PhiModel
+
+/// Whole models, as `mlx_lm.convert -q` makes them (Fixtures/make_quantize.py): every tensor by its hash, the files
+/// they lie in, config.json and the index.
+@Suite struct QuantizeModelTests {
+    struct Case {
+        var model: SyntheticCheckpoint
+        var bits = 4
+        var group = 64
+        var embeddingBits: Int?
+        /// Patterns with bits (0 for none) and group.
+        var rules: [(pattern: String, bits: Int, group: Int)] = []
+        var limit = 5 << 30
+
+        var options: QuantizeOptions {
+            get throws {
+                var options = QuantizeOptions(
+                    standard: QuantizationParameters(groupSize: group, bits: bits),
+                    embeddingBits: embeddingBits,
+                    rules: try rules.map {
+                        try LayerRule(
+                            $0.bits == 0 ? "\($0.pattern)=none" : "\($0.pattern)=\($0.bits):\($0.group)")
+                    }, threads: 2)
+                options.fileLimit = limit
+                return options
+            }
+        }
+
+        /// The source, with all that is in such folders.
+        func write(to folder: URL) throws {
+            try model.write(to: folder)
+            try Data(#"{"eos_token_id": [2, 7], "bos_token_id": 1}"#.utf8)
+                .write(to: folder.appending(path: "generation_config.json"))
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(model: .init(name: "quantize-bf16", bits: 0, floats: .bf16)),
+        Case(
+            model: .init(name: "quantize-f16-tied", tied: true, bits: 0, floats: .f16), bits: 3, group: 32,
+            embeddingBits: 6),
+        // Columns of 160 make no whole groups of 64.
+        Case(
+            model: .init(
+                name: "quantize-f32-phi-2", model: .phi, hidden: 160, intermediate: 320, partialRotary: 0.5,
+                bits: 0, floats: .f32)),
+        Case(
+            model: .init(
+                name: "quantize-f32-as-bf16", hidden: 256, bits: 0, floats: .f32, shards: 3,
+                dtype: "bfloat16"),
+            bits: 8, group: 128, rules: [("*.down_proj", 4, 32), ("lm_head", 0, 0)], limit: 100_000),
+        Case(
+            model: .init(
+                name: "quantize-f32-as-f16", layers: 3, bits: 0, floats: .f32, dtype: "float16"),
+            bits: 2, rules: [("*layers.1.*", 5, 64), ("*o_proj", 6, 128)], limit: 1),
+    ]
+
+    private struct Golden {
+        let config: JSONValue
+        let index: JSONValue
+        /// File, type, shape and hash.
+        let tensors: JSONObject
+
+        static func named(_ name: String) throws -> Golden {
+            let bytes = [UInt8](try Data(contentsOf: TestFolder.fixture("quantize_models.json")))
+            guard case .array(let all) = try JSONValue(parsing: bytes, limits: .file),
+                let found = all.first(where: { $0["name"] == .string(name) }),
+                case .object(let tensors)? = found["tensors"]
+            else { throw ModelError(.missing, "no such case") }
+            return Golden(
+                config: try #require(found["config"]), index: try #require(found["index"]), tensors: tensors)
+        }
+    }
+
+    /// Where to write the models for make_quantize.py, if it asks for them.
+    static let exportFolder = ProcessInfo.processInfo.environment["PHIBATCH_EXPORT_QUANTIZE"]
+
+    @Test(.enabled(if: exportFolder != nil, "only when the fixture is made"))
+    func exportModels() throws {
+        for item in Self.cases {
+            let folder = URL(filePath: try #require(Self.exportFolder)).appending(path: item.model.name)
+            try item.write(to: folder)
+            let options: [String: Any] = [
+                "bits": item.bits, "group": item.group, "limit": item.limit,
+                "embedding_bits": item.embeddingBits.map { $0 as Any } ?? NSNull(),
+                "rules": item.rules.map { [$0.pattern, $0.bits, $0.group] as [Any] },
+            ]
+            try JSONSerialization.data(withJSONObject: options)
+                .write(to: folder.appending(path: "options.json"))
+        }
+    }
+
+    @Test(.enabled(if: exportFolder == nil, "the fixture is being made"), arguments: cases.indices)
+    func matchesMLX(index: Int) throws {
+        let item = Self.cases[index]
+        let golden = try Golden.named(item.model.name)
+        try withTemporaryFolder { folder in
+            let (source, target) = (folder.appending(path: "source"), folder.appending(path: "made"))
+            try item.write(to: source)
+            let summary = try Quantizer.quantize(source.path, to: target.path, options: try item.options)
+            func json(_ name: String) throws -> JSONValue {
+                try JSONValue(
+                    parsing: [UInt8](Data(contentsOf: target.appending(path: name))), limits: .file)
+            }
+            #expect(try json("config.json") == golden.config)
+            #expect(try json("model.safetensors.index.json") == golden.index)
+            let store = try TensorStore(folder: target.path)
+            #expect(store.staleIndex == nil)
+            #expect(store.names == golden.tensors.names.sorted())
+            for (name, file) in store.files {
+                for tensor in file.tensors {
+                    let copy = folder.appending(path: "tensor")
+                    try tensor.withBytes { try Data($0).write(to: copy) }
+                    let hash = try FileHash(of: OpenFile.at(copy.path)).sha256
+                    let found: JSONValue = [
+                        .string(name), .string(tensor.type.description),
+                        .array(tensor.shape.map { .int($0) }), .string(hash),
+                    ]
+                    #expect(found == golden.tensors[tensor.name], "\(tensor.name)")
+                }
+            }
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: target.path).sorted() == summary.files)
+            #expect(summary.files.contains("generation_config.json"))
+            #expect(!summary.hasTokenizer && summary.byteCount == store.byteCount)
+        }
+    }
+
+    /// The engine computes about what it computes with the floats: the more bits, the nearer.
+    @Test func logitsComeNear() throws {
+        try withTemporaryFolder { folder in
+            let source = folder.appending(path: "source")
+            try SyntheticCheckpoint(name: "near", bits: 0, floats: .bf16).write(to: source)
+            func logits(_ folder: URL) throws -> [Float] {
+                let options = EngineOptions(threads: 2, kvBudget: 64 << 20)
+                return try PhiEngine(folder: folder.path, options: options).logits([1, 5, 9, 200])
+            }
+            let exact = try logits(source)
+            let spread = (exact.reduce(0) { $0 + $1 * $1 } / Float(exact.count)).squareRoot()
+            var last = Float.infinity
+            // The weights of a group of 64 are uniform: a step is 2 / top of their largest, and an error of a step
+            // over its square root of 12 that of a weight; four matrices in each of two layers and the head.
+            for (bits, allowed) in [(2, Float(1.5)), (4, 0.4), (8, 0.06)] {
+                let target = folder.appending(path: "made-\(bits)")
+                let standard = QuantizationParameters(groupSize: 64, bits: bits)
+                _ = try Quantizer.quantize(
+                    source.path, to: target.path, options: QuantizeOptions(standard: standard, threads: 2))
+                let errors = zip(try logits(target), exact).map { ($0 - $1) * ($0 - $1) }
+                let error = (errors.reduce(0, +) / Float(errors.count)).squareRoot() / spread
+                #expect(error < allowed && error < last, "\(bits) bits: \(error)")
+                last = error
+            }
+        }
+    }
+}
