@@ -32,6 +32,9 @@ struct ContentHash {
         }
     }
 
+    /// Whether there is anything to check.
+    var isKnown: Bool { if case .unknown = kind { false } else { true } }
+
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         switch kind {
         case .sha256(var hash):

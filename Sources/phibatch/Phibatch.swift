@@ -19,7 +19,7 @@ struct Phibatch: ParsableCommand {
             """,
         subcommands: [
             RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
-            QuantizeCommand.self, PullCommand.self, ModelsCommand.self,
+            QuantizeCommand.self, InspectCommand.self, PullCommand.self, ModelsCommand.self,
             BenchCommand.self, PerplexityCommand.self,
         ])
 

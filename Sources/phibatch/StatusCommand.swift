@@ -138,8 +138,14 @@ struct StatusReport {
                 check.write(to: &writer)
             }
         }
-        // JSON lets stand what turns a terminal's writing round; an escape says the same.
-        return writer.text.unicodeScalars.reduce(into: "") { text, scalar in
+        return writer.shownText
+    }
+}
+
+extension JSONWriter {
+    /// JSON lets stand what turns a terminal's writing round; an escape says the same.
+    var shownText: String {
+        text.unicodeScalars.reduce(into: "") { text, scalar in
             guard scalar.steers, scalar.value <= 0xFFFF else { return text.unicodeScalars.append(scalar) }
             let digits = String(scalar.value, radix: 16)
             text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

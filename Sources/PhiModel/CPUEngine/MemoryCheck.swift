@@ -35,9 +35,13 @@ struct MemoryCheck {
         workingBytes = Self.programBytes + Self.rows * model.rowBytes + 2 * 32 * shape.vocabularySize * 4
         let tokens = min(Self.workerTokens, shape.contextLength)
         let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
+        workerBytes = blocks * Self.blockBytes(shape, precision)
+    }
+
+    /// Bytes of a block of KV cache.
+    static func blockBytes(_ shape: ModelShape, _ precision: KVPrecision) -> Int {
         let dims = UInt32((shape.attention.headDimension + 15) / 16 * 16)
-        workerBytes =
-            4 * blocks * shape.layerCount * shape.attention.keyValueHeadCount
+        return 4 * shape.layerCount * shape.attention.keyValueHeadCount
             * phi_kv_head_bytes(precision.kernelKind, dims)
     }
 

@@ -1,0 +1,64 @@
+import Foundations
+import Synchronization
+
+/// Looks for faults in a model folder, and goes on after the first.
+package enum ModelCheck {
+    /// - Parameters:
+    ///   - readsWeights: whether all floats are looked at, too.
+    ///   - progress: bytes read and bytes in all, on the calling thread.
+    /// - Returns: what is wrong, a fault a file or tensor; empty if nothing is.
+    package static func faults(
+        in folder: String, readsWeights: Bool, threads: Int = Processors.count,
+        progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) -> [ModelError] {
+        var faults: [ModelError] = []
+        func collect(_ body: () throws -> Void) {
+            do { try body() } catch {
+                faults.append(error as? ModelError ?? ModelError(.malformed, path: folder, "\(error)"))
+            }
+        }
+        let names = ((try? Files.names(in: folder)) ?? []).sorted()
+        for name in names where name.hasPrefix("model") && name.hasSuffix(".safetensors") {
+            collect { _ = try SafetensorsFile(path: Paths.join(folder, name)) }
+        }
+        collect { _ = try TextCodec(folder: folder) }
+        // The model as a whole says nothing new of a file that is damaged.
+        guard faults.isEmpty else { return faults }
+        collect {
+            let model = try Architectures.read(folder: folder)
+            let store = try TensorStore(folder: folder)
+            var reader = WeightReader(store, quantization: model.shape.quantization)
+            _ = try model.network(&reader)
+            if readsWeights { faults += try notFinite(store, threads, progress) }
+        }
+        return faults
+    }
+
+    /// Tensors with values that are not finite, each with the first of them.
+    private static func notFinite(
+        _ store: TensorStore, _ threads: Int, _ progress: (_ done: Int, _ total: Int) -> Void
+    ) throws -> [ModelError] {
+        let pool = ComputePool(threads: threads)
+        let tensors = try store.names.map { try store.tensor($0) }.filter(\.type.isWeightFloat)
+        let total = tensors.reduce(0) { $0 + $1.range.count }
+        var done = 0
+        var faults: [ModelError] = []
+        for tensor in tensors {
+            progress(done, total)
+            let rows = tensor.count / max(1, tensor.shape.last ?? 1)
+            let step = max(1, (4 << 20) / max(1, tensor.range.count / max(1, rows)))
+            do {
+                try pool.runThrowing((rows + step - 1) / step) { piece in
+                    let some = piece * step..<min(rows, (piece + 1) * step)
+                    try tensor.checkFinite(rows: some, of: rows)
+                }
+            } catch let fault as ModelError {
+                faults.append(fault)
+            }
+            tensor.withBytes { Platform.dropPages($0) }
+            done += tensor.range.count
+        }
+        progress(done, total)
+        return faults
+    }
+}

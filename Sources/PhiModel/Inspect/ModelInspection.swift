@@ -1,0 +1,155 @@
+import Foundations
+
+/// What a model folder is, as its configuration, the headers of its weight files and its tokenizer say. Reads no
+/// weights but the norms'.
+package struct ModelInspection: Sendable {
+    /// How a matrix is stored.
+    package struct Matrix: Sendable, Equatable {
+        /// As in "model.layers.0.mlp.down_proj".
+        package let path: String
+        /// Nil for plain floats.
+        package let quantization: QuantizationParameters?
+        /// Of plain floats, or of scales and biases.
+        package let floats: TensorType
+    }
+
+    package let modelType: String
+    /// The models of this type, for people.
+    package let models: String
+    package let shape: ModelShape
+    package let intermediateSize: Int
+    /// Whether the output's matrix is the embedding's.
+    package let isTied: Bool
+    package let matrices: [Matrix]
+    package let parameterCount: Int
+    /// Bytes of all tensors.
+    package let byteCount: Int
+    package let fileCount: Int
+    /// Nil without tokenizer.
+    package let codec: TextCodec?
+    /// The file that the chat template is in; nil without one.
+    package let templateFile: String?
+    package let memory: MemoryNeed
+    /// What a person may want to know of the files.
+    package let notes: [String]
+
+    /// - Throws: `ModelError` naming the file, tensor or key at fault.
+    package init(folder: String, threads: Int = Processors.count) throws {
+        let model = try Architectures.read(folder: folder)
+        let store = try TensorStore(folder: folder)
+        var reader = WeightReader(store, quantization: model.shape.quantization)
+        _ = try model.network(&reader)
+        modelType = type(of: model).modelType
+        models = type(of: model).models
+        shape = model.shape
+        intermediateSize = model.intermediateSize
+        isTied = !store.contains("lm_head.weight")
+        var count = try reader.names.reduce(0) { sum, name in
+            let tensor = try store.tensor(name)
+            return sum + (tensor.type.isWeightFloat ? tensor.count : 0)
+        }
+        matrices = reader.plan.matrices.map { matrix in
+            switch matrix.tensors {
+            case .quantized(let q):
+                count += q.rows * q.columns
+                return Matrix(
+                    path: matrix.name,
+                    quantization: QuantizationParameters(groupSize: q.groupSize, bits: q.bits),
+                    floats: q.scales.type)
+            case .plain(let tensor, _, _):
+                return Matrix(path: matrix.name, quantization: nil, floats: tensor.type)
+            }
+        }
+        parameterCount = count
+        byteCount = store.byteCount
+        fileCount = store.files.count
+        codec = try TextCodec(folder: folder)
+        templateFile =
+            codec?.template == nil
+            ? nil
+            : ["chat_template.jinja", "tokenizer_config.json"].first {
+                Files.kind(of: Paths.join(folder, $0)) != nil
+            }
+        memory = try MemoryNeed(model, store, threads: threads)
+        notes = store.notes
+    }
+
+    /// The prompt that the chat template makes of one message; nil without template, or if it refuses that.
+    package var sample: String? {
+        try? codec?.text(of: [ChatMessage(role: "user", content: "Hello")])
+    }
+
+    /// As in "4 bits in groups of 64; lm_head 6 bits". The commonest comes first, without names.
+    package var formats: String {
+        var groups: [(format: String, paths: [String])] = []
+        for matrix in matrices {
+            let format = Self.name(of: matrix)
+            if let index = groups.firstIndex(where: { $0.format == format }) {
+                groups[index].paths.append(matrix.path)
+            } else {
+                groups.append((format, [matrix.path]))
+            }
+        }
+        let sorted = groups.sorted { $0.paths.count > $1.paths.count }
+        return sorted.enumerated().map { number, group in
+            number == 0 ? group.format : "\(modules(group.paths)) \(group.format)"
+        }.joined(separator: "; ")
+    }
+
+    private static func name(of matrix: Matrix) -> String {
+        guard let parameters = matrix.quantization else { return "\(matrix.floats), not quantized" }
+        return "\(parameters.bits) bits in groups of \(parameters.groupSize)"
+    }
+
+    /// Of "model.layers.3.mlp.down_proj" the module alone, with the number of layers if they are not all.
+    private func modules(_ paths: [String]) -> String {
+        func module(_ path: String) -> String {
+            let parts = path.split(separator: ".")
+            let isLayer = parts.count > 3 && parts[1] == "layers"
+            return isLayer ? parts[3...].joined(separator: ".") : parts.last.map(String.init) ?? path
+        }
+        var counts: [(name: String, count: Int)] = []
+        for name in paths.map(module) {
+            if let index = counts.firstIndex(where: { $0.name == name }) {
+                counts[index].count += 1
+            } else {
+                counts.append((name, 1))
+            }
+        }
+        return counts.map { name, count in
+            let all = matrices.count { module($0.path) == name }
+            return count == all ? name : "\(name) of \(count) layer\(count == 1 ? "" : "s")"
+        }.joined(separator: ", ")
+    }
+}
+
+/// What a model takes of memory.
+package struct MemoryNeed: Sendable {
+    /// The packed weights.
+    package let weights: Int
+    /// Activations, logits, the tokenizer and the program itself.
+    package let work: Int
+    /// Bytes of KV cache for a block of `blockLength` tokens.
+    private let blockBytes: Int
+    /// What the KV cache would be given, unless a job says otherwise.
+    package let budget: Result<Int, ModelError>
+
+    init(_ model: any Architecture, _ store: TensorStore, threads: Int) throws {
+        let precision = KVPrecision.int8
+        let check = try MemoryCheck(
+            model, store, precision: precision, cache: .standard(), threads: threads)
+        weights = check.weightBytes
+        work = check.workingBytes
+        blockBytes = MemoryCheck.blockBytes(model.shape, precision)
+        budget = Result { try check.budget(asked: nil) }.mapError { error in
+            error as? ModelError ?? ModelError(.resources, "\(error)")
+        }
+    }
+
+    package var cacheBytesPerToken: Int { blockBytes / KVCache.blockLength }
+
+    /// Bytes of KV cache for a request of so many tokens, prompt and completion.
+    package func cacheBytes(tokens: Int) -> Int {
+        (tokens + KVCache.blockLength - 1) / KVCache.blockLength * blockBytes
+    }
+}

@@ -1,0 +1,202 @@
+import BatchEngine
+import Foundations
+import PhiModel
+
+/// What `inspect` prints, for people and for programs.
+struct InspectReport {
+    let folder: String
+    let model: ModelInspection
+    let kernels: String
+    let threads: Int
+    /// Nil: what this machine would choose.
+    let workers: Int?
+    /// Nil: the context, or 4096 if that is less.
+    let length: Int?
+    /// Nil if it was not asked for.
+    let verified: VerifyReport?
+
+    private var shape: ModelShape { model.shape }
+    private var requests: Int { workers ?? Scheduler.automaticWorkers(threads: threads) }
+    private var tokens: Int { min(length ?? 4096, shape.contextLength) }
+    private var cacheBytes: Int { requests * model.memory.cacheBytes(tokens: tokens) }
+    private var totalBytes: Int { model.memory.weights + model.memory.work + cacheBytes }
+
+    private func named(_ id: Int32) -> String {
+        guard let text = model.codec?.tokenizer.text(of: id) else { return "\(id)" }
+        return "\(id) \(String(reflecting: text))"
+    }
+
+    private var ends: [Int32] {
+        shape.endOfSequence.union(model.codec?.turnEnds ?? []).sorted()
+    }
+
+    var text: String {
+        var rows: [(String, String)] = [("model", "\(model.modelType) (\(model.models))")]
+        rows.append(("geometry", geometry))
+        rows.append(("positions", positions))
+        rows.append(("context", "\(shape.contextLength) tokens" + window))
+        rows.append(
+            ("vocabulary", "\(shape.vocabularySize)" + (model.isTied ? ", the embedding is the head" : "")))
+        rows.append(("tokens", specialTokens))
+        rows.append(("template", template))
+        rows.append(("layers", model.formats))
+        rows.append(("parameters", count(model.parameterCount)))
+        let files = "\(model.fileCount) file\(model.fileCount == 1 ? "" : "s")"
+        let bits = rounded(8 * Double(model.byteCount) / Double(max(1, model.parameterCount)))
+        rows.append(("weights", "\(ModelFetch.size(model.byteCount)) in \(files), \(bits) bits a parameter"))
+        rows.append(("memory", memory))
+        rows.append(("here", here))
+        if let verified { rows.append(("verified", verified.text)) }
+        return rows.map { name, value in
+            name + String(repeating: " ", count: 12 - name.count) + value.asMessage
+        }.joined(separator: "\n")
+    }
+
+    private var geometry: String {
+        let attention = shape.attention
+        return "\(shape.layerCount) layers of \(shape.hiddenSize), \(attention.headCount) heads of "
+            + "\(attention.headDimension) (\(attention.keyValueHeadCount) of keys and values), feed-forward "
+            + "\(model.intermediateSize)"
+    }
+
+    private var positions: String {
+        var text =
+            "\(shape.rope.dimension) of \(shape.attention.headDimension) dimensions rotate, base \(shape.rope.theta)"
+        if case .longrope(let rope) = shape.rope.scaling {
+            text += ", longrope: other factors beyond \(rope.originalContextLength) tokens"
+        }
+        return text
+    }
+
+    private var window: String {
+        shape.attention.slidingWindow.map { ", each sees the last \($0)" } ?? ""
+    }
+
+    private var specialTokens: String {
+        var parts: [String] = []
+        if let id = shape.beginOfSequence { parts.append("begin \(named(id))") }
+        parts.append(ends.isEmpty ? "no end" : "end " + ends.map(named).joined(separator: ", "))
+        if let id = shape.padding { parts.append("padding \(named(id))") }
+        return parts.joined(separator: "; ")
+    }
+
+    private var template: String {
+        guard model.codec != nil else { return "none, and no tokenizer: it takes token ids only" }
+        guard let file = model.templateFile else { return "none: it takes plain text" }
+        guard let sample = model.sample else { return "\(file); it refuses a single message of a user" }
+        return "\(file), makes \(String(reflecting: sample)) of Hello"
+    }
+
+    private var memory: String {
+        let need = model.memory
+        return "\(ModelFetch.size(need.weights)) of weights, \(ModelFetch.size(need.work)) to work, "
+            + "\(need.cacheBytesPerToken) bytes of KV cache a token: \(ModelFetch.size(totalBytes)) for \(requests) "
+            + "requests of \(tokens) tokens"
+    }
+
+    private var here: String {
+        let choice =
+            "kernels \(kernels), \(threads) thread\(threads == 1 ? "" : "s"), "
+            + "\(Scheduler.automaticWorkers(threads: threads)) workers"
+        switch model.memory.budget {
+        case .success(let bytes):
+            let fitting = bytes / max(1, model.memory.cacheBytes(tokens: tokens))
+            return choice
+                + ", KV cache \(ModelFetch.size(bytes)): \(fitting) requests of \(tokens) tokens at a time"
+        case .failure(let error): return choice + "; it can't run: \(error.message)"
+        }
+    }
+
+    private func count(_ number: Int) -> String {
+        number >= 1_000_000_000
+            ? "\(rounded(Double(number) / 1e9)) billion" : "\(rounded(Double(number) / 1e6)) million"
+    }
+}
+
+extension InspectReport {
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            func number(_ name: String, _ value: Int?) {
+                writer.key(name)
+                if let value { writer.int(value) } else { writer.null() }
+            }
+            func string(_ name: String, _ value: String?) {
+                writer.key(name)
+                if let value { writer.string(value) } else { writer.null() }
+            }
+            string("folder", folder.showingBytes)
+            string("model_type", model.modelType)
+            number("layers", shape.layerCount)
+            number("hidden_size", shape.hiddenSize)
+            number("intermediate_size", model.intermediateSize)
+            number("heads", shape.attention.headCount)
+            number("key_value_heads", shape.attention.keyValueHeadCount)
+            number("head_dimension", shape.attention.headDimension)
+            number("rotary_dimension", shape.rope.dimension)
+            number("context", shape.contextLength)
+            number("sliding_window", shape.attention.slidingWindow)
+            number("vocabulary", shape.vocabularySize)
+            writer.key("tied_embedding")
+            writer.bool(model.isTied)
+            number("begin_of_sequence", shape.beginOfSequence.map { Int($0) })
+            writer.key("end_of_sequence")
+            writer.array { writer in for id in ends { writer.int(id) } }
+            number("padding", shape.padding.map { Int($0) })
+            string("template", model.templateFile)
+            string("template_sample", model.sample)
+            string("formats", model.formats)
+            writer.key("matrices")
+            writer.array { writer in for matrix in model.matrices { write(matrix, &writer) } }
+            number("parameters", model.parameterCount)
+            number("weight_bytes", model.byteCount)
+            number("weight_files", model.fileCount)
+            writer.key("memory")
+            writer.object { writer in
+                for (name, value) in [
+                    ("weights", model.memory.weights), ("work", model.memory.work),
+                    ("kv_bytes_per_token", model.memory.cacheBytesPerToken), ("workers", requests),
+                    ("length", tokens), ("kv_cache", cacheBytes), ("total", totalBytes),
+                ] {
+                    writer.key(name)
+                    writer.int(value)
+                }
+            }
+            writer.key("here")
+            writer.object { writer in
+                writer.key("kernels")
+                writer.string(kernels)
+                writer.key("threads")
+                writer.int(threads)
+                writer.key("workers")
+                writer.int(Scheduler.automaticWorkers(threads: threads))
+                switch model.memory.budget {
+                case .success(let bytes):
+                    writer.key("kv_budget")
+                    writer.int(bytes)
+                case .failure(let error):
+                    writer.key("error")
+                    writer.string(error.message)
+                }
+            }
+            if let verified {
+                writer.key("verified")
+                verified.write(to: &writer)
+            }
+        }
+        return writer.shownText
+    }
+
+    private func write(_ matrix: ModelInspection.Matrix, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("path")
+            writer.string(matrix.path)
+            writer.key("bits")
+            if let bits = matrix.quantization?.bits { writer.int(bits) } else { writer.null() }
+            writer.key("group_size")
+            if let group = matrix.quantization?.groupSize { writer.int(group) } else { writer.null() }
+            writer.key("floats")
+            writer.string(matrix.floats.description)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundations
+import ModelHub
+import PhiModel
+
+/// What `inspect --verify` has found.
+struct VerifyReport {
+    /// A message for each file or tensor that is not as it should be.
+    private(set) var faults: [Message] = []
+    /// Files with the hash that they are named by; nil where there are no hashes.
+    private(set) var matching: Int?
+    private(set) var files = 0
+
+    init(folder: String, console: Console) throws {
+        try ModelFolder.checkLinks(folder)
+        if let check = SnapshotCheck(folder: folder) {
+            let total = check.byteCount
+            let verdicts = check.verdicts { done in
+                console.progress("\(ModelFetch.size(done)) of \(ModelFetch.size(total)) read")
+            }
+            files = verdicts.count
+            matching = verdicts.count { $0 == .right }
+            for (name, verdict) in zip(check.names, verdicts) {
+                if case .wrong(let reason) = verdict {
+                    faults.append("\(Paths.join(folder, name)): \(reason)")
+                }
+            }
+        }
+        guard faults.isEmpty else { return }
+        faults += ModelCheck.faults(in: folder, readsWeights: matching == nil) { done, total in
+            console.progress("\(ModelFetch.size(done)) of \(ModelFetch.size(total)) read")
+        }.map(\.explanation)
+    }
+
+    var text: String {
+        var parts: [String] = []
+        if let matching {
+            parts.append("\(matching) of \(files) files have the hash they are named by")
+            if faults.isEmpty, matching < files { parts.append("the others have none") }
+        } else {
+            parts.append("there are no hashes to compare with, as the folder is not of Hugging Face's cache")
+            if faults.isEmpty { parts.append("structure and floats are in order") }
+        }
+        if !faults.isEmpty { parts.append("\(faults.count) fault\(faults.count == 1 ? "" : "s")") }
+        return parts.joined(separator: "; ")
+    }
+
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("verified")
+            write(to: &writer)
+        }
+        return writer.shownText
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("is_fine")
+            writer.bool(faults.isEmpty)
+            writer.key("has_hashes")
+            writer.bool(matching != nil)
+            if let matching {
+                writer.key("files")
+                writer.int(files)
+                writer.key("matching")
+                writer.int(matching)
+            }
+            writer.key("faults")
+            writer.array { writer in for fault in faults { writer.string(fault.text) } }
+        }
+    }
+}
