@@ -19,8 +19,8 @@ struct Phibatch: ParsableCommand {
             """,
         subcommands: [
             RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
-            QuantizeCommand.self, InspectCommand.self, PullCommand.self, ModelsCommand.self,
-            BenchCommand.self, PerplexityCommand.self,
+            QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
+            ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
         ])
 
     static func main() {

@@ -1,0 +1,60 @@
+import Foundation
+import Foundations
+
+/// What this machine is to the engine.
+package struct MachineReport: Sendable {
+    /// The processor's own name; nil if the system doesn't say.
+    package let processor: String?
+    /// Names of all kernels that run here, best first.
+    package let kernels: [String]
+    /// The kernels that a model would use.
+    package let chosen: String
+    /// Processors that this process may run on, and threads that it would use: fewer where a control group limits
+    /// the time.
+    package let processors: Int
+    package let threads: Int
+    /// Bytes.
+    package let physicalMemory: Int
+    /// Bytes that may still be taken, whatever limits it.
+    package let availableMemory: Int
+    /// What limits memory, a sentence's end each, as in "of the machine's 16.0 GB, 2.1 GB are free".
+    package let memoryLimits: [String]
+    /// What could be measured just now; nil with `unmeasured` to say why.
+    package let limits: MachineLimits?
+    package let unmeasured: String?
+
+    /// Bytes that a thread reads.
+    private static let probedBytes = 1 << 28
+
+    /// Takes a second, for measuring.
+    /// - Throws: `ModelError` if `PHIBATCH_KERNELS` names kernels that are not here.
+    package init() throws {
+        let chosen = try Kernels.chosen()
+        processor = ProcessorName.current
+        kernels = Kernels.available.map(\.name)
+        self.chosen = chosen.name
+        processors = Processors.usable
+        threads = Processors.count
+        physicalMemory = Int(clamping: ProcessInfo.processInfo.physicalMemory)
+        let memory = AvailableMemory.limits()
+        availableMemory = memory.map(\.bytes).min() ?? 0
+        memoryLimits = memory.map(\.reason)
+        // Not more than a part of what is free, for other programs need it too.
+        let most = availableMemory / 4 / Self.probedBytes
+        guard most > 0 else {
+            (limits, unmeasured) = (nil, "there is too little memory free")
+            return
+        }
+        do {
+            limits = try LimitProbe(kernels: chosen, threads: min(threads, most)).measure()
+            unmeasured = nil
+        } catch {
+            (limits, unmeasured) = (nil, "\(error)")
+        }
+    }
+
+    /// What results depend on besides model and job.
+    package static var identity: String {
+        PhiEngine.identity(EngineOptions()).map { "\($0.name) \($0.value)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import BatchEngine
+import Foundations
+import ModelHub
+import PhiModel
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say what this machine is to phibatch, to be pasted in a bug report.",
+        discussion: """
+            Processor, kernels, threads, memory and what limits it, the speed of memory (measured for about a \
+            second), folders and the models in them. Tells no tokens.
+
+            EXAMPLE:
+              phibatch doctor
+            """)
+
+    @Flag(help: "One JSON object instead of text.")
+    var json = false
+
+    func run() throws {
+        try Failure.reported {
+            let report = DoctorReport(
+                machine: try MachineReport(), cache: WeightCacheLocation.standard(),
+                hub: HubSettings())
+            print(json ? report.json : report.text)
+        }
+    }
+}
+
+/// What `doctor` prints.
+struct DoctorReport {
+    let machine: MachineReport
+    let cache: WeightCacheLocation
+    let hub: HubSettings
+
+    /// Variables that change what phibatch does, with their values.
+    private static let variables = [
+        "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT",
+        "HF_HUB_OFFLINE",
+    ]
+
+    private var set: [(name: String, value: String)] {
+        Self.variables.compactMap { name in ProgramCall.path(inVariable: name).map { (name, $0) } }
+    }
+
+    /// The models in the hub's cache; empty if it can't be read, which `models` says.
+    private var models: [HubCache.Entry] {
+        ((try? HubCache(folder: hub.cacheFolder).entries()) ?? []).filter { $0.size > 0 }
+    }
+
+    /// Bytes and number of the files in a folder and below it; links are not followed.
+    static func size(of folder: String) -> (bytes: Int, files: Int) {
+        var (bytes, files) = (0, 0)
+        for name in (try? Files.names(in: folder)) ?? [] {
+            let path = Paths.join(folder, name)
+            if Files.isLink(path) { continue }
+            if Files.kind(of: path) == .folder {
+                let below = size(of: path)
+                (bytes, files) = (bytes + below.bytes, files + below.files)
+            } else if let state = try? OpenFile.at(path).state() {
+                (bytes, files) = (bytes + state.size, files + 1)
+            }
+        }
+        return (bytes, files)
+    }
+
+    var text: String {
+        var rows: [(String, String)] = [
+            ("phibatch", MachineReport.identity), ("system", SystemName.current),
+            ("processor", machine.processor ?? "unknown"),
+            ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
+            ("threads", threads), ("memory", machine.memoryLimits.joined(separator: "; ")), ("speed", speed),
+        ]
+        switch cache {
+        case .off: rows.append(("cache", "off"))
+        case .unknown(let reason): rows.append(("cache", "none: \(reason)"))
+        case .folder(let folder):
+            let (bytes, files) = Self.size(of: folder)
+            rows.append(
+                ("cache", "\(folder): \(ModelFetch.size(bytes)) in \(files) files, \(free(at: folder))"))
+        }
+        rows.append(("models", "\(hub.cacheFolder), \(free(at: hub.cacheFolder))"))
+        for model in models {
+            rows.append(
+                ("", "\(model.id.name), \(ModelFetch.size(model.size))\(model.isComplete ? "" : ", not all")")
+            )
+        }
+        rows.append(
+            (
+                "hub",
+                hub.endpoint + (hub.isOffline ? ", offline" : "") + (hub.token == nil ? "" : ", with a token")
+            ))
+        for (name, value) in set { rows.append(("variable", "\(name)=\(value)")) }
+        return rows.map { name, value in
+            name + String(repeating: " ", count: 11 - name.count) + value.asMessage
+        }.joined(separator: "\n")
+    }
+
+    private var threads: String {
+        let text =
+            "\(machine.threads), on \(machine.processors) processor\(machine.processors == 1 ? "" : "s")"
+        return machine.threads < machine.processors ? text + "; a control group limits their time" : text
+    }
+
+    private var speed: String {
+        guard let limits = machine.limits else { return "not measured: \(machine.unmeasured ?? "")" }
+        return "\(rounded(limits.bytesPerSecond * 1e-9)) GB/s from memory, "
+            + "\(rounded(limits.multiplyAddsPerSecond * 1e-9)) billion multiply-adds/s, at this moment"
+    }
+
+    private func free(at folder: String) -> String {
+        DiskSpace.free(at: folder).map { "\(ModelFetch.size($0)) free" } ?? "free room unknown"
+    }
+
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            func string(_ name: String, _ value: String?) {
+                writer.key(name)
+                if let value { writer.string(value.showingBytes) } else { writer.null() }
+            }
+            func number(_ name: String, _ value: Int?) {
+                writer.key(name)
+                if let value { writer.int(value) } else { writer.null() }
+            }
+            string("phibatch", MachineReport.identity)
+            string("system", SystemName.current)
+            string("processor", machine.processor)
+            string("kernels", machine.chosen)
+            writer.key("available_kernels")
+            writer.array { writer in for name in machine.kernels { writer.string(name) } }
+            number("processors", machine.processors)
+            number("threads", machine.threads)
+            number("memory", machine.physicalMemory)
+            number("available_memory", machine.availableMemory)
+            writer.key("memory_limits")
+            writer.array { writer in for limit in machine.memoryLimits { writer.string(limit) } }
+            writer.key("bytes_per_second")
+            if let limits = machine.limits { writer.number(limits.bytesPerSecond) } else { writer.null() }
+            writer.key("multiply_adds_per_second")
+            if let limits = machine.limits {
+                writer.number(limits.multiplyAddsPerSecond)
+            } else {
+                writer.null()
+            }
+            string("cache", cache.folder)
+            number("cache_bytes", cache.folder.map { Self.size(of: $0).bytes })
+            number("cache_free_bytes", cache.folder.flatMap { DiskSpace.free(at: $0) })
+            string("models_folder", hub.cacheFolder)
+            number("models_free_bytes", DiskSpace.free(at: hub.cacheFolder))
+            writer.key("models")
+            writer.array { writer in
+                for model in models {
+                    writer.object { writer in
+                        writer.key("name")
+                        writer.string(model.id.name)
+                        writer.key("bytes")
+                        writer.int(model.size)
+                        writer.key("is_complete")
+                        writer.bool(model.isComplete)
+                    }
+                }
+            }
+            string("endpoint", hub.endpoint)
+            writer.key("is_offline")
+            writer.bool(hub.isOffline)
+            writer.key("variables")
+            writer.object { writer in
+                for (name, value) in set {
+                    writer.key(name)
+                    writer.string(value.showingBytes)
+                }
+            }
+        }
+        return writer.shownText
+    }
+}
