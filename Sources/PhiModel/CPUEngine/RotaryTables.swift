@@ -13,7 +13,7 @@ final class RotaryTables: Sendable {
             long = nil
         case .longrope(let scaling):
             short = table(scaling.shortFactors, scaling.attentionFactor)
-            long = table(scaling.longFactors, scaling.attentionFactor)
+            long = table(scaling.longFactors, scaling.longAttentionFactor)
         }
     }
 

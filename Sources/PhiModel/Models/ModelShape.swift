@@ -17,17 +17,15 @@ package struct ModelShape: Sendable, Equatable {
 
 extension ModelShape {
     /// The keys that all architectures have in common.
-    /// - Parameter rotaryFraction: the part of each head that is rotated where config.json does not say.
     /// - Throws: `ModelError` naming the key.
-    init(_ config: ConfigReader, rotaryFraction: Double) throws {
+    init(_ config: ConfigReader, rope family: RopeFamily) throws {
         hiddenSize = try config.integer("hidden_size", 1...ConfigReader.maximumWidth)
         layerCount = try config.integer("num_hidden_layers", 1...4096)
         vocabularySize = try config.integer("vocab_size", 1...1 << 24)
         contextLength = try config.integer("max_position_embeddings", 1...Int(Int32.max))
         attention = try AttentionShape(config, hiddenSize: hiddenSize, contextLength: contextLength)
         rope = try Rope(
-            config, headDimension: attention.headDimension, contextLength: contextLength,
-            standardFraction: rotaryFraction)
+            config, family: family, headDimension: attention.headDimension, contextLength: contextLength)
         beginOfSequence = try config.optionalToken("bos_token_id")
         padding = try config.optionalToken("pad_token_id")
         endOfSequence = Set(try config.optionalTokens("eos_token_id") ?? [])

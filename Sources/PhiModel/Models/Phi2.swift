@@ -22,7 +22,7 @@ package struct Phi2: Architecture, Equatable {
         // Two names of GELU's tanh form.
         try config.checkActivation("hidden_act", ["gelu_new", "gelu_pytorch_tanh"])
         try config.checkFalse("qk_layernorm", "tie_word_embeddings")
-        shape = try ModelShape(config, rotaryFraction: 0.5)
+        shape = try ModelShape(config, rope: RopeFamily(fraction: 0.5))
         intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
         normEpsilon = try config.optionalNumber("layer_norm_eps", 0...1) ?? 1e-5
     }

@@ -21,7 +21,7 @@ package struct Phi3: Architecture, Equatable {
     package init(_ config: ConfigReader) throws {
         try config.checkActivation("hidden_act", ["silu"])
         try config.checkFalse("attention_bias", "mlp_bias", "lm_head_bias")
-        shape = try ModelShape(config, rotaryFraction: 1)
+        shape = try ModelShape(config, rope: RopeFamily())
         intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
         normEpsilon = try config.optionalNumber("rms_norm_eps", 0...1) ?? 1e-5
         tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? false

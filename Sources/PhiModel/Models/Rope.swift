@@ -15,13 +15,29 @@ package struct Rope: Sendable, Equatable {
     }
 }
 
+/// What an architecture says of its rotary positions.
+struct RopeFamily {
+    /// The part of each head that is rotated where config.json does not say.
+    var fraction = 1.0
+    /// theta where config.json does not say.
+    var theta = 10000.0
+    /// LongRoPE has a factor of cos and sin for each of its two sets, and both must be stated: short_mscale and
+    /// long_mscale.
+    var statesAttentionFactors = false
+
+    /// The keys of LongRoPE's factors of cos and sin, those of the short set first.
+    var attentionFactorKeys: [String] {
+        statesAttentionFactors ? ["short_mscale", "long_mscale"] : ["attention_factor"]
+    }
+}
+
 extension Rope {
     /// - Throws: `ModelError` naming the key.
-    init(_ config: ConfigReader, headDimension: Int, contextLength: Int, standardFraction: Double) throws {
+    init(_ config: ConfigReader, family: RopeFamily, headDimension: Int, contextLength: Int) throws {
         let settings = try Self.settings(config)
         let fraction =
-            try Self.number("partial_rotary_factor", 1e-3...1, config, settings) ?? standardFraction
-        theta = try Self.number("rope_theta", 1...1e12, config, settings) ?? 10000
+            try Self.number("partial_rotary_factor", 1e-3...1, config, settings) ?? family.fraction
+        theta = try Self.number("rope_theta", 1...1e12, config, settings) ?? family.theta
         dimension = Int(Double(headDimension) * fraction)
         guard dimension >= 2, dimension % 2 == 0 else {
             throw config.fault(
@@ -30,7 +46,7 @@ extension Rope {
         }
         let original = try config.optionalInteger("original_max_position_embeddings", 1...Int(Int32.max))
         scaling = try RopeScaling(
-            settings, rotaryDimension: dimension, contextLength: contextLength,
+            settings, family: family, rotaryDimension: dimension, contextLength: contextLength,
             originalContextLength: original)
     }
 

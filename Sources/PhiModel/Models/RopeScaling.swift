@@ -15,16 +15,21 @@ package struct LongRope: Sendable, Equatable {
     package var longFactors: [Double]
     /// Tokens.
     package var originalContextLength: Int
-    /// cos and sin are multiplied by this: sqrt(1 + ln(max/original) / ln(original)), or what the file says.
+    /// With the short factors, cos and sin are multiplied by this: sqrt(1 + ln(max/original) / ln(original)), or
+    /// what the file says.
     package var attentionFactor: Double
+    /// The same with the long factors; where the file does not say, it is no other.
+    package var longAttentionFactor: Double
 
     package init(
-        shortFactors: [Double], longFactors: [Double], originalContextLength: Int, attentionFactor: Double
+        shortFactors: [Double], longFactors: [Double], originalContextLength: Int, attentionFactor: Double,
+        longAttentionFactor: Double? = nil
     ) {
         self.shortFactors = shortFactors
         self.longFactors = longFactors
         self.originalContextLength = originalContextLength
         self.attentionFactor = attentionFactor
+        self.longAttentionFactor = longAttentionFactor ?? attentionFactor
     }
 
     /// Microsoft's factor for a context of `contextLength` tokens; 1 where that is not beyond the original.
@@ -39,13 +44,12 @@ extension RopeScaling {
     private static let defaultKeys: Set<String> = [
         "type", "rope_type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings",
     ]
-    private static let longropeKeys = defaultKeys.union([
-        "short_factor", "long_factor", "attention_factor", "factor",
-    ])
+    private static let longropeKeys = defaultKeys.union(["short_factor", "long_factor", "factor"])
 
     /// - Parameter scaling: `rope_scaling` or `rope_parameters` of config.json.
     init(
-        _ scaling: ConfigReader?, rotaryDimension: Int, contextLength: Int, originalContextLength: Int?
+        _ scaling: ConfigReader?, family: RopeFamily, rotaryDimension: Int, contextLength: Int,
+        originalContextLength: Int?
     ) throws {
         guard let scaling else {
             self = .none
@@ -56,7 +60,8 @@ extension RopeScaling {
             throw scaling.fault(
                 .unsupported, key, "is \"\(type)\"; null, \"default\", \"longrope\" and \"su\" are supported")
         }
-        let known = type == "default" ? Self.defaultKeys : Self.longropeKeys
+        let known =
+            type == "default" ? Self.defaultKeys : Self.longropeKeys.union(family.attentionFactorKeys)
         if let unknown = scaling.members.names.filter({ !known.contains($0) }).min() {
             throw scaling.fault(
                 .unsupported, unknown, "is not a setting of the type \"\(type)\" that is supported")
@@ -67,7 +72,7 @@ extension RopeScaling {
         }
         self = .longrope(
             try LongRope(
-                scaling, rotaryDimension: rotaryDimension, contextLength: contextLength,
+                scaling, family: family, rotaryDimension: rotaryDimension, contextLength: contextLength,
                 originalContextLength: originalContextLength))
     }
 
@@ -87,7 +92,8 @@ extension RopeScaling {
 
 extension LongRope {
     fileprivate init(
-        _ scaling: ConfigReader, rotaryDimension: Int, contextLength: Int, originalContextLength: Int?
+        _ scaling: ConfigReader, family: RopeFamily, rotaryDimension: Int, contextLength: Int,
+        originalContextLength: Int?
     ) throws {
         let key = "original_max_position_embeddings"
         let nested = try scaling.optionalInteger(key, 2...Int(Int32.max))
@@ -108,12 +114,20 @@ extension LongRope {
                 "is \(factor); only max_position_embeddings / original_max_position_embeddings (\(growth)) is supported"
             )
         }
-        let standard = Self.standardAttentionFactor(
-            contextLength: contextLength, originalContextLength: original)
+        func attentionFactor(_ key: String) throws -> Double {
+            if let stated = try scaling.optionalNumber(key, 1e-6...1e6) { return stated }
+            guard !family.statesAttentionFactors else {
+                throw scaling.fault(.malformed, key, "is missing; a number is needed")
+            }
+            return Self.standardAttentionFactor(
+                contextLength: contextLength, originalContextLength: original)
+        }
+        let keys = family.attentionFactorKeys
         self.init(
             shortFactors: try scaling.numbers("short_factor", count: rotaryDimension / 2, 1e-6...1e6),
             longFactors: try scaling.numbers("long_factor", count: rotaryDimension / 2, 1e-6...1e6),
             originalContextLength: original,
-            attentionFactor: try scaling.optionalNumber("attention_factor", 1e-6...1e6) ?? standard)
+            attentionFactor: try attentionFactor(keys[0]),
+            longAttentionFactor: try attentionFactor(keys[keys.count - 1]))
     }
 }
