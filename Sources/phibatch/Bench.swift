@@ -67,10 +67,14 @@ struct Bench {
         let (sequence, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(sequence) }
         let (start, before, multiplied) = (ContinuousClock.now, engine.times, engine.multiplyAdds)
+        let read = engine.weightBytesRead
         _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
         return Sample(
             tokens: count, times: engine.times - before, multiplyAdds: engine.multiplyAdds - multiplied,
-            steps: [Step(seconds: (ContinuousClock.now - start).seconds, bytes: engine.weightBytes)])
+            steps: [
+                Step(
+                    seconds: (ContinuousClock.now - start).seconds, bytes: engine.weightBytesRead - read)
+            ])
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
@@ -89,7 +93,7 @@ struct Bench {
         var readings = [probe.read()]
         var steps: [Step] = []
         for number in 0..<tokens {
-            let start = ContinuousClock.now
+            let (start, read) = (ContinuousClock.now, engine.weightBytesRead)
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
@@ -99,7 +103,8 @@ struct Bench {
             steps.append(
                 Step(
                     seconds: seconds,
-                    bytes: engine.weightBytes + batch * (prompt + number + 1) * engine.kvBytesPerToken,
+                    bytes: engine.weightBytesRead - read
+                        + batch * (prompt + number + 1) * engine.kvBytesPerToken,
                     memory: (readings[number] + readings[number + 1]) / 2))
         }
         return Sample(

@@ -128,14 +128,16 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     }
 
     /// Multiply-adds of the weight matrices in all steps so far.
-    package var multiplyAdds: Int { rows.multiplyAdds }
-    /// Bytes of packed weights that one forward pass reads.
+    package var multiplyAdds: Int { rows.tally.multiplyAdds }
+    /// Bytes of packed weights that matmuls have read in all steps so far.
+    package var weightBytesRead: Int { rows.tally.weightBytes }
+    /// Bytes of packed weights that one forward pass reads; where there are experts, at most.
     package let weightBytes: Int
     /// Bytes of KV cache that hold one token.
     package var kvBytesPerToken: Int { rows.cache.blockBytes / KVCache.blockLength }
 
     package var times: ComputeTimes {
-        var times = rows.times
+        var times = rows.tally.times
         times.sampling = samplingSeconds
         return times
     }

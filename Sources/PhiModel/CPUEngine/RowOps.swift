@@ -26,6 +26,7 @@ package final class RowOps: @unchecked Sendable {
     private let attended = Buffer<Float>()
     private let logitsBuffer = Buffer<Float>()
     private let input = MatmulInput()
+    private let experts: ExpertRows
 
     // Of the step.
     private var runs: [RowRun] = []
@@ -35,11 +36,7 @@ package final class RowOps: @unchecked Sendable {
     /// What was last projected is yet to be added to hidden.
     private var addsProjected = false
 
-    /// Where the time of all steps so far went.
-    private(set) var times = ComputeTimes()
-    private var clock = Stopwatch()
-    /// Multiply-adds of the matmuls of all steps so far.
-    private(set) var multiplyAdds = 0
+    private(set) var tally = WorkTally()
 
     init(
         _ shape: ModelShape, weights: PackedWeights, cache: consuming KVCache, kernels: Kernels,
@@ -52,6 +49,7 @@ package final class RowOps: @unchecked Sendable {
         self.pool = pool
         rope = RotaryTables(shape.rope)
         attention = Attention(shape.attention, rope: rope, kernels: kernels.table, pool: pool)
+        experts = ExpertRows(weights, kernels.table, pool)
     }
 
     /// Runs all rows through a model, writing their keys and values to the cache.
@@ -65,7 +63,7 @@ package final class RowOps: @unchecked Sendable {
         kept = Array(0..<rowCount)
         addsProjected = false
         rope.prepare(runs)
-        clock.start()
+        tally.start()
         try attention.prepare(runs, dims: cache.dims)
         try network.forward(self)
         return logitsBuffer.pointer
@@ -107,6 +105,17 @@ package final class RowOps: @unchecked Sendable {
         }
     }
 
+    /// Makes an input of the rows that are kept, a norm, and runs each through the experts that it uses. Their sum
+    /// is what a matmul's results are.
+    func mix(_ layer: ExpertLayer, of source: RowInput) throws(ModelError) {
+        precondition(source.isNorm && layer.router.matrix.columns == shape.hiddenSize)
+        try prepare(source, for: layer.router.matrix)
+        projectedWidth = shape.hiddenSize
+        try projected.reserve(kept.count * projectedWidth)
+        try experts.run(
+            layer, rows: kept, of: UnsafePointer(normed.pointer), into: projected.pointer, &tally)
+    }
+
     /// Attention of the queries, keys and values that the last matmul gave, in this order and each by heads.
     func attend(layer: Int) throws(ModelError) {
         precondition(kept.count == rowCount && !addsProjected)
@@ -114,7 +123,7 @@ package final class RowOps: @unchecked Sendable {
         attention.attend(
             projected.pointer, stride: projectedWidth, layer: layer, cache: cache, runs: runs,
             out: attended.pointer)
-        times.attention += clock.lap()
+        tally.countAttention()
     }
 
     /// hidden += what the last matmul gave.
@@ -143,13 +152,11 @@ package final class RowOps: @unchecked Sendable {
     }
 
     private func multiply(by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int) {
-        times.rows += clock.lap()
+        let matrix = weights[linear.place]
+        tally.countRows()
         input.multiply(
-            rows: kept.count, by: weights[linear.place], bias: linear.bias, into: out, stride: stride,
-            kernels,
-            pool)
-        multiplyAdds += kept.count * linear.rows * linear.columns
-        times.matmul += clock.lap()
+            rows: kept.count, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
+        tally.countMatmul(rows: kept.count, by: linear, matrix)
     }
 
     /// Makes `source` of the rows that are kept the input of a matmul, after the addition to hidden that is due.

@@ -46,6 +46,25 @@ extension TensorStore {
         _ path: String, rows: Int, columns: Int, quantization: QuantizationConfiguration?,
         hasBias: Bool = false
     ) throws -> LinearTensors {
+        try linears(
+            path, stack: [], rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)[0]
+    }
+
+    /// The `count` layers at `path` whose tensors are stacked: each has one dimension more, the first.
+    /// - Throws: as `linear`.
+    package func linears(
+        stackedAt path: String, count: Int, rows: Int, columns: Int,
+        quantization: QuantizationConfiguration?
+    ) throws -> [LinearTensors] {
+        try linears(
+            path, stack: [count], rows: rows, columns: columns, quantization: quantization, hasBias: false)
+    }
+
+    private func linears(
+        _ path: String, stack: [Int], rows: Int, columns: Int, quantization: QuantizationConfiguration?,
+        hasBias: Bool
+    ) throws -> [LinearTensors] {
+        let size = stack.map { "\($0) x " }.joined() + "\(rows) x \(columns)"
         if !hasBias, contains(path + ".bias") {
             throw ModelError(
                 .unsupported, path: folder, "tensor \"\(path).bias\": this model has no bias there.")
@@ -58,8 +77,8 @@ extension TensorStore {
                     "has type \(weight.type) and there is no \"\(path).scales\"; "
                         + "a layer that is not quantized must be F16, BF16 or F32.")
             }
-            try weight.expect(shape: [rows, columns])
-            return .plain(weight, rows: rows, columns: columns)
+            try weight.expect(shape: stack + [rows, columns])
+            return weight.layers(stack).map { .plain($0, rows: rows, columns: columns) }
         }
         let parameters = try layerParameters(path, quantization: quantization)
         let (bits, groupSize) = (parameters.bits, parameters.groupSize)
@@ -72,7 +91,7 @@ extension TensorStore {
             throw weight.fault(.malformed, "has type \(weight.type); a layer with scales must be U32.")
         }
         try weight.expect(
-            shape: [rows, columns * bits / 32], because: " (\(rows) x \(columns), \(described))")
+            shape: stack + [rows, columns * bits / 32], because: " (\(size), \(described))")
         let scales = try tensor(path + ".scales")
         let biases = try tensor(path + ".biases")
         guard scales.type.isWeightFloat else {
@@ -83,12 +102,14 @@ extension TensorStore {
         }
         for tensor in [scales, biases] {
             try tensor.expect(
-                shape: [rows, columns / groupSize], because: " (\(rows) x \(columns), \(described))")
+                shape: stack + [rows, columns / groupSize], because: " (\(size), \(described))")
         }
-        return .quantized(
-            QuantizedMatrix(
-                rows: rows, columns: columns, bits: bits, groupSize: groupSize,
-                weight: weight, scales: scales, biases: biases))
+        return zip(weight.layers(stack), zip(scales.layers(stack), biases.layers(stack))).map {
+            .quantized(
+                QuantizedMatrix(
+                    rows: rows, columns: columns, bits: bits, groupSize: groupSize,
+                    weight: $0, scales: $1.0, biases: $1.1))
+        }
     }
 
     /// The vector of this name, as a norm's weight or a layer's bias: F16, BF16 or F32 `[count]`.
@@ -121,6 +142,18 @@ extension TensorStore {
 }
 
 extension TensorView {
+    /// Each layer's own part, if there is a stack of them; else the tensor itself.
+    fileprivate func layers(_ stack: [Int]) -> [TensorView] {
+        guard let count = stack.first else { return [self] }
+        let size = range.count / count
+        return (0..<count).map { number in
+            let begin = range.lowerBound + number * size
+            return TensorView(
+                name: "\(name)[\(number)]", type: type, shape: Array(shape.dropFirst()),
+                range: begin..<begin + size, file: file)
+        }
+    }
+
     fileprivate func expect(shape expected: [Int], because reason: String = "") throws {
         guard shape == expected else {
             throw fault(.malformed, "has shape \(shape); \(expected)\(reason) is expected.")

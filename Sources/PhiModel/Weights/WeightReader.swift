@@ -60,6 +60,31 @@ package struct WeightReader {
             bias: hasBias ? try vector(path + ".bias", rows) : nil)
     }
 
+    /// The `count` linear layers whose tensors are stacked at `path`.
+    /// - Throws: `ModelError` naming the tensor.
+    mutating func linears(stackedAt path: String, _ count: Int, _ rows: Int, _ columns: Int) throws
+        -> [Linear]
+    {
+        try store.linears(
+            stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization
+        ).enumerated().map { number, tensors in
+            let place = plan.add("\(path)[\(number)]", tensors)
+            multiplied.insert(place)
+            return Linear(place: place, rows: rows, columns: columns, bias: nil)
+        }
+    }
+
+    /// The linear layer at `path`, without a bias, in float32: for a small one whose results decide something, so
+    /// that its input must not be rounded to 8 bits.
+    /// - Throws: `ModelError` naming the tensor, also if a value is not finite.
+    func floatLinear(_ path: String, _ rows: Int, _ columns: Int) throws -> FloatLinear {
+        try FloatLinear(
+            store.linear(path, rows: rows, columns: columns, quantization: quantization))
+    }
+
+    /// Whether the checkpoint has a tensor of this name.
+    func contains(_ name: String) -> Bool { store.contains(name) }
+
     /// The embedding's matrix as a linear layer.
     mutating func linear(tiedTo embedding: Embedding) -> Linear {
         multiplied.insert(embedding.place)

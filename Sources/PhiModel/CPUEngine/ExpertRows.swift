@@ -1,0 +1,156 @@
+import CPhiKernels
+
+/// A gated feed-forward network that only some rows use.
+package struct Expert: Sendable {
+    /// [intermediate size, h], both
+    let gate, up: Linear
+    /// [h, intermediate size]
+    let down: Linear
+}
+
+/// A layer's experts, all of one shape, and what chooses between them.
+package struct ExpertLayer: Sendable {
+    /// [experts, h]
+    let router: FloatLinear
+    let experts: [Expert]
+    let mixer: SparseMixer
+}
+
+/// Runs the rows of a step through the experts that they use. The rows of an expert go through it together, so that
+/// its weights are read once a step.
+///
+/// A row's scores, choice and results depend on that row alone, and its two results are added in the order of the
+/// choice: which rows came together with it can't be seen.
+final class ExpertRows: @unchecked Sendable {
+    private let weights: PackedWeights
+    private let kernels: PhiKernels
+    private let pool: ComputePool
+
+    /// The router's [rows][experts in whole blocks].
+    private let scores = Buffer<Float>()
+    private let choices = Buffer<ExpertChoice>()
+    /// Of one expert [its rows][gate, then up].
+    private let gateUp = Buffer<Float>()
+    /// Of one expert [its rows][intermediate size].
+    private let activated = Buffer<Float>()
+    /// [uses][h in whole blocks]: of all experts, in order.
+    private let results = Buffer<Float>()
+    private let input = MatmulInput()
+
+    /// Each row's two uses of an expert, 2 * row and 2 * row + 1, by expert and then by row.
+    private var uses: [Int] = []
+    /// Where in `uses` each use is.
+    private var places: [Int] = []
+    /// Where in `uses` each expert's begin, and the end of all.
+    private var starts: [Int] = []
+
+    init(_ weights: PackedWeights, _ kernels: PhiKernels, _ pool: ComputePool) {
+        self.weights = weights
+        self.kernels = kernels
+        self.pool = pool
+    }
+
+    /// out [rows][h] = the sum of what each row's experts make of it, multiplied by their weights.
+    /// - Parameters:
+    ///   - rows: which rows of `input`; what is made of them comes in this order.
+    ///   - normed: [any rows][h]
+    func run(
+        _ layer: ExpertLayer, rows: [Int], of normed: UnsafePointer<Float>,
+        into out: UnsafeMutablePointer<Float>, _ tally: inout WorkTally
+    ) throws(ModelError) {
+        let h = layer.router.matrix.columns
+        try choose(layer, rows, normed)
+        group(rows.count, layer.experts.count)
+        let stride = h.rounded(up: 16)
+        try results.reserve(uses.count * stride)
+        for (number, expert) in layer.experts.enumerated() where starts[number] < starts[number + 1] {
+            let some = uses[starts[number]..<starts[number + 1]].map { normed + rows[$0 / 2] * h }
+            try run(expert, some, into: results.pointer + starts[number] * stride, stride, &tally)
+        }
+        let (choices, results) = (choices.pointer, UnsafePointer(results.pointer))
+        pool.runRows(rows.count) { row in
+            let choice = choices[row]
+            let first = results + places[2 * row] * stride
+            let second = results + places[2 * row + 1] * stride
+            let sum = out + row * h
+            // Each operation rounds once, whatever the processor has.
+            for i in 0..<h { sum[i] = choice.firstWeight * first[i] + choice.secondWeight * second[i] }
+        }
+    }
+
+    private func choose(
+        _ layer: ExpertLayer, _ rows: [Int], _ normed: UnsafePointer<Float>
+    ) throws(ModelError) {
+        let router = layer.router.matrix
+        let stride = router.blocks * 16
+        try scores.reserve(rows.count * stride)
+        try choices.reserve(rows.count)
+        let (scores, choices, layout, blocks) =
+            (scores.pointer, choices.pointer, router.matrix, router.blocks)
+        // Few weights that stay in the processor's cache: a row at a time is as fast as all of them.
+        pool.runRows(rows.count) { row in
+            let own = scores + row * stride
+            withUnsafePointer(to: layout) {
+                kernels.linear_plain($0, normed + rows[row] * router.columns, 1, own, stride, 0, blocks)
+            }
+            choices[row] = layer.mixer.choose(
+                UnsafeBufferPointer(start: own, count: layer.experts.count))
+        }
+    }
+
+    /// Sorts the uses of `count` rows by expert.
+    private func group(_ count: Int, _ experts: Int) {
+        let choices = choices.pointer
+        func expert(_ use: Int) -> Int { use % 2 == 0 ? choices[use / 2].first : choices[use / 2].second }
+        starts = Array(repeating: 0, count: experts + 1)
+        for use in 0..<2 * count { starts[expert(use) + 1] += 1 }
+        for number in 0..<experts { starts[number + 1] += starts[number] }
+        uses = Array(repeating: 0, count: 2 * count)
+        places = uses
+        var next = starts
+        for use in 0..<2 * count {
+            let place = next[expert(use)]
+            next[expert(use)] += 1
+            uses[place] = use
+            places[use] = place
+        }
+    }
+
+    /// out [rows][stride] = what an expert makes of these rows.
+    private func run(
+        _ expert: Expert, _ rows: [UnsafePointer<Float>], into out: UnsafeMutablePointer<Float>,
+        _ stride: Int, _ tally: inout WorkTally
+    ) throws(ModelError) {
+        let (inner, width) = (expert.gate.rows, expert.gate.rows + expert.up.width)
+        try gateUp.reserve(rows.count * width)
+        try activated.reserve(rows.count * inner)
+        // What the gate writes past its rows, to a whole block, the up projection overwrites.
+        for (linear, offset) in [(expert.gate, 0), (expert.up, inner)] {
+            let matrix = weights[linear.place]
+            if offset == 0 || !input.fits(matrix) {
+                try input.prepare(rows: rows.count, for: matrix)
+                pool.runRows(rows.count) { input.set(row: $0, rows[$0], kernels) }
+            }
+            multiply(rows.count, by: linear, into: gateUp.pointer + offset, stride: width, &tally)
+        }
+        try input.prepare(rows: rows.count, for: weights[expert.down.place])
+        let (gateUp, activated) = (gateUp.pointer, activated.pointer)
+        pool.runRows(rows.count) { row in
+            let (gate, made) = (gateUp + row * width, activated + row * inner)
+            kernels.silu_multiply(gate, gate + inner, inner, made)
+            input.set(row: row, made, kernels)
+        }
+        multiply(rows.count, by: expert.down, into: out, stride: stride, &tally)
+    }
+
+    private func multiply(
+        _ rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int,
+        _ tally: inout WorkTally
+    ) {
+        let matrix = weights[linear.place]
+        tally.countRows()
+        input.multiply(
+            rows: rows, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
+        tally.countMatmul(rows: rows, by: linear, matrix)
+    }
+}
