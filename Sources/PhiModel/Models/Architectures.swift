@@ -5,6 +5,7 @@ package enum Architectures {
     static let all: [any Architecture.Type] = [
         Phi3.self,
         Phi2.self,
+        PhiMoE.self,
     ]
 
     private static let maximumFileSize = 64 << 20

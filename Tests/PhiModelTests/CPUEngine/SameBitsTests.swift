@@ -10,6 +10,7 @@ import Testing
     private static let names = [
         "base", "bits8-group32-bf16-tied", "bits3", "phi-3-heads", "phi-4-mini-heads", "longrope",
         "all-plain-f16", "mixed-bits", "sliding-window", "phi-2-heads", "phi-2-mixed-bf16",
+        "phi-moe-25", "phi-moe-mixed-bf16-1", "phi-moe-all-plain-f32-1",
     ]
 
     /// A prompt and the tokens that follow it, whatever the model would choose.

@@ -43,7 +43,10 @@ struct Phi2ConfigurationTests {
         ("qk_layernorm", "true", "\"qk_layernorm\" is true"),
         ("tie_word_embeddings", "true", "\"tie_word_embeddings\" is true"),
         ("layer_norm_eps", "2", "\"layer_norm_eps\" is 2"),
-        ("model_type", "\"phi9\"", "\"phi3\" (Phi-3, Phi-3.5, Phi-4 and Phi-4-mini), \"phi\" (Phi-2)"),
+        (
+            "model_type", "\"phi9\"",
+            "\"phi3\" (Phi-3, Phi-3.5, Phi-4 and Phi-4-mini), \"phi\" (Phi-2), \"phimoe\" (Phi-3.5-MoE)"
+        ),
     ])
     func whatIsNotSupportedIsNamed(key: String, value: String, message: String) {
         let error = #expect(throws: ModelError.self) { try configuration([key: value]) }

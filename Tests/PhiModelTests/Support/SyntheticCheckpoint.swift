@@ -10,7 +10,7 @@ struct SyntheticCheckpoint {
     }
     enum Rope: String { case none, longrope, su }
     /// By `model_type`.
-    enum Model: String { case phi3, phi }
+    enum Model: String { case phi3, phi, phimoe }
 
     var name: String
     var model = Model.phi3
@@ -32,15 +32,17 @@ struct SyntheticCheckpoint {
     /// Layers of another precision, by the end of their path; bits 0 leaves a layer unquantized.
     var overrides: [String: (bits: Int, group: Int)] = [:]
     var floats = FloatType.f16
+    /// Of Phi-3.5-MoE.
+    var experts = PhiMoEOptions()
     var shards = 1
     var staleIndex = false
     /// What config.json says of it.
     var dtype: String?
 
-    private var headDimension: Int { hidden / heads }
+    var headDimension: Int { hidden / heads }
 
     /// SplitMix64.
-    private struct Random {
+    struct Random {
         var state: UInt64
         mutating func next() -> UInt64 {
             state &+= 0x9e37_79b9_7f4a_7c15
@@ -52,7 +54,7 @@ struct SyntheticCheckpoint {
         mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
     }
 
-    private func encode(_ values: [Double]) -> Data {
+    func encode(_ values: [Double]) -> Data {
         var data = Data()
         for value in values {
             let bits = Float(value).bitPattern
@@ -80,7 +82,7 @@ struct SyntheticCheckpoint {
         return sign | UInt16((mantissa | 0x800000) >> UInt32(14 - exponent))
     }
 
-    private struct Tensor {
+    struct Tensor {
         var name: String
         var type: String
         var shape: [Int]
@@ -91,7 +93,7 @@ struct SyntheticCheckpoint {
         overrides.first { path.hasSuffix($0.key) }?.value ?? (bits, group)
     }
 
-    private func linear(_ path: String, _ rows: Int, _ columns: Int, _ random: inout Random) -> [Tensor] {
+    func linear(_ path: String, _ rows: Int, _ columns: Int, _ random: inout Random) -> [Tensor] {
         let (bits, group) = layer(path)
         if bits == 0 {
             let values = (0..<rows * columns).map { _ in
@@ -142,6 +144,10 @@ struct SyntheticCheckpoint {
             addPhi2(&all, &random)
             return all
         }
+        if model == .phimoe {
+            addPhiMoE(&all, &random)
+            return all
+        }
         for number in 0..<layers {
             let path = "model.layers.\(number)."
             all += norm(path + "input_layernorm")
@@ -159,19 +165,10 @@ struct SyntheticCheckpoint {
 
     /// All of Phi-2 but the embedding: norms and linear layers with biases.
     private func addPhi2(_ all: inout [Tensor], _ random: inout Random) {
-        func vector(_ name: String, _ count: Int, _ range: ClosedRange<Double>) -> Tensor {
-            let values = (0..<count).map { _ in
-                range.lowerBound + (range.upperBound - range.lowerBound) * random.uniform()
-            }
-            return Tensor(name: name, type: floats.rawValue, shape: [count], data: encode(values))
-        }
-        func norm(_ path: String) {
-            all.append(vector(path + ".weight", hidden, 0.7...1.3))
-            all.append(vector(path + ".bias", hidden, -0.3...0.3))
-        }
+        func norm(_ path: String) { all += layerNorm(path, &random) }
         func biased(_ path: String, _ rows: Int, _ columns: Int) {
             all += linear(path, rows, columns, &random)
-            all.append(vector(path + ".bias", rows, -0.4...0.4))
+            all.append(vector(path + ".bias", rows, -0.4...0.4, &random))
         }
         for number in 0..<layers {
             let path = "model.layers.\(number)."
@@ -187,10 +184,26 @@ struct SyntheticCheckpoint {
         biased("lm_head", vocabulary, hidden)
     }
 
+    func vector(
+        _ name: String, _ count: Int, _ range: ClosedRange<Double>, _ random: inout Random
+    ) -> Tensor {
+        let values = (0..<count).map { _ in
+            range.lowerBound + (range.upperBound - range.lowerBound) * random.uniform()
+        }
+        return Tensor(name: name, type: floats.rawValue, shape: [count], data: encode(values))
+    }
+
+    func layerNorm(_ path: String, _ random: inout Random) -> [Tensor] {
+        [
+            vector(path + ".weight", hidden, 0.7...1.3, &random),
+            vector(path + ".bias", hidden, -0.3...0.3, &random),
+        ]
+    }
+
     private func configuration(_ tensors: [Tensor]) -> [String: Any] {
         let half = Int(Double(headDimension) * partialRotary) / 2
         var quantization: [String: Any] = ["bits": bits, "group_size": group]
-        for tensor in tensors where tensor.name.hasSuffix(".weight") && tensor.shape.count == 2 {
+        for tensor in tensors where tensor.name.hasSuffix(".weight") && tensor.shape.count > 1 {
             let path = String(tensor.name.dropLast(7))
             guard let other = overrides.first(where: { path.hasSuffix($0.key) })?.value else { continue }
             quantization[path] = other.bits == 0 ? false : ["bits": other.bits, "group_size": other.group]
@@ -217,12 +230,19 @@ struct SyntheticCheckpoint {
             }
         }
         if rope != .none {
-            config["rope_scaling"] = [
+            var scaling: [String: Any] = [
                 "type": rope.rawValue,
                 "short_factor": (0..<half).map { 1 + Double($0) / 16 },
                 "long_factor": (0..<half).map { 1 + Double($0 * $0) / 8 },
             ]
+            if model == .phimoe {
+                scaling["original_max_position_embeddings"] = originalContext
+                scaling["short_mscale"] = 1.1
+                scaling["long_mscale"] = 1.3
+            }
+            config["rope_scaling"] = scaling
         }
+        if model == .phimoe { addPhiMoE(to: &config) }
         return config
     }
 

@@ -12,6 +12,7 @@ import Testing
     /// Of every float type, quantized and not.
     static let names = [
         "mixed-bits", "bits8-group32-bf16-tied", "all-plain-f16", "some-plain-bf16", "phi-2-mixed-bf16",
+        "phi-moe-mixed-bf16-1",
     ]
 
     private struct Place {
@@ -69,11 +70,14 @@ import Testing
                 for cache in [place.cache, .off] {
                     let error = modelError { _ = try place.engine(cache) }
                     #expect(error?.kind == .malformed && error?.path == place.file.path)
-                    let columns = tensor.shape.count > 1 ? tensor.shape[1] : 0
+                    let columns = tensor.shape.count > 1 ? tensor.shape[tensor.shape.count - 1] : 0
+                    // Of a stack, each has a number.
+                    let size = tensor.count / (tensor.shape.count > 2 ? tensor.shape[0] : 1)
+                    let own = tensor.name + (tensor.shape.count > 2 ? "[\(index / size)]" : "")
                     let at =
                         columns > 0
-                        ? "row \(index / columns), column \(index % columns)" : "place \(index)"
-                    let text = "tensor \"\(tensor.name)\" is \(value.isNaN ? "NaN" : "infinite") in \(at) "
+                        ? "row \(index % size / columns), column \(index % columns)" : "place \(index)"
+                    let text = "tensor \"\(own)\" is \(value.isNaN ? "NaN" : "infinite") in \(at) "
                     #expect(
                         error?.message.hasPrefix(text) == true, "\(error?.message ?? "none"); not \(text)")
                 }
