@@ -59,6 +59,10 @@ extension KnownModel {
         Family(
             name: "phi-3.5-mini", parameters: 3.82, contextLength: 131_072,
             precisions: [(4, "Phi-3.5-mini-instruct-4bit"), (8, "Phi-3.5-mini-instruct-8bit")]),
+        // All experts; a token uses 6.6 billion of them.
+        Family(
+            name: "phi-3.5-moe", parameters: 41.87, contextLength: 131_072,
+            precisions: [(4, "Phi-3.5-MoE-instruct-4bit")]),
         Family(
             name: "phi-3-medium", parameters: 13.96, contextLength: 4096,
             precisions: [(4, "Phi-3-medium-4k-instruct-4bit"), (8, "Phi-3-medium-4k-instruct-8bit")]),
@@ -74,5 +78,8 @@ extension KnownModel {
         Family(
             name: "phi-4-mini-reasoning", parameters: 3.84, contextLength: 131_072,
             precisions: [(4, "Phi-4-mini-reasoning-4bit"), (8, "Phi-4-mini-reasoning-8bit")]),
+        // Continues a text; it has no chat template.
+        Family(
+            name: "phi-2", parameters: 2.78, contextLength: 2048, precisions: [(4, "phi-2-hf-4bit-mlx")]),
     ]
 }

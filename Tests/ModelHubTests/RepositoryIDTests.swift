@@ -25,4 +25,21 @@ import Testing
         #expect(Set(KnownModel.all.map(\.name)).count == KnownModel.all.count)
         for model in KnownModel.all { #expect(RepositoryID(model.repository) != nil) }
     }
+
+    /// Parameters counted from the geometry, and 4.5 bits for each: about what the files take.
+    @Test func knownModelsOfOtherTypes() throws {
+        let moe = try #require(KnownModel.named("phi-3.5-moe"))
+        #expect(moe.repository == "mlx-community/Phi-3.5-MoE-instruct-4bit")
+        #expect(moe.contextLength == 131_072 && moe.bits == 4 && moe.licence == "MIT")
+        let (h, inner, vocabulary, layers) = (4096, 6400, 32064, 32)
+        let attention = 2 * h * h + 2 * h * 1024
+        let parameters = layers * (attention + 16 * 3 * h * inner + 16 * h) + 2 * vocabulary * h
+        #expect(abs(moe.parameters - Double(parameters) / 1e9) < 0.01)
+        #expect(moe.expectedBytes > 23_500_000_000 && moe.expectedBytes < 23_600_000_000)
+        let phi2 = try #require(KnownModel.of(repository: "mlx-community/phi-2-hf-4bit-mlx"))
+        #expect(phi2.name == "phi-2" && phi2.contextLength == 2048 && phi2.licence == "MIT")
+        let old = 32 * (4 * 2560 * 2560 + 2 * 2560 * 10240) + 2 * 51200 * 2560
+        #expect(abs(phi2.parameters - Double(old) / 1e9) < 0.01)
+        #expect(KnownModel.named("phi-2-8bit") == nil)
+    }
 }
