@@ -5,7 +5,8 @@ package protocol Architecture: Sendable {
     static var modelType: String { get }
     /// The models of this type, as messages name them.
     static var models: String { get }
-    /// A layer's modules in the order that they have in MLX, in which files of weights are filled.
+    /// A layer's modules in the order that they have in MLX, in which `quantize` fills files of weights; empty if it
+    /// can't do such models.
     static var modules: [String] { get }
 
     /// What the engine needs to know.

@@ -9,6 +9,8 @@
 package struct PhiMoE: Architecture, Equatable {
     package static let modelType = "phimoe"
     package static let models = "Phi-3.5-MoE"
+    /// Hugging Face's experts would have to be stacked.
+    package static let modules: [String] = []
 
     package var shape: ModelShape
     /// Rows of an expert's gate and of its up projection.

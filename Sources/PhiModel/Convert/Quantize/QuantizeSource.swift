@@ -34,6 +34,13 @@ struct QuantizeSource {
             Files.kind(of: generationPath) == nil
             ? nil : try JSONFile.object(generationPath, maximumBytes: Self.maximumFileSize)
         architecture = try Architectures.read(folder: folder)
+        let type = Swift.type(of: architecture)
+        guard !type.modules.isEmpty else {
+            throw ModelError(
+                .unsupported, path: path,
+                "\"model_type\": \(type.models) can't be quantized here yet; take a model that is, or mlx-lm."
+            )
+        }
         store = try TensorStore(folder: folder)
         for name in store.names where name.hasSuffix(".scales") {
             throw try store.tensor(name).fault(
@@ -47,7 +54,7 @@ struct QuantizeSource {
             if case .plain(let tensor, _, _) = matrix.tensors { matrices[matrix.name] = tensor }
         }
         self.matrices = matrices
-        names = Self.sorted(reader.names, type(of: architecture).modules)
+        names = Self.sorted(reader.names, type.modules)
         try Self.refuseOthers(than: reader.names, in: store)
         floats =
             switch config["torch_dtype"] {

@@ -45,6 +45,12 @@ import Testing
         try file.close()
     }
 
+    @Test func experts() throws {
+        try expectFault(
+            .unsupported, "model_type", "Phi-3.5-MoE", "mlx-lm",
+            model: SyntheticCheckpoint(name: "experts", model: .phimoe, layers: 1, bits: 0, floats: .f32))
+    }
+
     @Test func quantizedAlready() throws {
         try expectFault(
             .unsupported, "\"quantization\"", "quantized already",
