@@ -7,6 +7,8 @@ package struct FloatLinear: Sendable {
 
     /// - Throws: `ModelError` for a value that is not finite, or too little memory.
     init(_ tensors: LinearTensors) throws {
+        // An array can't be refused once it is asked for: the values, their scales and biases, and the packed form.
+        try PageMemory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
         let values = try tensors.float32Values()
         var layout = PhiMatrix(
             data: nil, rows: UInt32(tensors.rows), columns: UInt32(tensors.columns), group: 0,
@@ -24,6 +26,14 @@ package struct FloatLinear: Sendable {
 }
 
 extension LinearTensors {
+    /// Where the weights are.
+    fileprivate var file: String {
+        switch self {
+        case .quantized(let matrix): matrix.weight.file.path
+        case .plain(let weight, _, _): weight.file.path
+        }
+    }
+
     /// All values [rows][columns]; those of a quantized matrix are scale * q + bias, rounded twice.
     fileprivate func float32Values() throws -> [Float] {
         switch self {
