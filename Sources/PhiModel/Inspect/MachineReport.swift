@@ -38,7 +38,7 @@ package struct MachineReport: Sendable {
         physicalMemory = Int(clamping: ProcessInfo.processInfo.physicalMemory)
         let memory = AvailableMemory.limits()
         availableMemory = memory.map(\.bytes).min() ?? 0
-        memoryLimits = memory.map(\.reason)
+        memoryLimits = Self.limiting(memory, physical: physicalMemory)
         // Not more than a part of what is free, for other programs need it too.
         let most = availableMemory / 4 / Self.probedBytes
         guard most > 0 else {
@@ -51,6 +51,12 @@ package struct MachineReport: Sendable {
         } catch {
             (limits, unmeasured) = (nil, "\(error)")
         }
+    }
+
+    /// Control groups without a limit say one that no machine has.
+    static func limiting(_ memory: [AvailableMemory], physical: Int) -> [String] {
+        let less = memory.filter { $0.bytes < physical }
+        return (less.isEmpty ? Array(memory.prefix(1)) : less).map(\.reason)
     }
 
     /// What results depend on besides model and job.
