@@ -56,10 +56,7 @@ import Testing
         let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
         let old = try folder.bytes("out.jsonl")
-        lines.swapAt(2, 15)  // moved
-        lines[7].content = "changed"
-        lines.remove(at: 11)  // gone
-        lines.insert(TestLine(id: "added", content: "new"), at: 0)
+        lines.edit()
         if limit < Int.max {
             // Broken off and taken up again; the old output is there until the new one replaces it.
             let store = try openStore(folder)

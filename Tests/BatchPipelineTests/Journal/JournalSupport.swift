@@ -226,6 +226,16 @@ struct TestLine: Equatable {
     }
 }
 
+extension [TestLine] {
+    /// Of 20 lines two change places, one is changed, one goes, and one is added.
+    mutating func edit() {
+        swapAt(2, 15)
+        self[7].content = "changed"
+        remove(at: 11)
+        insert(TestLine(id: "added", content: "new"), at: 0)
+    }
+}
+
 let testFingerprint = RunFingerprint([
     ("model.config.json", "7 bytes"), ("job.seed", "17"), ("job.samples", "1"),
 ])

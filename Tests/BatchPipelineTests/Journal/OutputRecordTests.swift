@@ -66,10 +66,7 @@ import Testing
         lines[4].fails = true
         let folder = try finished(lines)
         let old = try folder.bytes("out.jsonl")
-        lines.swapAt(2, 15)  // moved
-        lines[7].content = "changed"
-        lines.remove(at: 11)  // gone
-        lines.insert(TestLine(id: "added", content: "new"), at: 0)
+        lines.edit()
         if limit < Int.max {
             let store = try open(folder)
             try TestRun(lines: lines, limit: limit).run(store)
