@@ -113,13 +113,15 @@ package enum OwnFile {
 
     /// Writes a small file and puts it in place in one step.
     /// - Parameter draft: the name it has until then; there must be nothing of that name.
-    /// - Returns: false if that fails, for whatever reason; then nothing is left.
+    /// - Returns: false if that fails, and errno says why; then nothing is left.
     package static func write(_ bytes: [UInt8], to path: String, draft: String) -> Bool {
         let descriptor = open(draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return false }
         let written = bytes.withUnsafeBytes { Foundations.write(descriptor, $0) }
         let isWhole = close(descriptor) == 0 && written
         if isWhole, rename(draft.cPath, path.cPath) == 0 { return true }
+        let failure = errno
+        defer { errno = failure }
         unlink(draft.cPath)
         return false
     }
