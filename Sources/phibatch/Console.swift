@@ -19,6 +19,12 @@ final class Console: Sendable {
         if !isQuiet { Self.stream.line(message, .info) }
     }
 
+    /// Who names no input and sees nothing happen may take a program that waits for one that hangs.
+    func hint(atTerminalOf inputs: [String]) {
+        guard inputs.contains("-"), Platform.isTerminal(0) else { return }
+        say("reading the terminal, a JSON object a line, such as {\"prompt\": \"Hello\"}; Ctrl-D ends it")
+    }
+
     /// A line that stays.
     func warn(_ message: Message) { Self.stream.line("warning: \(message)", .warning) }
 

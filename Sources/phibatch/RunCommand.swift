@@ -70,6 +70,7 @@ struct RunCommand: ParsableCommand {
             let (name, path) = (job.settings.modelName, job.settings.model)
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 name ?? path, path: path)
+            console.hint(atTerminalOf: job.settings.input)
             try run(job, console)
         }
     }

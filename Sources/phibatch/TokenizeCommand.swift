@@ -41,6 +41,7 @@ struct TokenizeCommand: ParsableCommand {
             guard let codec = try TextCodec(folder: folder) else {
                 throw ModelError(.missing, path: folder, "the folder has no tokenizer.json.")
             }
+            Console(isQuiet: false).hint(atTerminalOf: files)
             let lines = TokenizeLines(
                 codec: codec,
                 direction: decode

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import Failure, Job, Skip, case, expect, results, wait_until
+from harness import Failure, Job, Skip, case, expect, results, rows, wait_until
 
 # ESC, BEL, CR, line feed with a forged line, DEL, C1 (CSI), bidirectional override and isolate, line separator.
 EVIL = "a\x1b[31mb\x07c\rd\nphibatch: forged\x7fe\x9b2Jf\u202eg\u2066h\u2028i"
@@ -194,6 +194,25 @@ def unread_signals(bench):
     job = long_job(bench)
     for number in (signal.SIGTERM, signal.SIGINT):
         with_unread(bench, f"{signal.Signals(number).name} with an unread pipe", job, os.pipe(), number=number)
+
+
+@case("terminal/input", quick=True)
+def terminal_input(bench):
+    """Who sits at the terminal is told what is waited for."""
+    try:
+        own, other = pty.openpty()
+    except OSError as error:
+        raise Skip(f"no terminal can be made: {error}") from None
+    folder = bench.subfolder("input")
+    for quiet in ([], ["-q"]):
+        command = bench.command(["--max-tokens", "2", "--restart", *quiet], input="-")
+        os.write(own, b'{"id":"typed","prompt":"Hi"}\n\x04')
+        run = bench.run(command, folder, stdin=other)
+        run.must_end_with(0, what="typed input")
+        expect((b"Ctrl-D" in run.err) == (not quiet), lambda: f"the hint {quiet}: {run.err!r}")
+        expect([row["id"] for row in rows(folder)] == ["typed"], "what was typed is not answered")
+    os.close(own)
+    os.close(other)
 
 
 @case("terminal/closed", quick=True)
