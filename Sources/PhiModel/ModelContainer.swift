@@ -20,13 +20,16 @@ public final class ModelContainer: Sendable {
     package let engine: PhiEngine
     /// Where the model was loaded from; nil for an engine that was there before.
     package let folder: String?
+    /// The adapter it was loaded with.
+    package let adapter: String?
     /// The most requests that run together; more wait for their turn.
     public let workers: Int
     private let threads: ModelThreads
 
-    package init(engine: PhiEngine, folder: String? = nil, workers: Int? = nil) {
+    package init(engine: PhiEngine, folder: String? = nil, adapter: String? = nil, workers: Int? = nil) {
         self.engine = engine
         self.folder = folder
+        self.adapter = adapter
         let workers = workers ?? Scheduler.automaticWorkers(threads: engine.threads)
         precondition(workers > 0, "a loop needs a worker")
         self.workers = workers
@@ -40,7 +43,7 @@ public final class ModelContainer: Sendable {
     /// If the task is cancelled, this returns at once; the thread lets the model go when it has it.
     /// - Parameters:
     ///   - folder: with config.json, weights, and most often a tokenizer and a chat template.
-    ///   - options: threads, memory and precision.
+    ///   - options: threads, memory, precision and adapter.
     ///   - workers: the most requests that run together; by default enough to make arithmetic the limit
     ///     and not the reading of weights.
     /// - Throws: `ModelError` naming the file, tensor or key at fault; `CancellationError`.
@@ -55,7 +58,8 @@ public final class ModelContainer: Sendable {
             result.set(
                 Result {
                     let engine = try PhiEngine(folder: folder, options: options)
-                    return ModelContainer(engine: engine, folder: folder, workers: workers)
+                    return ModelContainer(
+                        engine: engine, folder: folder, adapter: options.adapter, workers: workers)
                 })
         }
         return try await result.value

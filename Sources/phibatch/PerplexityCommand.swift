@@ -20,6 +20,9 @@ struct PerplexityCommand: ParsableCommand {
     @Option(help: "The model: a folder or a name.")
     var model: String
 
+    @Option(help: "The folder of a LoRA adapter.")
+    var adapter: String?
+
     @Option(help: "Tokens of a window.")
     var context = 512
 
@@ -54,9 +57,9 @@ struct PerplexityCommand: ParsableCommand {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
-            let engine = try PhiEngine(
-                folder: ModelFetch.folder(model),
-                options: EngineOptions(threads: threads, kvPrecision: kv.engineValue, cache: .standard()))
+            var options = EngineOptions(threads: threads, kvPrecision: kv.engineValue, cache: .standard())
+            options.adapter = adapter
+            let engine = try PhiEngine(folder: ModelFetch.folder(model), options: options)
             guard let codec = engine.codec else {
                 throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
             }

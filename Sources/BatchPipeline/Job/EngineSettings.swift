@@ -48,7 +48,7 @@ public struct EngineSettings: Sendable, Equatable {
     }
 
     /// For a model that is loaded with these settings.
-    func options(cache: WeightCacheLocation) -> EngineOptions {
+    package func options(cache: WeightCacheLocation) -> EngineOptions {
         var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
         if case .count(let threads) = threads { options.threads = threads }
         switch kvBudget {

@@ -13,7 +13,8 @@ extension RunFingerprint {
         willRead: (Int) -> Void = { _ in }
     ) throws {
         let model = try ModelFingerprint.parts(
-            folder: job.model, hashes: FileHashes(cache: cache.folder), willRead: willRead)
+            folder: job.model, adapter: job.adapter, hashes: FileHashes(cache: cache.folder),
+            willRead: willRead)
         let settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }

@@ -128,12 +128,12 @@ final class ExpertRows: @unchecked Sendable {
         for (linear, offset) in [(expert.gate, 0), (expert.up, inner)] {
             let matrix = weights[linear.place]
             if offset == 0 || !input.fits(matrix) {
-                try input.prepare(rows: rows.count, for: matrix)
+                try input.prepare(rows: rows.count, for: matrix, keepsFloats: false)
                 pool.runRows(rows.count) { input.set(row: $0, rows[$0], kernels) }
             }
             multiply(rows.count, by: linear, into: gateUp.pointer + offset, stride: width, &tally)
         }
-        try input.prepare(rows: rows.count, for: weights[expert.down.place])
+        try input.prepare(rows: rows.count, for: weights[expert.down.place], keepsFloats: false)
         let (gateUp, activated) = (gateUp.pointer, activated.pointer)
         pool.runRows(rows.count) { row in
             let (gate, made) = (gateUp + row * width, activated + row * inner)

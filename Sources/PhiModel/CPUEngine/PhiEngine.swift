@@ -16,6 +16,8 @@ public struct EngineOptions: Sendable {
     /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
     /// library writes no files of its own accord.
     public var cache: WeightCacheLocation
+    /// The folder of a LoRA adapter, of Hugging Face's PEFT or of MLX, that is applied to the model.
+    public var adapter: String?
 
     public init(
         threads: Int? = nil, kvBudget: Int? = nil, kvPrecision: KVPrecision = .int8,
@@ -112,8 +114,10 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         blocks = KVBlocks(capacity: cache.capacity, blockLength: KVCache.blockLength)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
-        var reader = WeightReader(store, quantization: shape.quantization)
+        let adapter = try options.adapter.map { try Adapter(folder: $0) }
+        var reader = WeightReader(store, quantization: shape.quantization, adapter: adapter)
         network = try model.network(&reader)
+        try adapter?.checkUse(of: reader.adapted)
         let weights = try PackedWeights(reader.plan, from: store, cache: options.cache, pool: pool)
         weightBytes = reader.multiplied.reduce(0) { $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault

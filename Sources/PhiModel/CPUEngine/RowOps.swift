@@ -27,6 +27,7 @@ package final class RowOps: @unchecked Sendable {
     private let logitsBuffer = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
+    private let adapters = LowRankRows()
 
     // Of the step.
     private var runs: [RowRun] = []
@@ -94,14 +95,17 @@ package final class RowOps: @unchecked Sendable {
     /// The same with some matrices, whose results come side by side. With more than one, `source` is a norm.
     func matmul(_ linears: [Linear], of source: RowInput) throws(ModelError) {
         precondition(linears.count == 1 || source.isNorm)
-        try prepare(source, for: weights[linears[0].place])
+        let isAdapted = linears.contains { $0.adapter != nil }
+        try prepare(source, for: weights[linears[0].place], keepsFloats: isAdapted)
         let offsets = linears.indices.map { linears[..<$0].reduce(0) { $0 + $1.rows } }
         projectedWidth = linears.last.map { $0.width + offsets[linears.count - 1] } ?? 0
         try projected.reserve(kept.count * projectedWidth)
         for (linear, offset) in zip(linears, offsets) {
             // What one writes past its rows, to a whole block, the next one overwrites.
-            if !input.fits(weights[linear.place]) { try prepare(.normed, for: weights[linear.place]) }
-            multiply(by: linear, into: projected.pointer + offset, stride: projectedWidth)
+            if !input.fits(weights[linear.place]) {
+                try prepare(.normed, for: weights[linear.place], keepsFloats: isAdapted)
+            }
+            try multiply(by: linear, into: projected.pointer + offset, stride: projectedWidth)
         }
     }
 
@@ -109,7 +113,7 @@ package final class RowOps: @unchecked Sendable {
     /// is what a matmul's results are.
     func mix(_ layer: ExpertLayer, of source: RowInput) throws(ModelError) {
         precondition(source.isNorm && layer.router.matrix.columns == shape.hiddenSize)
-        try prepare(source, for: layer.router.matrix)
+        try prepare(source, for: layer.router.matrix, keepsFloats: false)
         projectedWidth = shape.hiddenSize
         try projected.reserve(kept.count * projectedWidth)
         try experts.run(
@@ -147,21 +151,29 @@ package final class RowOps: @unchecked Sendable {
         precondition(head.width == logitsStride)
         try logitsBuffer.reserve(max(1, kept.count) * logitsStride)
         if kept.isEmpty { return }
-        try prepare(source, for: weights[head.place])
-        multiply(by: head, into: logitsBuffer.pointer, stride: logitsStride)
+        try prepare(source, for: weights[head.place], keepsFloats: head.adapter != nil)
+        try multiply(by: head, into: logitsBuffer.pointer, stride: logitsStride)
     }
 
-    private func multiply(by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int) {
+    private func multiply(
+        by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int
+    ) throws(ModelError) {
         let matrix = weights[linear.place]
         tally.countRows()
         input.multiply(
             rows: kept.count, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
+        if let adapter = linear.adapter {
+            try adapters.add(
+                adapter, of: input.unquantized, rows: kept.count, to: out, stride: stride, kernels, pool)
+        }
         tally.countMatmul(rows: kept.count, by: linear, matrix)
     }
 
     /// Makes `source` of the rows that are kept the input of a matmul, after the addition to hidden that is due.
-    private func prepare(_ source: RowInput, for matrix: PackedMatrix) throws(ModelError) {
-        try input.prepare(rows: kept.count, for: matrix)
+    private func prepare(
+        _ source: RowInput, for matrix: PackedMatrix, keepsFloats: Bool
+    ) throws(ModelError) {
+        try input.prepare(rows: kept.count, for: matrix, keepsFloats: keepsFloats)
         switch source {
         case .rmsNorm(let weight, let epsilon):
             try normed.reserve(rowCount * shape.hiddenSize)

@@ -51,16 +51,21 @@ final class MatmulInput: @unchecked Sendable {
     private let buffers = ActivationBuffers()
     private let floats = Buffer<Float>()
     private var matrix: PackedMatrix?
+    private var keepsFloats = false
     private var activations = PhiActivations()
 
+    /// The rows as they were set [rows][columns]; only where they are kept as floats.
+    var unquantized: UnsafePointer<Float> { UnsafePointer(floats.pointer) }
+
     /// Prepares for `rows` rows that will be multiplied by `matrix`.
-    func prepare(rows: Int, for matrix: PackedMatrix) throws(ModelError) {
+    /// - Parameter keepsFloats: whether the rows are kept as floats too.
+    func prepare(rows: Int, for matrix: PackedMatrix, keepsFloats: Bool) throws(ModelError) {
         self.matrix = matrix
+        self.keepsFloats = keepsFloats || !matrix.isQuantized
         if matrix.isQuantized {
             activations = try buffers.room(rows: rows, columns: matrix.columns, group: matrix.group)
-        } else {
-            try floats.reserve(rows * matrix.columns)
         }
+        if self.keepsFloats { try floats.reserve(rows * matrix.columns) }
     }
 
     /// Sets a row from floats [columns]. Different rows may be set by different threads.
@@ -68,7 +73,8 @@ final class MatmulInput: @unchecked Sendable {
         guard let matrix else { return }
         if matrix.isQuantized {
             withUnsafePointer(to: activations) { kernels.quantize(x, $0, row) }
-        } else {
+        }
+        if keepsFloats {
             (floats.pointer + row * matrix.columns).update(from: x, count: matrix.columns)
         }
     }

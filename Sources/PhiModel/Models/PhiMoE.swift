@@ -82,9 +82,9 @@ package struct PhiMoE: Architecture, Equatable {
             let experts = try (0..<expertCount).map { number in
                 let path = "\(path)experts.\(number)."
                 return Expert(
-                    gate: try weights.linear(path + "w1", inner, h),
-                    up: try weights.linear(path + "w3", inner, h),
-                    down: try weights.linear(path + "w2", h, inner))
+                    gate: try weights.linear(path + "w1", inner, h, takesAdapter: false),
+                    up: try weights.linear(path + "w3", inner, h, takesAdapter: false),
+                    down: try weights.linear(path + "w2", h, inner, takesAdapter: false))
             }
             return ExpertLayer(router: router, experts: experts, mixer: mixer)
         }

@@ -9,19 +9,26 @@ package struct FloatLinear: Sendable {
     init(_ tensors: LinearTensors) throws {
         // An array can't be refused once it is asked for: the values, their scales and biases, and the packed form.
         try PageMemory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
-        let values = try tensors.float32Values()
+        matrix = try PackedMatrix(
+            floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
+    }
+}
+
+extension PackedMatrix {
+    /// - Parameter floats: [rows][columns]
+    /// - Throws: `ModelError` of kind `resources`.
+    convenience init(floats: [Float], rows: Int, columns: Int) throws {
         var layout = PhiMatrix(
-            data: nil, rows: UInt32(tensors.rows), columns: UInt32(tensors.columns), group: 0,
-            kind: UInt32(PHI_PLAIN), float_type: UInt32(PHI_F32))
-        let blocks = (tensors.rows + 15) / 16
+            data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
+            float_type: UInt32(PHI_F32))
+        let blocks = (rows + 15) / 16
         let memory = try PageMemory(count: layout.blockBytes * blocks)
         let out = memory.base.assumingMemoryBound(to: UInt8.self)
-        values.withUnsafeBytes { values in
-            phi_pack_plain(
-                &layout, values.baseAddress?.assumingMemoryBound(to: UInt8.self), out, 0, blocks)
+        floats.withUnsafeBytes {
+            phi_pack_plain(&layout, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), out, 0, blocks)
         }
         layout.data = UnsafePointer(out)
-        matrix = PackedMatrix(layout, memory: memory)
+        self.init(layout, memory: memory)
     }
 }
 

@@ -6,6 +6,8 @@ package struct Linear: Sendable {
     let columns: Int
     /// [rows], added to what the matmul gives; nil without one.
     let bias: [Float]?
+    /// What an adapter adds; nil without one.
+    var adapter: LowRank?
 
     /// Floats that a matmul writes for each row of its input: whole blocks of 16.
     var width: Int { rows.rounded(up: 16) }
@@ -29,6 +31,9 @@ package struct LayerNorm: Sendable {
 package struct WeightReader {
     let store: TensorStore
     let quantization: QuantizationConfiguration?
+    private let adapter: Adapter?
+    /// Paths of the layers that the adapter changes.
+    private(set) var adapted: Set<String> = []
     /// What is to be packed, in the order in which it was asked for.
     private(set) var plan = WeightPlan()
     /// Places of the matrices that are multiplied by, rather than looked up in.
@@ -36,9 +41,10 @@ package struct WeightReader {
     /// Names of all tensors that were asked for, but for a matrix' scales and biases.
     private(set) var names: Set<String> = []
 
-    init(_ store: TensorStore, quantization: QuantizationConfiguration?) {
+    init(_ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil) {
         self.store = store
         self.quantization = quantization
+        self.adapter = adapter
     }
 
     /// The embedding at `path` (as in "model.embed_tokens").
@@ -49,15 +55,18 @@ package struct WeightReader {
 
     /// The linear layer at `path` (as in "model.layers.0.mlp.down_proj"), whose `.bias` must be there exactly if it
     /// `hasBias`.
+    /// - Parameter takesAdapter: whether an adapter can change it.
     /// - Throws: `ModelError` naming the tensor.
     mutating func linear(
-        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false, takesAdapter: Bool = true
     ) throws -> Linear {
         let place = try place(path, rows, columns, hasBias: hasBias)
         multiplied.insert(place)
+        let part = takesAdapter ? try adapter?.layer(path, rows: rows, columns: columns) : nil
+        if part != nil { adapted.insert(path) }
         return Linear(
             place: place, rows: rows, columns: columns,
-            bias: hasBias ? try vector(path + ".bias", rows) : nil)
+            bias: hasBias ? try vector(path + ".bias", rows) : nil, adapter: part)
     }
 
     /// The `count` linear layers whose tensors are stacked at `path`.

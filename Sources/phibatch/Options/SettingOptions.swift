@@ -43,7 +43,9 @@ struct SettingOptions<Group: SettingGroup>: ParsableArguments, CustomReflectable
 extension JobKey {
     /// What the parser is told of the setting.
     fileprivate var parsed: Any {
-        let name = NameSpecification.customLong(optionName)
+        var names: [NameSpecification.Element] = [.customLong(optionName)]
+        if let letter { names.insert(.customShort(letter), at: 0) }
+        let name = NameSpecification(names)
         switch kind {
         case .flag:
             return Flag<Bool?>(

@@ -1,0 +1,120 @@
+import Foundations
+
+/// `adapter_config.json` of a LoRA adapter, as Hugging Face's PEFT or MLX writes it: what each layer's product is
+/// multiplied by.
+struct AdapterConfiguration {
+    enum Format {
+        /// `lora_A.weight` [rank, columns] and `lora_B.weight` [rows, rank], scale = alpha / rank.
+        case peft
+        /// `lora_a` [columns, rank] and `lora_b` [rank, rows], scale as it stands.
+        case mlx
+
+        var weights: String { self == .peft ? "adapter_model.safetensors" : "adapters.safetensors" }
+    }
+
+    static let fileName = "adapter_config.json"
+
+    let format: Format
+    private let rank: Int
+    /// PEFT's alpha, or MLX's scale.
+    private let strength: Double
+    /// Divides by the square root of the rank (rsLoRA, arXiv 2312.03732).
+    private let isRankStabilized: Bool
+    private let ranks: JSONObject
+    private let strengths: JSONObject
+
+    /// - Throws: `ModelError` naming the key, also for what is no plain LoRA.
+    init(folder: String, format: Format) throws {
+        self.format = format
+        let path = Paths.join(folder, Self.fileName)
+        let config = ConfigReader(
+            path: path, members: try JSONFile.object(path, maximumBytes: 16 << 20))
+        switch format {
+        case .peft:
+            try Self.checkPEFT(config)
+            rank = try config.integer("r", 1...ConfigReader.maximumWidth)
+            strength = try Self.number(config, "lora_alpha")
+            isRankStabilized = try config.optionalBool("use_rslora") ?? false
+            ranks = try config.optionalObject("rank_pattern")?.members ?? [:]
+            strengths = try config.optionalObject("alpha_pattern")?.members ?? [:]
+        case .mlx:
+            let type = try config.optionalString("fine_tune_type") ?? "lora"
+            guard type == "lora" else {
+                throw config.fault(.unsupported, "fine_tune_type", "is \"\(type)\"; \"lora\" is supported")
+            }
+            let parameters = try config.object("lora_parameters")
+            rank = try parameters.integer("rank", 1...ConfigReader.maximumWidth)
+            strength = try Self.number(parameters, "scale")
+            (isRankStabilized, ranks, strengths) = (false, [:], [:])
+        }
+        for (key, patterns) in [("rank_pattern", ranks), ("alpha_pattern", strengths)] {
+            for pattern in patterns {
+                let isName = pattern.name.unicodeScalars.allSatisfy {
+                    $0.isASCII
+                        && ($0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_"
+                            || $0 == ".")
+                }
+                guard isName, let number = pattern.value.number, number > 0, number <= 1e6,
+                    key == "alpha_pattern" || number == number.rounded()
+                else {
+                    throw config.fault(
+                        .unsupported, key,
+                        "has \"\(pattern.name.prefix(64))\"; names of layers with numbers above 0 are supported"
+                    )
+                }
+            }
+        }
+    }
+
+    /// - Parameter layer: its path, such as "model.layers.0.mlp.down_proj".
+    func rank(of layer: String) -> Int { Self.value(of: layer, in: ranks).map { Int($0) } ?? rank }
+
+    /// What the product B (A x) of a layer is multiplied by.
+    func scale(of layer: String) -> Float {
+        guard format == .peft else { return Float(strength) }
+        let alpha = Self.value(of: layer, in: strengths) ?? strength
+        let rank = Double(rank(of: layer))
+        return Float(alpha / (isRankStabilized ? rank.squareRoot() : rank))
+    }
+
+    /// A pattern stands for the layers that it names, or whose path ends in a dot and the pattern.
+    private static func value(of layer: String, in patterns: JSONObject) -> Double? {
+        patterns.first { layer == $0.name || layer.hasSuffix("." + $0.name) }?.value.number
+    }
+
+    private static func number(_ config: ConfigReader, _ key: String) throws -> Double {
+        guard let number = try config.optionalNumber(key, -1e6...1e6) else {
+            throw config.fault(.malformed, key, "is missing; a number is needed")
+        }
+        return number
+    }
+
+    /// What else PEFT can write into a layer is refused by name.
+    private static func checkPEFT(_ config: ConfigReader) throws {
+        if let type = try config.optionalString("peft_type"), type.uppercased() != "LORA" {
+            throw config.fault(.unsupported, "peft_type", "is \"\(type)\"; \"LORA\" is supported")
+        }
+        for key in ["use_dora", "fan_in_fan_out", "lora_bias", "use_qalora"]
+        where try config.optionalBool(key) == true {
+            throw config.fault(.unsupported, key, "is true; only adapters without it are supported")
+        }
+        if let bias = try config.optionalString("bias"), bias != "none" {
+            throw config.fault(.unsupported, "bias", "is \"\(bias)\"; \"none\" is supported")
+        }
+        for key in [
+            "modules_to_save", "layer_replication", "target_parameters", "trainable_token_indices",
+            "alora_invocation_tokens",
+        ] {
+            guard let value = config.value(key), value != .array([]), value != .object([:]) else { continue }
+            throw config.fault(.unsupported, key, "is set; only adapters without it are supported")
+        }
+        // These change the base model as well, and the adapter's files don't hold its new weights.
+        if case .string(let name)? = config.value("init_lora_weights"),
+            !["gaussian", "eva", "orthogonal", "true"].contains(name)
+        {
+            throw config.fault(
+                .unsupported, "init_lora_weights",
+                "is \"\(name)\", which changes the base model; convert the adapter to a plain LoRA first")
+        }
+    }
+}

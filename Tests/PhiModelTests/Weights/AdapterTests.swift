@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+
+@testable import PhiModel
+
+/// LoRA adapters: as if their products were in the weights, and refused where they can't be meant.
+@Suite struct AdapterTests {
+    private static let plain = SyntheticCheckpoint(name: "adapter-base", layers: 2, bits: 0, floats: .f32)
+    private static let tokens: [Int32] = (0..<24).map { Int32($0 * 11 % 320) }
+
+    /// The adapted layers of the first checkpoint, with their shapes.
+    private static func layers(_ model: SyntheticCheckpoint) -> [(path: String, rows: Int, columns: Int)] {
+        (0..<model.layers).flatMap { number -> [(String, Int, Int)] in
+            let path = "model.layers.\(number)."
+            let (h, inner) = (model.hidden, model.intermediate)
+            guard model.model == .phi3 else {
+                return [
+                    (path + "self_attn.q_proj", h, h), (path + "self_attn.dense", h, h),
+                    (path + "mlp.fc1", inner, h), (path + "mlp.fc2", h, inner),
+                ]
+            }
+            let keys = model.kvHeads * model.headDimension
+            return [
+                (path + "self_attn.qkv_proj", h + 2 * keys, h), (path + "self_attn.o_proj", h, h),
+                (path + "mlp.gate_up_proj", 2 * inner, h), (path + "mlp.down_proj", h, inner),
+            ]
+        }
+    }
+
+    private func options(_ adapter: URL?, threads: Int = 1, kernels: String? = nil) -> EngineOptions {
+        var options = EngineOptions(threads: threads, kvPrecision: .float16, kernels: kernels)
+        options.adapter = adapter?.path
+        return options
+    }
+
+    /// The logits of all rows.
+    private func logits(_ folder: URL, _ options: EngineOptions, rows: Int = 4) throws -> [Float] {
+        let engine = try PhiEngine(folder: folder.path, options: options)
+        return try engine.scored(Self.tokens, logitRows: rows) { pointer, stride in
+            (0..<rows).flatMap { row in
+                (0..<engine.shape.vocabularySize).map { pointer[row * stride + $0] }
+            }
+        }
+    }
+
+    /// The largest difference, as a share of the logits' standard deviation.
+    private func distance(_ a: [Float], _ b: [Float]) -> Float {
+        let mean = a.reduce(0, +) / Float(a.count)
+        let spread = (a.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Float(a.count)).squareRoot()
+        return zip(a, b).map { abs($0 - $1) }.reduce(0, max) / spread
+    }
+
+    /// Adds scale * B A to a layer's weights in the file.
+    private func merge(_ adapter: TestAdapter, _ model: SyntheticCheckpoint, into folder: URL) throws {
+        let path = folder.appendingPathComponent("model.safetensors")
+        let store = try TensorStore(folder: folder.path)
+        var data = try Data(contentsOf: path)
+        for (layer, rows, columns) in Self.layers(model) {
+            let tensor = try store.tensor(layer + ".weight")
+            var weights = try tensor.floats()
+            let (a, b) = adapter.pair(layer, rows, columns)
+            for row in 0..<rows {
+                for column in 0..<columns {
+                    let sum = (0..<adapter.rank).reduce(Float(0)) {
+                        $0 + b[row * adapter.rank + $1] * a[$1 * columns + column]
+                    }
+                    weights[row * columns + column] += adapter.scale * sum
+                }
+            }
+            data.replaceSubrange(tensor.range, with: weights.withUnsafeBytes { Data($0) })
+        }
+        try data.write(to: path)
+    }
+
+    @Test(arguments: [SyntheticCheckpoint.Model.phi3, .phi])
+    func whatIsAppliedIsWhatIsMerged(model: SyntheticCheckpoint.Model) throws {
+        var checkpoint = Self.plain
+        checkpoint.model = model
+        if model == .phi {
+            (checkpoint.kvHeads, checkpoint.partialRotary) = (checkpoint.heads, 0.5)
+        }
+        try withTemporaryFolder { folder in
+            let base = folder.appendingPathComponent("base")
+            let merged = folder.appendingPathComponent("merged")
+            try checkpoint.write(to: base)
+            try checkpoint.write(to: merged)
+            let adapter = TestAdapter()
+            let written = folder.appendingPathComponent("adapter")
+            try adapter.write(Self.layers(checkpoint), to: written)
+            try merge(adapter, checkpoint, into: merged)
+            let expected = try logits(merged, options(nil))
+            #expect(distance(expected, try logits(base, options(written))) < 0.01)
+            #expect(distance(expected, try logits(base, options(nil))) > 0.2, "the adapter changes much")
+        }
+    }
+
+    private struct Golden: Decodable {
+        var ids: [Int32]
+        var logits: [Float]
+    }
+
+    private static let quantized = SyntheticCheckpoint(name: "adapter-4bit")
+    static let exportFolder = ProcessInfo.processInfo.environment["PHIBATCH_EXPORT_ADAPTER"]
+
+    @Test(.enabled(if: exportFolder != nil, "only when golden numbers are made"))
+    func exportForPEFT() throws {
+        let folder = URL(filePath: try #require(Self.exportFolder))
+        try Self.quantized.write(to: folder.appendingPathComponent("base"))
+        try TestAdapter().write(Self.layers(Self.quantized), to: folder.appendingPathComponent("adapter"))
+    }
+
+    /// Against Hugging Face's PEFT, merged into the same weights in float32. The tolerance is that of `LogitsTests`.
+    @Test func matchesWhatPEFTMerges() throws {
+        let golden = try JSONDecoder().decode(
+            Golden.self, from: Data(contentsOf: TestFolder.fixture("adapter.json")))
+        try withTemporaryFolder { folder in
+            let (base, written) = (
+                folder.appendingPathComponent("base"), folder.appendingPathComponent("adapter")
+            )
+            try Self.quantized.write(to: base)
+            try TestAdapter().write(Self.layers(Self.quantized), to: written)
+            var options = EngineOptions(threads: 2)
+            options.adapter = written.path
+            let engine = try PhiEngine(folder: base.path, options: options)
+            let found = try engine.logits(golden.ids)
+            let allowed = 10 * 0.0055 * Float(7 * Self.quantized.layers + 1).squareRoot()
+            #expect(distance(golden.logits, found) < allowed)
+            let alone = try PhiEngine(folder: base.path, options: EngineOptions(threads: 2))
+            #expect(distance(golden.logits, try alone.logits(golden.ids)) > 3 * allowed)
+        }
+    }
+
+    @Test func bothFormatsGiveTheSameBits() throws {
+        try withTemporaryFolder { folder in
+            let base = folder.appendingPathComponent("base")
+            try Self.quantized.write(to: base)
+            let layers = Self.layers(Self.quantized)
+            var results: [[Float]] = []
+            for format in TestAdapter.Format.allCases {
+                var adapter = TestAdapter()
+                adapter.format = format
+                let written = folder.appendingPathComponent("\(format)")
+                try adapter.write(layers, to: written)
+                results.append(try logits(base, options(written)))
+            }
+            #expect(results[0] == results[1] && results[0] == results[2])
+            #expect(try logits(base, options(nil)) != results[0])
+        }
+    }
+
+    /// The same bits on all kernels and threads, and row by row as all at once.
+    @Test(arguments: [3, 16, 40]) func bitsAreTheSame(rank: Int) throws {
+        try withTemporaryFolder { folder in
+            let base = folder.appendingPathComponent("base")
+            let written = folder.appendingPathComponent("adapter")
+            try SyntheticCheckpoint(name: "adapter-bits").write(to: base)
+            var adapter = TestAdapter()
+            adapter.rank = rank
+            try adapter.write(Self.layers(SyntheticCheckpoint(name: "adapter-bits")), to: written)
+            let expected = try logits(base, options(written, kernels: "reference"))
+            for kernels in Kernels.available {
+                for threads in [1, 3] {
+                    let found = try logits(base, options(written, threads: threads, kernels: kernels.name))
+                    #expect(found == expected, "\(kernels.name), \(threads) threads")
+                }
+            }
+            let one = try logits(base, options(written), rows: 1)
+            #expect(one == Array(expected.suffix(one.count)))
+        }
+    }
+
+    @Test func patternsAndRankStabilization() throws {
+        try withTemporaryFolder { folder in
+            var adapter = TestAdapter()
+            adapter.extra = [
+                "rank_pattern": ["mlp.down_proj": 2, "model.layers.1.self_attn.o_proj": 3],
+                "alpha_pattern": ["down_proj": 5], "use_rslora": true,
+            ]
+            try adapter.write([], to: folder)
+            let found = try AdapterConfiguration(folder: folder.path, format: .peft)
+            #expect(found.rank(of: "model.layers.0.mlp.down_proj") == 2)
+            #expect(found.rank(of: "model.layers.1.self_attn.o_proj") == 3)
+            #expect(found.rank(of: "model.layers.11.self_attn.o_proj") == adapter.rank)
+            #expect(found.scale(of: "model.layers.0.mlp.down_proj") == Float(5 / 2.0.squareRoot()))
+            #expect(
+                found.scale(of: "model.layers.0.mlp.up_proj")
+                    == Float(Double(adapter.alpha) / Double(adapter.rank).squareRoot()))
+        }
+    }
+
+    @Test(arguments: [
+        ("use_dora", "true", "is true"), ("bias", "\"all\"", "is \"all\""),
+        ("modules_to_save", "[\"lm_head\"]", "is set"), ("peft_type", "\"IA3\"", "IA3"),
+        ("fan_in_fan_out", "true", "is true"), ("r", "0", "is 0"), ("r", "null", "is missing"),
+        ("lora_alpha", "\"x\"", "a number is needed"), ("init_lora_weights", "\"pissa\"", "changes the base"),
+        ("rank_pattern", "{\"q.*\": 4}", "names of layers"),
+        ("rank_pattern", "{\"o_proj\": 2.5}", "names of"),
+    ])
+    func whatIsNotPlainIsRefusedByName(key: String, value: String, text: String) throws {
+        try withTemporaryFolder { folder in
+            var adapter = TestAdapter()
+            adapter.extra[key] = try JSONSerialization.jsonObject(
+                with: Data(value.utf8), options: .fragmentsAllowed)
+            try adapter.write([], to: folder)
+            let error = try #require(throws: ModelError.self) {
+                try AdapterConfiguration(folder: folder.path, format: .peft)
+            }
+            #expect(error.description.contains("\"\(key)\""), "\(error)")
+            #expect(error.description.contains(text), "\(error)")
+            #expect(error.path?.hasSuffix("adapter_config.json") == true)
+        }
+    }
+
+    enum Damage: CaseIterable {
+        case noFolder, noFiles, pickle, twoFormats, unknownLayer, half, shape, notFinite, cut, empty, type
+    }
+
+    @Test(arguments: Damage.allCases) func aDamagedAdapterIsOneError(damage: Damage) throws {
+        try withTemporaryFolder { folder in
+            let base = folder.appendingPathComponent("base")
+            let written = folder.appendingPathComponent("adapter")
+            let checkpoint = SyntheticCheckpoint(name: "adapter-damage", layers: 1)
+            try checkpoint.write(to: base)
+            var adapter = TestAdapter()
+            var layers = Self.layers(checkpoint)
+            if damage == .unknownLayer { layers.append(("model.layers.7.mlp.down_proj", 128, 256)) }
+            if damage == .empty { layers = [] }
+            if damage == .half { adapter.lacking = "model.layers.0.mlp.down_proj.lora_B.weight" }
+            if damage == .notFinite { adapter.notFinite = true }
+            if damage == .type { adapter.type = "I32" }
+            if damage != .noFolder { try adapter.write(layers, to: written) }
+            let weights = written.appendingPathComponent("adapter_model.safetensors")
+            switch damage {
+            case .noFiles, .pickle:
+                try FileManager.default.removeItem(at: weights)
+                if damage == .pickle {
+                    try Data([0x80, 2]).write(to: written.appendingPathComponent("adapter_model.bin"))
+                }
+            case .twoFormats:
+                try Data().write(to: written.appendingPathComponent("adapters.safetensors"))
+            case .shape:
+                adapter.rank = 5
+                try adapter.writeConfiguration(to: written)
+            case .cut: try (Data(contentsOf: weights).dropLast(100)).write(to: weights)
+            default: break
+            }
+            let error = try #require(throws: ModelError.self) {
+                try PhiEngine(folder: base.path, options: options(written))
+            }
+            let texts: [Damage: String] = [
+                .noFolder: "no such adapter folder", .noFiles: "no adapter folder", .pickle: "a pickle",
+                .twoFormats: "has both", .unknownLayer: "layers.7.mlp.down_proj",
+                .half: "not the other one of its pair", .shape: "rank 5", .notFinite: "is infinite in row",
+                .cut: "cut short", .empty: "holds no tensors", .type: "F16, BF16 or F32",
+            ]
+            #expect(error.description.contains(texts[damage] ?? "?"), "\(error)")
+            #expect(error.path?.contains("/adapter") == true, "\(error)")
+        }
+    }
+}
