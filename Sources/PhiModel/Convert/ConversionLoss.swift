@@ -14,7 +14,7 @@ package struct ConversionLoss: Sendable, Equatable {
         for layer in plan.layers {
             guard case .affine(let bits, _) = layer.format else { continue }
             for part in layer.parts where !part.tensor.type.isLossless {
-                let (difference, value) = squares(part.tensor)
+                let (difference, value) = squares(part)
                 let sum = sums[part.tensor.type] ?? (bits, 0, 0, 0)
                 sums[part.tensor.type] = (
                     max(bits, sum.bits), sum.matrices + 1, sum.difference + difference, sum.value + value
@@ -28,11 +28,12 @@ package struct ConversionLoss: Sendable, Equatable {
         }
     }
 
-    private static func squares(_ tensor: GGUFTensor) -> (difference: Double, value: Double) {
+    private static func squares(_ part: SourceRows) -> (difference: Double, value: Double) {
+        let tensor = part.tensor
         var (difference, total) = (0.0, 0.0)
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
             guard let base = codes.baseAddress else { return }
-            for row in 0..<tensor.rows {
+            for row in part.range {
                 let bytes = tensor.row(row)
                 for offset in stride(from: 0, to: bytes.count, by: tensor.type.blockSize) {
                     for group in 0..<tensor.type.groupsPerBlock {

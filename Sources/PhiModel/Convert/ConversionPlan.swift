@@ -3,16 +3,44 @@ struct SourceRows {
     let tensor: GGUFTensor
     /// If set, the rows of each head of this many dimensions are in the order of interleaved rotation
     /// (pairs next to each other), and are put into that of Phi-3 (first all first halves of the pairs).
-    let interleavedHead: Int?
+    var interleavedHead: Int?
+    /// Which rows of the tensor; of a vector, which values.
+    let range: Range<Int>
 
-    var count: Int { tensor.rows }
+    init(tensor: GGUFTensor, interleavedHead: Int? = nil, range: Range<Int>? = nil) {
+        self.tensor = tensor
+        self.interleavedHead = interleavedHead
+        self.range = range ?? 0..<(tensor.isVector ? tensor.columns : tensor.rows)
+    }
 
-    /// Which source row becomes output row `row`.
-    func source(of row: Int) -> Int {
+    var count: Int { tensor.isVector ? 1 : range.count }
+    var columns: Int { tensor.isVector ? range.count : tensor.columns }
+
+    /// The bytes that become output row `row`.
+    func bytes(of row: Int) -> UnsafeRawBufferPointer {
+        guard !tensor.isVector else {
+            let bytes = tensor.row(0)
+            let size = bytes.count / tensor.columns
+            return UnsafeRawBufferPointer(
+                rebasing: bytes[range.lowerBound * size..<range.upperBound * size])
+        }
+        return tensor.row(range.lowerBound + source(of: row))
+    }
+
+    private func source(of row: Int) -> Int {
         guard let head = interleavedHead else { return row }
         let (first, within) = (row / head * head, row % head)
         let (half, pair) = (within / (head / 2), within % (head / 2))
         return first + pair * 2 + half
+    }
+
+    /// The next rows of so many, as tensors that became one in the source.
+    func cut(_ counts: Int...) -> [SourceRows] {
+        var start = range.lowerBound
+        return counts.map { count in
+            defer { start += count }
+            return SourceRows(tensor: tensor, range: start..<start + count)
+        }
     }
 }
 
@@ -26,19 +54,22 @@ struct PlannedLayer {
 
     /// Without ".weight".
     let path: String
+    /// What follows the path where the layer is not quantized: "weight" or "bias".
+    let suffix: String
     /// Stacked from top to bottom; all have the same columns.
     let parts: [SourceRows]
     let format: Format
     let isVector: Bool
 
     var rows: Int { parts.reduce(0) { $0 + $1.count } }
-    var columns: Int { parts[0].tensor.columns }
+    var columns: Int { parts[0].columns }
 
     static let groupSize = 32
 
     /// - Throws: `ModelError` of kind `unsupported` if the parts can't be in one tensor without loss.
-    init(path: String, parts: [SourceRows]) throws {
+    init(path: String, suffix: String = "weight", parts: [SourceRows]) throws {
         self.path = path
+        self.suffix = suffix
         self.parts = parts
         isVector = parts[0].tensor.isVector
         let bits = parts.map(\.tensor.type.bits)
@@ -66,7 +97,7 @@ struct PlannedLayer {
         var type = TensorType.f16
         for part in parts {
             let tensor = part.tensor
-            for row in 0..<tensor.rows {
+            for row in part.range {
                 let bytes = tensor.row(row)
                 let groups = bytes.count / tensor.type.blockSize * tensor.type.groupsPerBlock
                 for group in 0..<groups {
@@ -96,7 +127,16 @@ struct ConversionPlan {
     let shortFactors: [Float]?
     let longFactors: [Float]?
 
+    init(layers: [PlannedLayer], vocabularySize: Int) {
+        (self.layers, self.vocabularySize, tiedEmbeddings) = (layers, vocabularySize, false)
+        (shortFactors, longFactors) = (nil, nil)
+    }
+
     init(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws {
+        guard model.architecture != .phi2 else {
+            self = try Self.phi2(gguf, model)
+            return
+        }
         var source = PlanSource(gguf)
         var layers: [PlannedLayer] = []
         func add(_ path: String, _ parts: SourceRows...) throws {
@@ -156,69 +196,5 @@ struct ConversionPlan {
         }
         if let rest = source.unused.min() { throw source.unexpected(rest) }
         self.layers = layers
-    }
-}
-
-/// Hands out the GGUF's tensors, checked, and knows which are left.
-private struct PlanSource {
-    let gguf: GGUFFile
-    private(set) var unused: Set<String>
-
-    init(_ gguf: GGUFFile) {
-        self.gguf = gguf
-        unused = Set(gguf.tensors.keys)
-    }
-
-    func contains(_ name: String) -> Bool { gguf.tensors[name + ".weight"] != nil }
-
-    func unexpected(_ name: String) -> ModelError {
-        ModelError(
-            .unsupported, path: gguf.file.path,
-            "tensor \"\(name)\" has no place in a Phi-3 block; this model can't be converted.")
-    }
-
-    private mutating func take(_ name: String) throws -> GGUFTensor {
-        guard let tensor = gguf.tensors[name + ".weight"] else {
-            throw ModelError(.malformed, path: gguf.file.path, "there is no tensor \"\(name).weight\".")
-        }
-        unused.remove(tensor.name)
-        return tensor
-    }
-
-    mutating func matrix(
-        _ name: String, rows: Int?, columns: Int, interleavedHead: Int? = nil
-    ) throws -> SourceRows {
-        let tensor = try take(name)
-        guard !tensor.isVector, tensor.rows == rows ?? tensor.rows, tensor.columns == columns else {
-            throw ModelError(
-                .malformed, path: gguf.file.path,
-                "tensor \"\(tensor.name)\" has \(tensor.rows) rows of \(tensor.columns); "
-                    + "\(rows.map(String.init) ?? "any number of") rows of \(columns) are expected.")
-        }
-        return SourceRows(tensor: tensor, interleavedHead: interleavedHead)
-    }
-
-    mutating func vector(_ name: String, count: Int) throws -> SourceRows {
-        let tensor = try take(name)
-        guard tensor.isVector, tensor.columns == count, tensor.type.bits == nil else {
-            throw ModelError(
-                .malformed, path: gguf.file.path,
-                "tensor \"\(tensor.name)\" has \(tensor.rows) rows of \(tensor.columns) as \(tensor.type.name); "
-                    + "\(count) unquantized values are expected.")
-        }
-        return SourceRows(tensor: tensor, interleavedHead: nil)
-    }
-
-    mutating func floats(_ name: String, count: Int) throws -> [Float] {
-        let tensor = try vector(name, count: count).tensor
-        guard tensor.type == .f32 else {
-            throw ModelError(.unsupported, path: gguf.file.path, "tensor \"\(tensor.name)\" must be F32.")
-        }
-        let bytes = tensor.row(0)
-        return (0..<count).map {
-            Float(
-                bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self))
-            )
-        }
     }
 }

@@ -8,9 +8,19 @@ struct ConvertedConfiguration {
 
     /// config.json
     func config(_ metadata: GGUFMetadata) throws -> JSONValue {
+        var members = model.architecture == .phi2 ? try phi2Members(metadata) : try phi3Members(metadata)
+        members += tokenIDs
+        if let quantization {
+            members += [("quantization", quantization), ("quantization_config", quantization)]
+        }
+        return .object(JSONObject(members))
+    }
+
+    /// What both kinds of models have.
+    private func common(_ architecture: String, _ type: String, activation: String) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
-            ("architectures", .array([.string("Phi3ForCausalLM")])), ("model_type", .string("phi3")),
-            ("hidden_act", .string("silu")), ("hidden_size", .int(model.hiddenSize)),
+            ("architectures", .array([.string(architecture)])), ("model_type", .string(type)),
+            ("hidden_act", .string(activation)), ("hidden_size", .int(model.hiddenSize)),
             ("num_hidden_layers", .int(model.layerCount)),
             ("num_attention_heads", .int(model.headCount)),
             ("num_key_value_heads", .int(model.keyValueHeadCount)),
@@ -18,25 +28,34 @@ struct ConvertedConfiguration {
         if model.headDimension * model.headCount != model.hiddenSize {
             members.append(("head_dim", .int(model.headDimension)))
         }
-        members += [
+        return members + [
             ("intermediate_size", .int(model.intermediateSize)),
-            ("vocab_size", .int(plan.vocabularySize)), ("rms_norm_eps", .float(model.normEpsilon)),
-            ("rope_theta", .float(model.ropeTheta)),
+            ("vocab_size", .int(plan.vocabularySize)), ("rope_theta", .float(model.ropeTheta)),
             ("partial_rotary_factor", .double(rotaryFraction)),
-            ("rope_scaling", try ropeScaling(metadata)),
             ("max_position_embeddings", .int(model.contextLength)),
+            ("tie_word_embeddings", .bool(plan.tiedEmbeddings)),
+        ]
+    }
+
+    private func phi3Members(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
+        common("Phi3ForCausalLM", "phi3", activation: "silu") + [
+            ("rms_norm_eps", .float(model.normEpsilon)),
+            ("rope_scaling", try ropeScaling(metadata)),
             (
                 "original_max_position_embeddings",
                 .int(model.originalContextLength ?? model.contextLength)
             ),
             ("sliding_window", model.slidingWindow.map { .int($0) } ?? .null),
-            ("attention_bias", .bool(false)), ("tie_word_embeddings", .bool(plan.tiedEmbeddings)),
+            ("attention_bias", .bool(false)),
         ]
-        members += tokenIDs
-        if let quantization {
-            members += [("quantization", quantization), ("quantization_config", quantization)]
-        }
-        return .object(JSONObject(members))
+    }
+
+    private func phi2Members(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
+        // Looks whether the file asks for a scaling, which Phi-2 has not.
+        _ = try ropeScaling(metadata)
+        return common("PhiForCausalLM", "phi", activation: "gelu_new") + [
+            ("layer_norm_eps", .float(model.normEpsilon)), ("qk_layernorm", .bool(false)),
+        ]
     }
 
     /// generation_config.json

@@ -3,7 +3,7 @@ import Foundations
 
 /// What a conversion did.
 package struct ConversionSummary: Sendable, Equatable {
-    /// The GGUF file's architecture: "llama" or "phi3".
+    /// The GGUF file's architecture: "llama", "phi2" or "phi3".
     package var architecture: String
     /// The GGUF file's name for the model, if it has one.
     package var modelName: String?
@@ -34,7 +34,7 @@ package struct ConversionProgress: Sendable, Equatable {
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
 /// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
-/// Takes models of architecture `phi3`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
+/// Takes models of architecture `phi3` and `phi2`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
 /// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K.
 package enum GGUFConverter {
     /// Where the tokenizer comes from.
@@ -87,7 +87,7 @@ package enum GGUFConverter {
         case .embedded:
             let tokenizer = try GGUFTokenizer(
                 metadata, special: special, vocabularySize: plan.vocabularySize,
-                contextLength: model.contextLength, isPhi3: model.architecture == .phi3)
+                contextLength: model.contextLength, architecture: model.architecture)
             add("generation_config.json", converted.generationConfig)
             add("tokenizer.json", tokenizer.tokenizer)
             add("tokenizer_config.json", tokenizer.configuration)
@@ -147,7 +147,7 @@ package enum GGUFConverter {
                 let encoder = RowEncoder(format: layer.format, output: output)
                 for part in layer.parts {
                     for row in 0..<part.count {
-                        let bytes = part.tensor.row(part.source(of: row))
+                        let bytes = part.bytes(of: row)
                         try writer.append { encoder.append(bytes, type: part.tensor.type, to: &$0) }
                     }
                 }
@@ -172,7 +172,7 @@ extension PlannedLayer {
             (name, type, width) = ("scales", scales, columns / Self.groupSize)
         case (.affine(_, let scales), .biases):
             (name, type, width) = ("biases", scales, columns / Self.groupSize)
-        case (.plain(let plain), _): (name, type, width) = ("weight", plain, columns)
+        case (.plain(let plain), _): (name, type, width) = (suffix, plain, columns)
         }
         return SafetensorsWriter.Announcement(
             name: path + "." + name, type: type, shape: isVector ? [width] : [rows, width],

@@ -1,10 +1,17 @@
 /// What the converted config.json says of the model, from a GGUF file's metadata.
 struct GGUFHyperparameters {
-    /// The models whose block is a Phi-3 block.
+    /// The models whose block is that of Phi-3 or Phi-2.
     enum Architecture: String {
         /// q, k, v and gate, up apart; rows of q and k in the order of interleaved rotation.
         case llama
         case phi3
+        /// q, k and v fused or apart, a bias everywhere.
+        case phi2
+
+        /// Of the norms; Phi-2's is a LayerNorm.
+        fileprivate var epsilonKey: String {
+            self == .phi2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"
+        }
     }
 
     let architecture: Architecture
@@ -31,7 +38,7 @@ struct GGUFHyperparameters {
     private static let knownKeys: Set<String> = [
         "block_count", "context_length", "embedding_length", "feed_forward_length", "vocab_size",
         "attention.head_count", "attention.head_count_kv", "attention.key_length", "attention.value_length",
-        "attention.layer_norm_rms_epsilon", "attention.sliding_window", "expert_count", "expert_used_count",
+        "attention.sliding_window", "expert_count", "expert_used_count",
         "rope.freq_base", "rope.dimension_count", "rope.scaling.type", "rope.scaling.attn_factor",
         "rope.scaling.original_context_length",
     ]
@@ -43,11 +50,12 @@ struct GGUFHyperparameters {
         guard let architecture = Architecture(rawValue: name) else {
             throw metadata.fault(
                 .unsupported, "general.architecture",
-                "is \"\(name)\"; \"llama\" and \"phi3\" can be converted")
+                "is \"\(name)\"; \"llama\", \"phi2\" and \"phi3\" can be converted")
         }
         self.architecture = architecture
         if let unknown = metadata.values.keys.filter({
-            $0.hasPrefix(name + ".") && !Self.knownKeys.contains(String($0.dropFirst(name.count + 1)))
+            let key = String($0.dropFirst(name.count + 1))
+            return $0.hasPrefix(name + ".") && !Self.knownKeys.contains(key) && key != architecture.epsilonKey
         }).min() {
             throw metadata.fault(.unsupported, unknown, "is a setting that is not supported")
         }
@@ -87,7 +95,7 @@ struct GGUFHyperparameters {
         }
         rotaryDimension = try optional("rope.dimension_count", 2...65536) ?? headDimension
         guard rotaryDimension <= headDimension, rotaryDimension % 2 == 0,
-            architecture == .phi3 || rotaryDimension == headDimension
+            architecture != .llama || rotaryDimension == headDimension
         else {
             throw metadata.fault(
                 .unsupported, "\(name).rope.dimension_count",
@@ -104,13 +112,17 @@ struct GGUFHyperparameters {
         {
             throw metadata.fault(.unsupported, "\(name).rope.scaling.type", "is \"\(type)\"")
         }
-        guard let epsilon = try metadata.optionalFloat("\(name).attention.layer_norm_rms_epsilon", 0...1)
+        guard let epsilon = try metadata.optionalFloat("\(name).\(architecture.epsilonKey)", 0...1)
         else {
-            throw metadata.fault(.malformed, "\(name).attention.layer_norm_rms_epsilon", "is missing")
+            throw metadata.fault(.malformed, "\(name).\(architecture.epsilonKey)", "is missing")
         }
         normEpsilon = epsilon
         ropeTheta = try metadata.optionalFloat("\(name).rope.freq_base", 1...1e12) ?? 10000
         let window = try optional("attention.sliding_window", 0...Int(Int32.max)) ?? 0
+        guard window == 0 || architecture != .phi2 else {
+            throw metadata.fault(
+                .unsupported, "\(name).attention.sliding_window", "is \(window); Phi-2 has no such window")
+        }
         slidingWindow = window == 0 ? nil : window
         originalContextLength = try optional("rope.scaling.original_context_length", 2...Int(Int32.max))
         attentionFactor = try metadata.optionalFloat("\(name).rope.scaling.attn_factor", 1e-6...1e6)

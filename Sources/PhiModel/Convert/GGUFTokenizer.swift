@@ -48,10 +48,10 @@ struct GGUFTokenizer {
     ///   tokenizer.json with certainty.
     init(
         _ metadata: GGUFMetadata, special: GGUFSpecialTokens, vocabularySize: Int, contextLength: Int,
-        isPhi3: Bool
+        architecture: GGUFHyperparameters.Architecture
     ) throws {
         func key(_ name: String) -> String { "tokenizer.ggml." + name }
-        kind = try GGUFTokenizerKind(metadata)
+        kind = try GGUFTokenizerKind(metadata, architecture: architecture)
         if try metadata.optionalBool(key("add_eos_token")) == true {
             throw metadata.fault(.unsupported, key("add_eos_token"), "is true; only false can be converted")
         }
@@ -87,7 +87,7 @@ struct GGUFTokenizer {
         }
         self.special = special
         self.contextLength = contextLength
-        self.isPhi3 = isPhi3
+        isPhi3 = architecture == .phi3
     }
 
     private static func types(

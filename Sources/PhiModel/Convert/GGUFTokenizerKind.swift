@@ -12,6 +12,8 @@ enum GGUFTokenizerKind: Equatable {
     /// `tokenizer.ggml.pre`, by the names that llama.cpp has for them.
     enum PreTokenizer: String, CaseIterable {
         case gpt2 = "gpt-2"
+        /// The same; Phi-2 has it.
+        case phi2 = "phi-2"
         /// SmolLM's.
         case smollm
         /// That of OpenAI's cl100k, which Phi-4 has.
@@ -20,10 +22,10 @@ enum GGUFTokenizerKind: Equatable {
         case gpt4o = "gpt-4o"
     }
 
-    init(_ metadata: GGUFMetadata) throws {
+    init(_ metadata: GGUFMetadata, architecture: GGUFHyperparameters.Architecture) throws {
         let key = "tokenizer.ggml.model"
         switch try metadata.optionalString(key) {
-        case "gpt2": self = .byteLevel(try Self.preTokenizer(metadata))
+        case "gpt2": self = .byteLevel(try Self.preTokenizer(metadata, architecture))
         case "llama":
             self = .sentencePiece(
                 addsSpacePrefix: try metadata.optionalBool("tokenizer.ggml.add_space_prefix") ?? true)
@@ -36,9 +38,13 @@ enum GGUFTokenizerKind: Equatable {
         }
     }
 
-    private static func preTokenizer(_ metadata: GGUFMetadata) throws -> PreTokenizer {
+    private static func preTokenizer(
+        _ metadata: GGUFMetadata, _ architecture: GGUFHyperparameters.Architecture
+    ) throws -> PreTokenizer {
         let key = "tokenizer.ggml.pre"
         let name = try metadata.optionalString(key)
+        // Files of Phi-2 are older than the key.
+        if architecture == .phi2, name == nil || name == "default" { return .phi2 }
         if let known = name.flatMap(PreTokenizer.init(rawValue:)) { return known }
         let all = PreTokenizer.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
         throw metadata.fault(
@@ -59,7 +65,7 @@ enum GGUFTokenizerKind: Equatable {
     var preTokenizer: JSONValue {
         switch self {
         case .sentencePiece: .null
-        case .byteLevel(.gpt2): Self.byteLevel(cuts: true)
+        case .byteLevel(.gpt2), .byteLevel(.phi2): Self.byteLevel(cuts: true)
         case .byteLevel(.smollm):
             [
                 "type": "Sequence",

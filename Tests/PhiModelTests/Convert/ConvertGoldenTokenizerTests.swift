@@ -93,7 +93,8 @@ import Testing
         let metadata = GGUFMetadata(path: file.file.path, values: file.metadata)
         let special = try GGUFSpecialTokens(metadata, vocabularySize: tokens.count)
         let tokenizer = try GGUFTokenizer(
-            metadata, special: special, vocabularySize: tokens.count, contextLength: 4096, isPhi3: true)
+            metadata, special: special, vocabularySize: tokens.count, contextLength: 4096, architecture: .phi3
+        )
         for (name, value) in [
             ("tokenizer.json", tokenizer.tokenizer), ("tokenizer_config.json", tokenizer.configuration),
         ] { _ = try scratch.write(name, Array(value.indentedText.utf8)) }

@@ -31,7 +31,10 @@ struct ConvertRefusalTests {
     static let wrongMetadata:
         [(key: String, value: TestGGUF.Value?, kind: ModelError.Kind, message: String)] = [
             ("general.architecture", nil, .malformed, "general.architecture"),
-            ("general.architecture", .string("qwen2"), .unsupported, "\"qwen2\"; \"llama\" and \"phi3\""),
+            (
+                "general.architecture", .string("qwen2"), .unsupported,
+                "\"qwen2\"; \"llama\", \"phi2\" and \"phi3\""
+            ),
             ("general.alignment", .uint32(33), .malformed, "general.alignment"),
             ("split.count", .uint32(2), .unsupported, "split.count"),
             ("llama.block_count", nil, .malformed, "llama.block_count"),
@@ -166,7 +169,7 @@ struct ConvertRefusalTests {
                 _ = try ConvertedConfiguration(model: model, plan: plan, special: special).config(metadata)
                 _ = try GGUFTokenizer(
                     metadata, special: special, vocabularySize: plan.vocabularySize, contextLength: 1,
-                    isPhi3: false)
+                    architecture: .llama)
             } catch is ModelError { refused += 1 }
         }
         #expect(refused > 1000)
