@@ -30,8 +30,10 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "phibatch", targets: ["phibatch"]),
-        // Two, as answers need neither files nor YAML. The others are no products: nobody outside needs them.
+        // Three, as answers need neither files nor YAML, nor a network. The others are no products: nobody outside
+        // needs them.
         .library(name: "PhiModel", targets: ["PhiModel"]),
+        .library(name: "ModelHub", targets: ["ModelHub"]),
         .library(name: "BatchPipeline", targets: ["BatchPipeline"]),
     ],
     dependencies: [
@@ -68,7 +70,7 @@ let package = Package(
         .target(
             name: "ModelHub",
             dependencies: [
-                "Foundations",
+                "Foundations", "PhiModel",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -107,7 +109,7 @@ let package = Package(
         .testTarget(
             name: "ModelHubTests",
             dependencies: [
-                "Foundations", "ModelHub",
+                "Foundations", "ModelHub", "PhiModel",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -123,12 +125,13 @@ let package = Package(
             dependencies: ["BatchEngine", "BatchPipeline", "Foundations", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "PhibatchTests", dependencies: ["BatchPipeline", "Foundations", "PhiModel", "phibatch"],
+            name: "PhibatchTests",
+            dependencies: ["BatchPipeline", "Foundations", "PhiModel", "phibatch"],
             swiftSettings: strict),
         // As a program outside the package: what it can't see is not public.
         .testTarget(
-            name: "LibraryTests", dependencies: ["BatchPipeline", "PhiModel"], packageAccess: false,
-            swiftSettings: strict),
+            name: "LibraryTests", dependencies: ["BatchPipeline", "ModelHub", "PhiModel"],
+            packageAccess: false, swiftSettings: strict),
         fuzz,
     ]
 )

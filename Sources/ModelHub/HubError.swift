@@ -1,8 +1,8 @@
 import Foundations
 
 /// Why a model is not to be had: what, of which repository or file, and what would help.
-package struct HubError: Fault, CustomStringConvertible {
-    package enum Kind: String, Sendable {
+public struct HubError: Error, Equatable, CustomStringConvertible {
+    public enum Kind: String, Sendable {
         /// The name means no model.
         case badName
         /// The hub, the repository, the revision or a file of it is not there.
@@ -19,9 +19,9 @@ package struct HubError: Fault, CustomStringConvertible {
         case offline
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// The repository or path at fault.
-    package let place: String?
+    public let place: String?
     package let text: Message
 
     package init(_ kind: Kind, _ place: String, _ message: Message) {
@@ -30,5 +30,7 @@ package struct HubError: Fault, CustomStringConvertible {
         text = message
     }
 
-    package var description: String { explanation.text }
+    public var description: String { explanation.text }
 }
+
+extension HubError: Fault {}

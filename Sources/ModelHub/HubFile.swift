@@ -15,14 +15,14 @@ struct HubListing: Sendable, Equatable {
 }
 
 /// How far a download is.
-package struct DownloadProgress: Sendable, Equatable {
+public struct DownloadProgress: Sendable, Equatable {
     /// Of all files, in bytes.
-    package var total: Int
+    public var total: Int
     /// Bytes that are here, those of an earlier attempt included.
-    package var done: Int
+    public var done: Int
     /// Bytes that came in this attempt.
-    package var fetched: Int
-    package var seconds: Double
+    public var fetched: Int
+    public var seconds: Double
 
     package init(total: Int, done: Int, fetched: Int = 0, seconds: Double = 0) {
         self.total = total
@@ -31,9 +31,9 @@ package struct DownloadProgress: Sendable, Equatable {
         self.seconds = seconds
     }
 
-    package var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
+    public var bytesPerSecond: Double { seconds > 0 ? Double(fetched) / seconds : 0 }
     /// Nil while there is no speed to tell by.
-    package var secondsLeft: Double? {
+    public var secondsLeft: Double? {
         bytesPerSecond > 0 ? Double(total - done) / bytesPerSecond : nil
     }
 }

@@ -8,7 +8,7 @@ package struct ModelDownload: Sendable {
     /// What a download says on its way.
     package enum Event: Sendable, Equatable {
         /// How many files are wanted, and how many bytes of them are not here yet.
-        case begins(files: Int, missing: Int)
+        case begins(RepositoryID, files: Int, missing: Int)
         case progress(DownloadProgress)
         /// Another process is fetching a file of it.
         case waits(file: String)
@@ -72,7 +72,7 @@ package struct ModelDownload: Sendable {
             return sum + max(0, file.size - here)
         }
         try checkRoom(missing)
-        report(.begins(files: files.count, missing: missing))
+        report(.begins(id, files: files.count, missing: missing))
         // Large files last a while; the small ones need not wait for them.
         _ = try await Self.each(files.sorted { $0.size < $1.size }) { file in
             try await FileDownload(

@@ -18,10 +18,7 @@ struct ModelFetch {
     /// - Parameter path: the name as a path.
     /// - Throws: `HubError`.
     func folder(_ name: String, path: String) throws -> String {
-        let model = try ModelName(name, path: path)
-        if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
-        guard case .repository(let id) = model else { return path }
-        return try fetch(id)
+        try fetched { try await ModelName(name, path: path).fetchedFolder(settings, report: $0) }
     }
 
     /// For the commands besides `run`: of a name, or a path from the working directory on.
@@ -33,12 +30,18 @@ struct ModelFetch {
     /// Fetches a repository, or what of it is missing or has changed.
     /// - Throws: `HubError`.
     func fetch(_ id: RepositoryID) throws -> String {
+        try fetched { try await ModelDownload(settings: settings).fetch(id, report: $0) }
+    }
+
+    private func fetched(
+        _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> String
+    ) throws -> String {
         let console = console
         return try Blocking.result {
-            try await ModelDownload(settings: settings).fetch(id) { event in
+            try await body { event in
                 switch event {
-                case .begins(_, 0): break
-                case .begins(let files, let missing):
+                case .begins(_, _, 0): break
+                case .begins(let id, let files, let missing):
                     console.say("fetching \(id): \(Self.size(missing)) of \(files) files")
                 case .progress(let progress): console.progress(Self.line(progress))
                 case .waits(let file): console.say("waiting for another process that is fetching \(file)")

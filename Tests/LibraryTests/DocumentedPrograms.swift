@@ -1,5 +1,6 @@
 import BatchPipeline
 import Foundation
+import ModelHub
 import PhiModel
 import Testing
 
@@ -7,6 +8,7 @@ import Testing
 /// `ModelTests` and `JobTests` run the same calls.
 private enum DocumentedPrograms {
     static func readme() async throws {
+        let phi = try await ModelContainer.load("phi-4-mini") { print($0.done, "of", $0.total) }
         let model = try await ModelContainer.load(folder: "models/smollm2-demo")
         for try await part in model.generate(.user("What is gravity?")) {
             if case .text(let text) = part { print(text, terminator: "") }
@@ -16,6 +18,7 @@ private enum DocumentedPrograms {
         let run = try BatchJob(file: "jobs/demo.yaml").run(on: model)
         for try await progress in run { print(progress.done, "of", progress.lines) }
         print(try await run.outcome.status)
+        _ = phi
     }
 
     static func phiModel() async throws {

@@ -61,7 +61,7 @@ import Testing
         defer { cleaned(hub) }
         try await fetch(hub)
         let missing = Mutex(-1)
-        try await fetch(hub) { if case .begins(_, let bytes) = $0 { missing.withLock { $0 = bytes } } }
+        try await fetch(hub) { if case .begins(_, _, let bytes) = $0 { missing.withLock { $0 = bytes } } }
         #expect(missing.withLock { $0 } == 0)
         #expect(hub.store.requests.filter { $0.method == "GET" }.count == 1)
     }

@@ -40,12 +40,16 @@ final class TestHub: Sendable {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }
 
-    init(faults: Faults = Faults(), weightBytes: Int = 300_000) throws {
-        let files: [String: [UInt8]] = [
-            "config.json": Array(#"{"model_type": "phi3"}"#.utf8), "tokenizer.json": Array("{}".utf8),
-            "tokenizer_config.json": Array("{ }".utf8), "README.md": Array("# not wanted".utf8),
-            "onnx/model.safetensors": [1, 2, 3], "model.safetensors": Self.weights(weightBytes),
-        ]
+    convenience init(faults: Faults = Faults(), weightBytes: Int = 300_000) throws {
+        try self.init(
+            files: [
+                "config.json": Array(#"{"model_type": "phi3"}"#.utf8), "tokenizer.json": Array("{}".utf8),
+                "tokenizer_config.json": Array("{ }".utf8), "README.md": Array("# not wanted".utf8),
+                "onnx/model.safetensors": [1, 2, 3], "model.safetensors": Self.weights(weightBytes),
+            ], faults: faults)
+    }
+
+    init(files: [String: [UInt8]], faults: Faults = Faults()) throws {
         let state = FaultBox(faults)
         self.files = files
         store = try TestServer { request in Self.storeAnswer(request, files, state) }
@@ -104,14 +108,11 @@ final class TestHub: Sendable {
     private static func listing(_ files: [String: [UInt8]], _ lacking: String?) -> TestServer.Answer {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.key("sha")
-            writer.string(commit)
-            writer.key("siblings")
-            writer.array { writer in
+            writer.string("sha", commit)
+            writer.array("siblings") { writer in
                 for name in files.keys.sorted() where name != lacking {
                     writer.object { writer in
-                        writer.key("rfilename")
-                        writer.string(name)
+                        writer.string("rfilename", name)
                     }
                 }
             }

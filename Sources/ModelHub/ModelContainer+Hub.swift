@@ -1,0 +1,50 @@
+import Foundations
+import PhiModel
+
+extension ModelContainer {
+    /// Loads a model by its name, and fetches first what of it is not on this machine.
+    ///
+    /// ```swift
+    /// let phi = try await ModelContainer.load("phi-4-mini") { print($0.done, "of", $0.total) }
+    /// ```
+    ///
+    /// Files lie in Hugging Face's cache, as `HF_HOME`, `HF_TOKEN` and its other variables say. A fetch that is
+    /// cancelled or broken off is taken up by the next call.
+    /// - Parameters:
+    ///   - name: a name that `phibatch models` lists, `org/name[@revision]` on Hugging Face, or a folder.
+    ///   - options: threads, memory and precision.
+    ///   - workers: the most requests that run together; nil leaves it to the model.
+    ///   - progress: called a few times a second, on any thread; never if nothing must be fetched.
+    /// - Throws: `HubError` if the model is not to be had, `ModelError` if it can't be loaded, `CancellationError`.
+    public static func load(
+        _ name: String, options: EngineOptions = EngineOptions(), workers: Int? = nil,
+        progress: @escaping @Sendable (DownloadProgress) -> Void = { _ in }
+    ) async throws -> ModelContainer {
+        try await load(name, options, workers, HubSettings(), progress)
+    }
+
+    static func load(
+        _ name: String, _ options: EngineOptions, _ workers: Int?, _ settings: HubSettings,
+        _ progress: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> ModelContainer {
+        let folder = try await ModelName(name, path: name).fetchedFolder(settings) { event in
+            if case .progress(let sofar) = event { progress(sofar) }
+        }
+        return try await load(folder: folder, options: options, workers: workers)
+    }
+}
+
+extension ModelName {
+    /// The model's folder on this machine, after its fetch if it was not there.
+    /// - Throws: `HubError` or `CancellationError`.
+    package func fetchedFolder(
+        _ settings: HubSettings, report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) async throws -> String {
+        if let folder = folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
+        switch self {
+        case .folder(let path): return path
+        case .repository(let id):
+            return try await ModelDownload(settings: settings).fetch(id, report: report)
+        }
+    }
+}
