@@ -1,0 +1,143 @@
+import ArgumentParser
+import BatchPipeline
+import Foundation
+import Foundations
+import PhiModel
+
+struct ChatCommand: ParsableCommand {
+    enum Settings: SettingGroup { static var keys: [JobKey] { JobKey.chatKeys } }
+
+    static let configuration = CommandConfiguration(
+        commandName: "chat",
+        abstract: "Talk with a model in the terminal.",
+        usage: "phibatch chat [<model>] [--<setting> <value> ...] [--offline] [--quiet]",
+        discussion: """
+            Each line is a question, and the answer shows as it is generated. Without a model's name it is the \
+            embedded one, which "make demo" fetches; one that is named and not on this machine is fetched first.
+
+            Lines are edited as in a shell, with a history, which is not written to a file. Text that is pasted is \
+            one question, whatever lines it has. Ctrl-C ends an answer; the part that is there stays in the \
+            conversation. At the prompt it drops the line; Ctrl-C twice, or Ctrl-D, ends the chat.
+
+            COMMANDS:
+              /reset          forget what was said; the system message stays
+              /system TEXT    another system message, from the next answer on; alone, show it
+              /save FILE      add the conversation to a JSONL file, as a line of a job's input
+              /help, /quit    the list of commands; the end
+              //TEXT          a question that begins with a slash
+
+            The model is asked with all that was said. When that no longer fits its context, a message says so. \
+            Answers go to stdout, all else to stderr. At a terminal, characters of an answer that would steer it \
+            are shown as escapes.
+
+            From a pipe or a file each line is a question or a command too, and empty ones count as none; a line \
+            that fails is told, and the others go on.
+
+            EXAMPLE:
+              phibatch chat
+              phibatch chat phi-4-mini --system "Answer in one sentence." --temperature 0
+              printf 'What is salt?\\nAnd sugar?\\n' | phibatch chat --seed 1
+
+            EXIT CODES:
+              0    the end of a chat at a terminal, or of an input of which each line was answered
+              3    lines of an input that is no terminal failed
+              64   wrong usage                69   the model can't be used
+              74   stdout can't be written    129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM
+            """)
+
+    @Argument(help: "The model: a folder or a name.")
+    var model: String?
+
+    @OptionGroup(title: "Answers") var options: SettingOptions<Settings>
+
+    @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
+    var offline = false
+
+    @Flag(name: .shortAndLong, help: "Answers, and what was asked for; errors only besides.")
+    var quiet = false
+
+    func run() throws {
+        try Failure.reported {
+            let settings = try JobSettings.chat(options.given)
+            let terminal = try ChatTerminal()
+            let console = Console(isQuiet: quiet)
+            let loaded = try load(settings, console)
+            terminal.begin()
+            defer { terminal.set(.original) }
+            var chat = Chat(
+                system: settings.system, maxTokens: settings.answers.maxTokens, events: terminal.events,
+                output: output(console), tokenCount: loaded.tokenCount, maker: loaded.maker)
+            if terminal.screen != nil {
+                terminal.set(.answering)
+                var lines = EditedLines(terminal)
+                try chat.run(&lines)
+            } else {
+                var lines = PlainLines(terminal)
+                try chat.run(&lines)
+            }
+            if chat.failures > 0, !terminal.isInteractive { throw ExitCode(3) }
+        }
+    }
+
+    private func output(_ console: Console) -> Chat.Output {
+        let requested = Console(isQuiet: false)
+        let escapes = Platform.isTerminal(1)
+        return Chat.Output(
+            answer: { text in
+                let text = escapes ? text.escapedForTerminal : text
+                do { try FileHandle.standardOutput.write(contentsOf: Data(text.utf8)) } catch {
+                    throw JobError(
+                        .inputOutput, at: "stdout", "can't be written: \(error.localizedDescription)")
+                }
+            },
+            say: console.say, tell: requested.say, fail: requested.error)
+    }
+
+    private func load(_ settings: JobSettings, _ console: Console) throws -> (
+        maker: AnswerMaker, tokenCount: (String) -> Int
+    ) {
+        let fetch = ModelFetch(console: console, isOffline: offline)
+        let folder = try model.map { try fetch.folder($0, path: $0) } ?? EmbeddedModel.folder()
+        let name = model ?? folder
+        console.progress("loading \(name)")
+        let start = ContinuousClock.now
+        var options = settings.engine.options(cache: .standard())
+        options.adapter = settings.adapter
+        let engine = try PhiEngine(folder: folder, options: options)
+        guard let codec = engine.codec, codec.template != nil else {
+            throw ModelError(
+                .missing, path: folder,
+                "has no \(engine.codec == nil ? "tokenizer.json" : "chat template"), which a chat needs.")
+        }
+        let container = ModelContainer(engine: engine, folder: folder, workers: 1)
+        if console.isTerminal {
+            let seconds = ((ContinuousClock.now - start).seconds * 10).rounded() / 10
+            console.say("\(name) is loaded (\(seconds) s); /help says what can be typed")
+        }
+        let (answers, hasSeed) = (settings.answers, settings.seed != nil)
+        return (
+            maker: { messages in
+                var parameters = answers
+                // Who names no seed expects another answer each time.
+                if !hasSeed { parameters.seed = .random(in: 0 ... .max) }
+                return container.generate(.messages(messages), parameters: parameters)
+            },
+            tokenCount: { codec.tokenizer.encode($0, addSpecialTokens: false).count }
+        )
+    }
+}
+
+extension JobSettings {
+    /// How a chat's answers are generated.
+    fileprivate var answers: AnswerParameters {
+        var parameters = AnswerParameters(
+            maxTokens: maxTokens ?? JobKey.chatMaxTokens, temperature: temperature ?? JobKey.chatTemperature,
+            topP: topP ?? 1, topK: topK ?? 0, minP: minP ?? 0, seed: UInt64(bitPattern: Int64(seed ?? 0)),
+            stop: stop)
+        parameters.presencePenalty = presencePenalty ?? 0
+        parameters.frequencyPenalty = frequencyPenalty ?? 0
+        parameters.repetitionPenalty = repetitionPenalty ?? 1
+        parameters.logitBias = logitBias ?? [:]
+        return parameters
+    }
+}

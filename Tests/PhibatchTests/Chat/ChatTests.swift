@@ -1,0 +1,190 @@
+import BatchPipeline
+import Foundation
+import Foundations
+import PhiModel
+import Synchronization
+import Testing
+
+@testable import PhiModel
+@testable import phibatch
+
+/// A chat with answers from a script.
+@Suite struct ChatTests {
+    private struct Script: ChatLines {
+        var inputs: [ChatInput]
+        mutating func next() -> ChatInput { inputs.isEmpty ? .end : inputs.removeFirst() }
+    }
+
+    /// What a chat has shown and asked.
+    private final class Seen: @unchecked Sendable {
+        var answers = ""
+        var messages: [String] = []
+        var failures: [String] = []
+        var held: AsyncThrowingStream<AnswerPart, any Error>.Continuation?
+        let asked = Mutex<[[ChatMessage]]>([])
+    }
+
+    /// Answers with the number of messages, in two parts. Of some questions comes something else.
+    private static func answer(_ messages: [ChatMessage], _ seen: Seen) -> AsyncThrowingStream<
+        AnswerPart, any Error
+    > {
+        seen.asked.withLock { $0.append(messages) }
+        let question = messages.last?.content ?? ""
+        return AsyncThrowingStream { parts in
+            if question == "long" {
+                parts.finish(throwing: ModelError(.promptTooLong, "It has too many tokens."))
+            } else {
+                parts.yield(.text("answer "))
+                parts.yield(.text("\(messages.count)"))
+                // An endless one shows its parts, and then nothing more.
+                if question == "endless" {
+                    seen.held = parts
+                    return
+                }
+                parts.yield(
+                    .end(
+                        Answer(
+                            text: "answer \(messages.count)", tokens: question == "full" ? [1] : [1, 2, 3],
+                            ending: question == "stops" ? .stop : .length, promptTokens: 5, prefillSeconds: 1,
+                            decodeSeconds: 0.5)))
+                parts.finish()
+            }
+        }
+    }
+
+    private struct Ended: @unchecked Sendable {
+        var chat: Chat
+        var seen: Seen
+    }
+
+    /// On a thread of its own, as the program has: a chat waits for its answers, and they need Swift's threads.
+    private func chat(_ inputs: [ChatInput], system: String? = nil) async throws -> (Chat, Seen) {
+        let result = OneResult<Ended>()
+        try WorkerThread.start("chat") { result.set(Result { try Self.run(inputs, system) }) }
+        let ended = try await result.value
+        return (ended.chat, ended.seen)
+    }
+
+    private static func run(_ inputs: [ChatInput], _ system: String?) throws -> Ended {
+        let seen = Seen()
+        let events = try ChatEvents()
+        var chat = Chat(
+            system: system, maxTokens: 3, events: events,
+            output: Chat.Output(
+                answer: {
+                    seen.answers += $0
+                    // Ctrl-C, once all of the endless answer is there.
+                    if seen.answers.hasSuffix("7"), $0 != "\n" { events.post(.interrupt) }
+                },
+                say: { seen.messages.append($0.text) }, tell: { seen.messages.append($0.text) },
+                fail: { seen.failures.append($0.text) }),
+            tokenCount: { $0.count }, maker: { Self.answer($0, seen) })
+        var script = Script(inputs: inputs)
+        try chat.run(&script)
+        return Ended(chat: chat, seen: seen)
+    }
+
+    private func lines(_ lines: String...) -> [ChatInput] { lines.map { .line($0) } }
+
+    @Test func turnsAddUp() async throws {
+        let (chat, seen) = try await chat(
+            lines("stops", "", "  ", "again", "full", "//etc"), system: "Be short.")
+        #expect(seen.answers == "answer 2\nanswer 4\nanswer 6\nanswer 8\n")
+        let last = try #require(seen.asked.withLock { $0.last })
+        #expect(
+            last.map(\.role) == [
+                "system", "user", "assistant", "user", "assistant", "user", "assistant", "user",
+            ])
+        #expect(last.last?.content == "/etc" && last[2].content == "answer 2")
+        #expect(seen.messages[0] == "3 tokens, 4.0 tokens/s")
+        #expect(seen.messages[1] == "3 tokens, 4.0 tokens/s; length: --max-tokens is 3")
+        #expect(seen.messages[2].hasPrefix("1 token; length: the model's context is full."))
+        #expect(chat.failures == 0)
+    }
+
+    @Test func commandsChangeTheConversation() async throws {
+        let (chat, seen) = try await chat(
+            lines(
+                "one", "/system", "/system  Be kind. ", "two", "/reset", "three", "/system \"\"", "four",
+                "/quit", "five"))
+        let asked = seen.asked.withLock { $0.map { $0.map(\.content) } }
+        #expect(
+            asked == [
+                ["one"], ["Be kind.", "one", "answer 1", "two"], ["Be kind.", "three"],
+                ["three", "answer 2", "four"],
+            ])
+        #expect(seen.messages.contains("there is no system message"))
+        #expect(seen.messages.contains { $0.contains("from the next answer on; what was said stays") })
+        #expect(chat.failures == 0)
+    }
+
+    @Test func whatFailsIsTold() async throws {
+        let (chat, seen) = try await chat(
+            lines("long", "one", "long", "/sav x", "/usr", "/reset now", "/save") + [.notText(number: 8)]
+                + lines("two"))
+        #expect(seen.failures[0] == "It has too many tokens.")
+        #expect(seen.failures[1].hasPrefix("It has too many tokens. /reset forgets"))
+        #expect(seen.failures[2].contains("no command /sav. Did you mean /save?"))
+        #expect(seen.failures[3].contains("given as //TEXT"))
+        #expect(seen.failures[4].contains("/reset takes nothing after it"))
+        #expect(seen.failures[5].contains("needs a file"))
+        #expect(seen.failures[6] == "stdin:8: the line is not valid UTF-8.")
+        #expect(chat.failures == 7 && seen.answers == "answer 1\nanswer 3\n")
+        #expect(chat.conversation.turns.count == 4)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func anInterruptEndsTheAnswerOnly() async throws {
+        let (chat, seen) = try await chat(lines("a", "b", "c", "endless", "d"))
+        #expect(seen.answers == "answer 1\nanswer 3\nanswer 5\nanswer 7\nanswer 9\n")
+        #expect(chat.conversation.turns[7].content == "answer 7")
+        #expect(seen.messages[3].hasPrefix("8 tokens") && seen.messages[3].hasSuffix("; interrupted"))
+    }
+
+    @Test func twoInterruptsAtThePromptEndIt() async throws {
+        let once = try await chat([.interrupted, .line("a"), .interrupted, .line("b")]).1
+        #expect(once.answers == "answer 1\nanswer 3\n")
+        let twice = try await chat([.line("a"), .interrupted, .interrupted, .line("b")]).1
+        #expect(twice.answers == "answer 1\n")
+    }
+
+    @Test func conversationsAreAddedToAFile() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = folder + "/a b.jsonl"
+        let (saved, _) = try await chat(
+            lines("one\ntwo", "/save \(file)", "three", "/save \(file)"), system: "S")
+        #expect(saved.failures == 0)
+        let first =
+            #"{"messages":[{"role":"system","content":"S"},{"role":"user","content":"one\ntwo"}],"answer":"answer 2"}"#
+        let content = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(
+            content.hasPrefix(first + "\n") && content.split(separator: "\n").count == 2
+                && content.hasSuffix("}\n"))
+        for line in content.split(separator: "\n") {
+            guard case .messages(let messages) = try PromptRecord.parse(Array(line.utf8)).content else {
+                Issue.record("no messages")
+                continue
+            }
+            #expect(messages.last?.role == "user")
+        }
+        // Files of others stay as they are.
+        for (other, why) in [
+            ("no line feed", "line feed"), ("a text\n", "no prompt"),
+            ("{\"id\":1,\"text\":\"a\"}\n", "no prompt"),
+            (first + "\n[1]\n", "line 2 is no prompt"), (first, "line feed"),
+        ] {
+            let path = folder + "/other"
+            try Data(other.utf8).write(to: URL(filePath: path))
+            let (refused, seen) = try await chat(lines("one", "/save \(path)"))
+            #expect(refused.failures == 1 && seen.failures[0].contains(why), "\(seen.failures)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == other)
+        }
+        try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: file)
+        for (path, why) in [("/link", "a link"), ("", "nothing is saved"), ("/none/x", "nothing is saved")] {
+            let (refused, seen) = try await chat(lines("one", "/save \(folder)\(path)"))
+            #expect(refused.failures == 1 && seen.failures[0].contains(why), "\(seen.failures)")
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
+    }
+}
