@@ -17,6 +17,13 @@ package struct Message: Sendable, Hashable, CustomStringConvertible {
         return sum
     }
 
+    /// Its first characters.
+    package func prefix(_ count: Int) -> Message {
+        var start = self
+        start.text = String(text.prefix(count))
+        return start
+    }
+
     package static func += (sum: inout Message, more: Message) { sum.text += more.text }
 }
 

@@ -15,10 +15,19 @@ extension String {
             + String(Self.escaped(all.suffix(limit)).unicodeScalars.suffix(half))
     }
 
-    private static func escaped(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+    /// As a text that a person reads as a whole may go to a terminal: as `asMessage`, but its line feeds and tabs
+    /// stay, and nothing is left out. Parts of a text may be escaped one by one.
+    package var escapedForTerminal: String {
+        if !unicodeScalars.contains(where: { $0.steers && !$0.isLayout }) { return self }
+        return Self.escaped(unicodeScalars, keepsLayout: true)
+    }
+
+    private static func escaped(
+        _ scalars: some Sequence<Unicode.Scalar>, keepsLayout: Bool = false
+    ) -> String {
         var text = UnicodeScalarView()
         for scalar in scalars {
-            if scalar.steers {
+            if scalar.steers, !(keepsLayout && scalar.isLayout) {
                 text.append(contentsOf: scalar.visible.unicodeScalars)
             } else {
                 text.append(scalar)
@@ -39,6 +48,8 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    fileprivate var isLayout: Bool { self == "\n" || self == "\t" }
 
     fileprivate var visible: String {
         switch self {

@@ -33,7 +33,19 @@ final class Console: Sendable {
 
     /// Draws the progress line, on a terminal only.
     func progress(_ message: Message) {
-        if isTerminal, !isQuiet { Self.stream.draw(message) }
+        guard isTerminal, !isQuiet else { return }
+        Self.stream.draw(Self.cut(message, columns: Platform.terminalSize(2)?.columns ?? 80))
+    }
+
+    /// As much as fits in a terminal's line: one that wraps can't be drawn over. The last column stays free, as some
+    /// terminals wrap when it is written.
+    static func cut(_ message: Message, columns: Int) -> Message {
+        var cells = 0
+        let fitting = message.text.prefix { character in
+            cells += character.cells
+            return cells < max(2, columns)
+        }
+        return message.prefix(fitting.count)
     }
 
     /// An error that ends the program.

@@ -17,11 +17,15 @@ struct Phibatch: ParsableCommand {
 
             \(Failure.exitCodes)
             """,
+        version: "phibatch \(version)",
         subcommands: [
-            RunCommand.self, StatusCommand.self, TokenizeCommand.self, ConvertCommand.self,
+            RunCommand.self, StatusCommand.self, ChatCommand.self, TokenizeCommand.self, ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
             ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
         ])
+
+    /// Major, minor, patch; 0 before the format of jobs and results is promised to stay.
+    static let version = "0.9.0"
 
     static func main() {
         StandardStreams.occupy()

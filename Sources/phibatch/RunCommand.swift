@@ -10,7 +10,7 @@ struct RunCommand: ParsableCommand {
         abstract: "Run a job: prompts in, results out.",
         usage: """
             phibatch run [<job file>] [--<setting> <value> ...] [--restart]
-                   [--prune] [--wait] [--offline] [--quiet]
+                   [--prune] [--wait | --skip-if-running] [--offline] [--quiet]
             """,
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
@@ -53,6 +53,9 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "If another run is writing the output, wait for its end instead of leaving.")
     var wait = false
 
+    @Flag(help: "If another run is writing the output, leave at once, silently and with 0: for cron.")
+    var skipIfRunning = false
+
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
@@ -60,6 +63,10 @@ struct RunCommand: ParsableCommand {
     var offline = false
 
     @OptionGroup var options: JobOptions
+
+    func validate() throws {
+        if wait, skipIfRunning { throw ValidationError("--wait and --skip-if-running can't both be meant.") }
+    }
 
     func run() throws {
         try Failure.reported {
@@ -87,6 +94,8 @@ struct RunCommand: ParsableCommand {
             session = try JobSession(job, stopFlag: signals.stopFlag)
         } catch let error as StoreError where error.kind == .interrupted {
             throw ExitCode(128 + (signals.received ?? SIGINT))
+        } catch let error as StoreError where error.kind == .locked && skipIfRunning {
+            return
         }
         let outcome: RunOutcome
         do {

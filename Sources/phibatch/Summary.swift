@@ -21,13 +21,23 @@ final class ProgressReport {
     }
 
     static func text(_ statistics: RunStatistics) -> Message {
-        var parts: [Message] = ["\(statistics.done) done"]
-        if statistics.skipped > 0 { parts.append("\(statistics.skipped) done before") }
+        var parts: [Message] = []
+        if let total = statistics.total {
+            // Down, so that 100 % means all.
+            let percent = total > 0 ? 100 * statistics.finished / total : 100
+            parts.append("\(statistics.finished)/\(total) \(percent) %")
+        } else {
+            parts.append("\(statistics.finished) done")
+        }
+        parts.append("\(grouped(Int(min(statistics.tokensPerSecond, 1e12)))) tokens/s")
+        if let left = statistics.secondsLeft {
+            parts.append("\(clock(left)) left")
+        } else {
+            parts.append("\(clock(statistics.seconds))")
+        }
         if statistics.failed > 0 { parts.append("\(statistics.failed) failed") }
         parts.append("\(statistics.running) running")
-        parts.append("\(rounded(statistics.tokensPerSecond)) tokens/s")
-        parts.append("\(duration(statistics.seconds))")
-        return parts.joined(separator: ", ")
+        return parts.joined(separator: "  ")
     }
 }
 
@@ -137,6 +147,25 @@ struct Summary {
 func rounded(_ value: Double) -> String {
     let tenths = Int((min(value, 1e12) * 10).rounded())
     return tenths >= 1000 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+}
+
+/// 1011 as 1,011.
+func grouped(_ value: Int) -> String {
+    var text = String(value.magnitude)
+    var index = text.count - 3
+    while index > 0 {
+        text.insert(",", at: text.index(text.startIndex, offsetBy: index))
+        index -= 3
+    }
+    return value < 0 ? "-" + text : text
+}
+
+/// 37 seconds as 0:37, and 5025 as 1:23:45.
+func clock(_ seconds: Double) -> String {
+    let whole = Int(max(0, min(seconds, 1e12)).rounded(.up))
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
 }
 
 func duration(_ seconds: Double) -> String {

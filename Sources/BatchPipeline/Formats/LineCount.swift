@@ -2,9 +2,11 @@ import Foundation
 
 extension JobSettings {
     /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.
-    /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once.
+    /// - Parameter goesOn: asked from time to time.
+    /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once, or if the count
+    ///   was not to go on.
     /// - Throws: `JobError` if a file can't be read.
-    package func countLines() throws -> Int? {
+    package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
         guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
         var reader = InputReader(paths: input, format: inputFormat.format, limit: 4096)
@@ -12,6 +14,7 @@ extension JobSettings {
         while let line = try reader.next() {
             if line.isUnterminated, try isHalf(line, by: reader) { continue }
             count += 1
+            if count % 1024 == 0, !goesOn() { return nil }
         }
         return count
     }

@@ -24,6 +24,9 @@ struct PromptBuilder: Sendable {
         usesChat = job.chat
     }
 
+    /// The fields that the job's templates use.
+    var fields: Set<String> { prompt.variables.union(system?.variables ?? []) }
+
     /// - Throws: `LineError` if the line lacks what the job's templates need.
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
         switch record.content {

@@ -35,6 +35,12 @@ package struct PromptRecord: Sendable {
 
     static let idLimit = 4096
 
+    /// Fields that are read as settings of the line.
+    static let settingNames = [
+        "max_tokens", "seed", "stop", "temperature", "top_k", "top_p", "min_p", "presence_penalty",
+        "frequency_penalty", "repetition_penalty", "logit_bias",
+    ]
+
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
     package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
         try PromptRecord(fields: parseObject(bytes))

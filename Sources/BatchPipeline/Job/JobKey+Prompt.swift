@@ -4,15 +4,21 @@ extension JobKey {
         JobKey(
             "model", "MODEL",
             "a name of \"phibatch models\", org/name on Hugging Face, or a folder (required)",
+            letter: "m",
             SettingMember { job, value throws(SettingProblem) in
                 job.model = try value.path()
                 job.modelName = try? value.string()
             }),
         JobKey(
-            "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)", kind: .list,
+            "adapter", "FOLDER",
+            "a LoRA adapter of the model: a folder as PEFT or MLX writes it (default none)",
+            SettingMember { job, value throws(SettingProblem) in job.adapter = try value.path() }),
+        JobKey(
+            "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)",
+            letter: "i", kind: .list,
             SettingMember { job, value throws(SettingProblem) in job.input = try value.paths() }),
         JobKey(
-            "output", "FILE", "JSONL file of results, or - for stdout (required)",
+            "output", "FILE", "JSONL file of results, or - for stdout (required)", letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
     ]
 

@@ -10,6 +10,8 @@ package struct JobKey: Sendable {
     }
 
     package let name: String
+    /// Of its short option, such as the i of `-i`.
+    package let letter: Character?
     /// What stands for the value in the help; empty for a flag, which takes none.
     package let placeholder: String
     package let help: String
@@ -26,15 +28,21 @@ package struct JobKey: Sendable {
     }
 
     init(
-        _ name: String, _ placeholder: String, _ help: String, kind: Kind = .value, _ member: SettingMember,
-        effect: Effect = .none
+        _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil, kind: Kind = .value,
+        _ member: SettingMember, effect: Effect = .none
     ) {
         self.name = name
+        self.letter = letter
         self.placeholder = placeholder
         self.help = help
         self.kind = kind
         self.member = member
         self.effect = effect
+    }
+
+    /// The same setting with another help, where the job's is not right.
+    func described(_ help: String) -> JobKey {
+        JobKey(name, placeholder, help, kind: kind, member, effect: effect)
     }
 
     /// The setting's value as text, if results depend on it; nil where it is left out.

@@ -24,6 +24,8 @@ public struct JobSettings: Sendable, Equatable {
     public var model: String = ""
     /// The model as it is written, where that may be a name and no path.
     package var modelName: String?
+    /// The folder of a LoRA adapter that is applied to the model; nil without one.
+    public var adapter: String?
     /// Files of prompts, one JSON object a line; "-" is stdin.
     public var input: [String] = []
     /// The file of results; "-" is stdout.

@@ -7,6 +7,7 @@ extension JobSettings {
     package func checkFiles() throws {
         _ = try PromptBuilder(self)
         for path in input where path != "-" { try Self.checkInput(path) }
+        try checkBeginnings()
         if output != "-" { try checkOutput() }
     }
 

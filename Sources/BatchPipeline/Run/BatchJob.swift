@@ -65,6 +65,14 @@ public struct BatchJob: Sendable {
                 .badJob,
                 "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
         }
+        guard
+            settings.adapter.map({ Files.identity(of: $0) }) == model.adapter.map({ Files.identity(of: $0) })
+        else {
+            throw JobError(
+                .badJob,
+                "adapter is \(settings.adapter ?? "none"), but the model was loaded with \(model.adapter ?? "none")."
+            )
+        }
         guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
             throw JobError(
                 .badJob,

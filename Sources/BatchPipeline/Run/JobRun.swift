@@ -24,6 +24,7 @@ final class JobRun: RequestSource {
 
     private let queue: WorkQueue
     private let feeder: LineFeeder
+    private let total = InputTotal()
     private var hasStarted = false
     /// Taken from the queue, but not to be started yet.
     private var first: Request?
@@ -70,6 +71,7 @@ final class JobRun: RequestSource {
         if !hasStarted {
             hasStarted = true
             try feeder.start()
+            total.start(job)
         }
         while !stopFlag.isSet {
             if let request = first {
@@ -144,6 +146,7 @@ final class JobRun: RequestSource {
                     FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
             }
         }
+        statistics.failedResults += 1
         let result = GenerationResult(error, label, job: job)
         try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
@@ -177,6 +180,7 @@ final class JobRun: RequestSource {
     private func end(_ live: [TokenSequence], _ body: () throws -> RunOutcome) {
         defer {
             queue.close()
+            total.stop()
             if let result { ended(result) }
         }
         do {
@@ -236,6 +240,7 @@ final class JobRun: RequestSource {
         let count = feeder.count
         statistics.lines = count.lines
         statistics.skipped = count.done
+        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.samples }
         statistics.seconds = (.now - started).seconds
         return statistics
     }

@@ -19,6 +19,7 @@ package final class JobSession {
         self.job = job
         try Self.checkModelFolder(job.settings)
         try job.settings.makeOutputFolder()
+        for warning in try job.settings.warnings() { job.log.warning("\(warning)") }
         let identity = engine ?? PhiEngine.identity(job.engineOptions)
         store = try Self.openStore(job, identity, stopFlag)
     }
@@ -68,6 +69,9 @@ package final class JobSession {
             throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
         }
         try ModelFolder.checkLinks(job.model)
+        if let adapter = job.adapter, Files.kind(of: adapter) != .folder {
+            throw ModelError(.missing, path: adapter, "there is no such adapter folder.")
+        }
     }
 
     private static func openStore(
@@ -111,7 +115,11 @@ extension WeightCacheLocation {
 }
 
 extension BatchJob {
-    fileprivate var engineOptions: EngineOptions { settings.engine.options(cache: cache) }
+    fileprivate var engineOptions: EngineOptions {
+        var options = settings.engine.options(cache: cache)
+        options.adapter = settings.adapter
+        return options
+    }
 
     fileprivate func loadModel() throws -> LoadedModel {
         let engine = try PhiEngine(folder: settings.model, options: engineOptions)

@@ -9,6 +9,10 @@ public struct RunStatistics: Sendable, Equatable {
     public var done = 0
     /// Lines that failed.
     public var failed = 0
+    /// Their results, one for each sample.
+    package var failedResults = 0
+    /// Results that the job will have; nil while they are not counted, and where the input can be read but once.
+    public var total: Int?
     /// Results that an earlier run had made.
     public var skipped = 0
     /// Completions taken up in the middle.
@@ -29,6 +33,15 @@ public struct RunStatistics: Sendable, Equatable {
     public var decodeSeconds = 0.0
     /// What the steps' time went into.
     package var compute = ComputeTimes()
+
+    /// Results that are there, of earlier runs and of this one, failed ones included.
+    public var finished: Int { done + failedResults + skipped }
+
+    /// At the pace of this run; nil where `total` or a pace is not known.
+    public var secondsLeft: Double? {
+        guard let total, done + failedResults > 0, seconds > 0 else { return nil }
+        return Double(max(0, total - finished)) * seconds / Double(done + failedResults)
+    }
 
     /// Not in a step: waiting for lines, writing results.
     public var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }

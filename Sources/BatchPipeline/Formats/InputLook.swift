@@ -1,0 +1,115 @@
+import Foundations
+
+/// What an input file shows at its beginning, before anything costly starts.
+///
+/// A file that is no JSON lines at all would fail line by line; here it is one error, which says what the file is
+/// and what makes lines of it. One bad line among others is not its business.
+struct InputLook {
+    /// The first bytes of the file.
+    private let start: [UInt8]
+    private static let length = 1 << 16
+
+    init(start: [UInt8]) { self.start = start }
+
+    /// - Returns: nil if the file can't be read twice, is empty or not there.
+    init?(path: String) {
+        guard path != "-", Files.kind(of: path) == .regular,
+            let start = try? ByteSource(path: path).readAll(limit: Self.length), !start.isEmpty
+        else { return nil }
+        self.init(start: start)
+    }
+
+    /// What the file is instead of JSON lines, and what makes them of it; nil if it may well be some.
+    func problem(path: String) -> Message? {
+        if let packed { return "is \(packed.name), not JSON lines. \(packed.remedy(path))" }
+        if isUTF16 {
+            return
+                "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
+        }
+        let lines = firstLines
+        guard let first = lines.first else { return nil }
+        if first.first == UInt8(ascii: "["), !isLine(first, among: lines) {
+            return
+                "is a JSON array; the input must have one object a line. \"jq -c '.[]' \(path)\" makes it so."
+        }
+        if first == [UInt8(ascii: "{")] {
+            return
+                "has JSON objects over several lines; the input must have one object a line. \"jq -c . \(path)\" makes it so."
+        }
+        guard lines.count > 1, !lines.contains(where: { $0.first == UInt8(ascii: "{") }) else { return nil }
+        let (commas, tabs) = (first.count { $0 == UInt8(ascii: ",") }, first.count { $0 == 0x09 })
+        guard max(commas, tabs) > 0 else { return nil }
+        let name = tabs > commas ? "TSV" : "CSV"
+        return
+            "looks like \(name), not JSON lines: none of the first lines is an object. Python's pandas makes some: read_csv(...).to_json(..., orient=\"records\", lines=True)."
+    }
+
+    /// An array may be a bad line among good ones.
+    private func isLine(_ line: [UInt8], among lines: [[UInt8]]) -> Bool {
+        (try? JSONValue(parsing: line, limits: .line)) != nil
+            && lines.contains { $0.first == UInt8(ascii: "{") }
+    }
+
+    /// The fields of the first line that is not blank; nil if it is no whole object.
+    var firstFields: JSONValue? {
+        guard let line = firstLines.first else { return nil }
+        return try? PromptRecord.parseObject(line)
+    }
+
+    /// From 1, of the first line that is not blank.
+    var firstLineNumber: Int {
+        let blanks = start.prefix { isBlank($0) || $0 == 0x0a }
+        return 1 + blanks.count { $0 == 0x0a }
+    }
+
+    private struct Packed {
+        var name: String
+        var remedy: (String) -> Message
+    }
+
+    private var packed: Packed? {
+        func isStart(_ bytes: [UInt8]) -> Bool { start.starts(with: bytes) }
+        func piped(_ program: String) -> (String) -> Message {
+            { path in "\"\(program) \(path) | phibatch run ... --input -\" reads it." }
+        }
+        if isStart([0x1f, 0x8b]) { return Packed(name: "packed with gzip", remedy: piped("gunzip -c")) }
+        if isStart([0x28, 0xb5, 0x2f, 0xfd]) {
+            return Packed(name: "packed with zstd", remedy: piped("zstd -dc"))
+        }
+        if isStart([0xfd] + Array("7zXZ".utf8)) {
+            return Packed(name: "packed with xz", remedy: piped("xz -dc"))
+        }
+        if isStart(Array("BZh".utf8)) {
+            return Packed(name: "packed with bzip2", remedy: piped("bunzip2 -c"))
+        }
+        if isStart(Array("PK\u{3}\u{4}".utf8)) {
+            return Packed(name: "a ZIP archive", remedy: piped("unzip -p"))
+        }
+        if isStart(Array("PAR1".utf8)) {
+            return Packed(name: "a Parquet file") { _ in
+                "Python's pandas makes JSON lines of it: read_parquet(...).to_json(..., orient=\"records\", lines=True)."
+            }
+        }
+        return nil
+    }
+
+    private var isUTF16: Bool {
+        start.starts(with: [0xff, 0xfe]) || start.starts(with: [0xfe, 0xff])
+            || start.starts(with: [UInt8(ascii: "{"), 0]) || start.starts(with: [0, UInt8(ascii: "{")])
+    }
+
+    /// Up to five that are not blank and end within what was read, without white space around them.
+    private var firstLines: [[UInt8]] {
+        let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
+        var lines = text.split(separator: 0x0a, maxSplits: 64)
+        // It may go on beyond what was read.
+        if start.count == Self.length, start.last != 0x0a { _ = lines.popLast() }
+        return Array(lines.map(trimmed).filter { !$0.isEmpty }.prefix(5))
+    }
+
+    private func trimmed(_ line: ArraySlice<UInt8>) -> [UInt8] {
+        Array(line.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+}

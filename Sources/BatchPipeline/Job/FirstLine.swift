@@ -1,0 +1,119 @@
+import Foundations
+
+/// The first line of an input beside what the job says: guesses that would go wrong with every line are found
+/// before the first of them is done.
+struct FirstLine {
+    let job: JobSettings
+    let path: String
+    private let number: Int
+    private let fields: JSONObject
+
+    /// Nil if the input shows no first line, or one that is no object.
+    init?(_ look: InputLook, path: String, job: JobSettings) {
+        guard case .object(let fields)? = look.firstFields else { return nil }
+        (self.job, self.path, self.fields) = (job, path, fields)
+        number = look.firstLineNumber
+    }
+
+    private var place: String { "\(path):\(number)" }
+    private func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
+    private var choosesPrompt: Bool { job.prompt != nil && job.prompt != JobSettings.defaultPrompt }
+
+    /// Fields that are neither the line's id nor a setting.
+    private var ownFields: [JSONMember] {
+        fields.filter { $0.name != "id" && !PromptRecord.settingNames.contains($0.name) && $0.value != .null }
+    }
+
+    /// - Throws: `JobError` of kind `badJob` if no line of this kind can be a prompt.
+    func check() throws {
+        guard !choosesPrompt, !has("prompt"), !has("messages") else { return }
+        if has("custom_id"), has("body") {
+            throw JobError(
+                .badJob, at: place,
+                "is a line of OpenAI's batch files. \"jq -c '{id: .custom_id} + (.body | del(.model))' \(path)\" makes lines that phibatch reads."
+            )
+        }
+        guard !ownFields.isEmpty else { return }
+        let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
+        let text = ownFields.first { $0.value.kindName == "a string" } ?? ownFields[0]
+        throw JobError(
+            .badJob, at: place,
+            "the line has no `prompt` and no `messages`, but has \(names). Say how they make a prompt, as a template: --prompt '\(reference(to: text.name))', or prompt: \"\(reference(to: text.name))\" in the job file."
+        )
+    }
+
+    /// How a template names a field.
+    private func reference(to name: String) -> String {
+        let isName =
+            name.utf8.allSatisfy {
+                $0 == UInt8(ascii: "_") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            }
+            && name.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } ?? false
+        return "{{ \(isName ? String(name.prefix(64)) : "FIELD") }}"
+    }
+
+    /// What goes on, but is hardly meant.
+    func warnings(templateFields: Set<String>) -> [String] {
+        var warnings: [String] = []
+        if choosesPrompt, templateFields.isEmpty, !ownFields.isEmpty {
+            let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
+            let field = ownFields[0].name
+            warnings.append(
+                "the prompt template uses no field, so that all lines ask the same; the lines have \(names). A field is written \(reference(to: field))."
+            )
+        }
+        if job.samples > 1, job.temperature ?? 0 == 0, !(job.temperature == nil && has("temperature")) {
+            warnings.append(
+                "samples is \(job.samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
+            )
+        }
+        for field in ownFields where !templateFields.contains(field.name) {
+            if Self.foreignSettings.contains(field.name) {
+                warnings.append(
+                    "\(place): the field \(field.name) is a setting elsewhere, and has no effect here.")
+            } else if let near = Self.meant(by: field.name) {
+                warnings.append(
+                    "\(place): the field \(field.name.prefix(64)) has no effect. Is \(near) meant?")
+            }
+        }
+        return warnings
+    }
+
+    /// Settings of OpenAI's requests that lines don't have here.
+    private static let foreignSettings: Set = [
+        "n", "response_format", "max_completion_tokens", "top_logprobs", "logprobs", "tools", "tool_choice",
+        "stream", "best_of", "echo", "suffix", "model",
+    ]
+
+    /// The setting of which the name is a slip; nil if it may well be a name of its own.
+    private static func meant(by name: String) -> String? {
+        guard name.utf8.count >= 4 else { return nil }
+        let hint = NearMiss.hint(for: name, among: PromptRecord.settingNames.filter { $0.utf8.count >= 5 })
+        guard !hint.isEmpty else { return nil }
+        return PromptRecord.settingNames.first { hint.contains(" \($0)?") }
+    }
+}
+
+extension JobSettings {
+    /// - Throws: `JobError` if an input is of no use as it is.
+    func checkBeginnings() throws {
+        for path in input {
+            guard let look = InputLook(path: path) else { continue }
+            if let problem = look.problem(path: path) { throw JobError(.badJob, at: path, problem) }
+            try FirstLine(look, path: path, job: self)?.check()
+        }
+    }
+
+    /// What is hardly meant, but no error.
+    package func warnings() throws -> [String] {
+        let fields = try PromptBuilder(self).fields
+        for path in input {
+            guard let look = InputLook(path: path), let line = FirstLine(look, path: path, job: self) else {
+                continue
+            }
+            return line.warnings(templateFields: fields)
+        }
+        return []
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import BatchPipeline
+
+/// Guesses that would go wrong with every line.
+@Suite struct FirstLineTests {
+    /// A job whose input has this line only.
+    private func withJob(
+        _ line: String, _ change: (inout JobSettings) -> Void = { _ in },
+        _ body: (JobSettings, _ input: String) throws -> Void
+    ) throws {
+        let folder = try TestFolder()
+        try folder.write(Array((line + "\n").utf8), to: "in.jsonl")
+        try body(JobSettings.test(input: [folder.path("in.jsonl")], change), folder.path("in.jsonl"))
+        withExtendedLifetime(folder) {}
+    }
+
+    private func warnings(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> [String]
+    {
+        var warnings: [String] = []
+        try withJob(line, change) { job, _ in warnings = try job.warnings() }
+        return warnings
+    }
+
+    private func error(_ line: String) throws -> JobError? {
+        var found: JobError?
+        try withJob(line) { job, input in
+            do { try job.checkBeginnings() } catch let error as JobError { found = error }
+            if let found { #expect(found.kind == .badJob && found.place == input + ":1") }
+        }
+        return found
+    }
+
+    @Test func fieldsWithoutAPromptAreOneError() throws {
+        let error = try #require(try error(#"{"id": 7, "year": 1969, "question": "Who?", "max_tokens": 4}"#))
+        #expect(error.message.contains("has year, question."), "\(error)")
+        #expect(error.message.contains("--prompt '{{ question }}'"), "\(error)")
+    }
+
+    @Test func linesOfABatchFileAreNamed() throws {
+        let line =
+            #"{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": []}}"#
+        let error = try #require(try error(line))
+        #expect(error.message.contains("OpenAI") && error.message.contains("jq -c"), "\(error)")
+    }
+
+    @Test(arguments: [
+        #"{"prompt": "a"}"#, #"{"messages": []}"#, #"{"id": "x"}"#, #"{"id": "x", "seed": 4}"#, #"{"a": }"#,
+        "7",
+    ])
+    func oneBadLineIsLeftToTheRun(line: String) throws { #expect(try error(line) == nil) }
+
+    @Test func aTemplateOverOtherFieldsIsMeant() throws {
+        try withJob(#"{"question": "Who?"}"#) {
+            $0.prompt = "{{ question }}"
+        } _: { job, _ in
+            try job.checkBeginnings()
+            #expect(try job.warnings().isEmpty)
+        }
+    }
+
+    @Test func aTemplateWithoutAFieldIsWarnedOf() throws {
+        let warnings = try warnings(#"{"name": "Ada"}"#) { $0.prompt = "Greet { name }." }
+        #expect(warnings.count == 1 && warnings[0].contains("{{ name }}"), "\(warnings)")
+    }
+
+    @Test func samplesAtTemperatureZeroAreWarnedOf() throws {
+        let line = #"{"prompt": "a"}"#
+        #expect(try warnings(line) { $0.samples = 3 }.first?.contains("samples is 3") == true)
+        #expect(
+            try warnings(line) {
+                $0.samples = 3
+                $0.temperature = 0.7
+            }.isEmpty)
+        #expect(try warnings(#"{"prompt": "a", "temperature": 0.5}"#) { $0.samples = 3 }.isEmpty)
+    }
+
+    @Test func fieldsThatLookLikeSettingsAreWarnedOf() throws {
+        let line =
+            #"{"prompt": "a", "n": 3, "temprature": 0.5, "response_format": {}, "name": "b", "step": 1}"#
+        let found = try warnings(line)
+        #expect(found.count == 3, "\(found)")
+        #expect(found.contains { $0.contains("temprature") && $0.contains("Is temperature meant?") })
+        #expect(found.contains { $0.contains("field n is a setting elsewhere") })
+        #expect(try warnings(line) { $0.prompt = "{{ n }} {{ temprature }} {{ response_format }}" }.isEmpty)
+    }
+}
