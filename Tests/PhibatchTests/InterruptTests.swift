@@ -62,9 +62,14 @@ struct InterruptTests {
             // Two seconds are promised, on a machine that has time for it; torture.py measures them.
             let result = try program.end(within: 60)
             #expect(result.status == code, "\(result.errors)")
-            #expect(result.errors.contains("run the same command again to go on"), "\(result.errors)")
+            // On a machine that has no time for it, a short step may be a long one; the lock's file stays then.
+            let isCutOff = result.errors.contains("leaving in the middle of a long step")
+            #expect(
+                isCutOff || result.errors.contains("run the same command again to go on"), "\(result.errors)")
             #expect(job.results == nil)
-            #expect(try job.files == ["in.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
+            #expect(
+                try job.files.filter { !isCutOff || $0 != "out.jsonl.lock" }
+                    == ["in.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
             let second = try job.run()
             #expect(second.status == 0, "\(second.errors)")
             #expect(second.errors.contains("taken up in the middle"), "\(second.errors)")
