@@ -4,9 +4,12 @@ import fcntl
 import json
 import os
 import pty
+import random
 import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from harness import Failure, Job, Skip, case, expect, results, rows, wait_until
@@ -47,12 +50,17 @@ def evil_lines(bench):
     must_be_plain(run, "failed lines")
     # Few are shown of each run: one at a time.
     for number, line in enumerate(job.lines):
-        Job([], [line, '{"id":"x"}']).write(folder)
+        # First, as an input whose first line has fields and no prompt is refused whole.
+        Job([], ['{"id":"x"}', line]).write(folder)
         run = bench.run(bench.command(job.settings + ["--restart"]), folder, what=f"line {number}")
         run.must_end_with(3, what=f"line {number}")
         must_be_plain(run, f"line {number}")
     run = bench.run(["tokenize", "--model", bench.suite.model], folder, stdin=open(os.path.join(folder, "in.jsonl")))
     must_be_plain(run, "tokenize")
+    Job([], [json.dumps({EVIL * 50: EVIL})]).write(folder)
+    run = bench.run(bench.command(job.settings + ["--restart"]), folder, what="refused fields")
+    run.must_end_with(65, what="refused fields")
+    must_be_plain(run, "refused fields")
 
 
 @case("terminal/paths", quick=True)
@@ -226,3 +234,87 @@ def closed(bench):
     os.close(write)
     bench.wait(process, 60).must_end_with(0, what="a closed stderr")
     expect(results(folder) == bench.expected(bench.small), "a closed stderr: other results")
+
+
+# MARK: A chat
+
+class Typist:
+    """The program's chat at a terminal of its own."""
+    def __init__(self, bench, arguments, folder, size=(24, 60)):
+        try:
+            self.own, other = pty.openpty()
+        except OSError as error:
+            raise Skip(f"no terminal can be made: {error}") from None
+        self.resize(*size)
+        self.shown = b""
+
+        def own_session():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        self.bench = bench
+        self.process = bench.start(["chat", bench.suite.model, *arguments], folder, stdin=other, stdout=other,
+                                   stderr=other, preexec=own_session, environment={"TERM": "xterm"})
+        os.close(other)
+        os.set_blocking(self.own, False)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self):
+        with contextlib.suppress(BlockingIOError, OSError):
+            self.shown += os.read(self.own, 1 << 16)
+
+    def write(self, data):
+        while data:
+            self.read()
+            with contextlib.suppress(BlockingIOError):
+                data = data[os.write(self.own, data):]
+
+    def expect(self, text, what):
+        def found():
+            self.read()
+            return text in self.shown
+        expect(wait_until(found, self.process, 120, what), lambda: f"{what}: ended: {ascii(self.shown[-300:])}")
+
+    def end(self, what):
+        deadline = time.monotonic() + 120
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self.read()
+            time.sleep(0.01)
+        self.read()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+            raise Failure(f"{what}: still running: {ascii(self.shown[-300:])}")
+        modes = termios.tcgetattr(self.own)[3]
+        os.close(self.own)
+        expect(modes & termios.ECHO and modes & termios.ICANON, f"{what}: the terminal stays without echo")
+        return self.process.returncode
+
+
+@case("terminal/chat", quick=True)
+def chat(bench):
+    """Keys that are none, windows of all sizes, signals in the middle: the chat ends as it should, and the terminal
+    is left as it was."""
+    folder = bench.subfolder("chat")
+    numbers = random.Random(7)
+    pieces = [b"\x1b[", b"\x1b[200~", b"\x1b[201~", b"\x1bO", b"\x1b[1;5D", b"\x1b[A", b"\x1b[B", b"\x7f", b"\x17", b"\x0b",
+              b"\x14", b"\x0c", b"\t", b"\xff\xfe", b"\xe6\x97", "\u65e5\u0301\U0001f468\u200d".encode(), b"a b ",
+              b"/sy", b"\x01", b"\x05", b"\x1bd", b"\x1b\x7f", b"\x9b2J"]
+    for size in ((24, 60), (1, 1), (2, 3)):
+        typist = Typist(bench, ["--max-tokens", "2", "--threads", "1"], folder, size)
+        typist.expect(b"\x1b[?2004h", "a prompt")
+        for number in range(30):
+            typist.write(b"z" + b"".join(numbers.choice(pieces) for _ in range(10)))
+            if number % 10 == 0:
+                typist.resize(numbers.randint(1, 40), numbers.randint(1, 90))
+        # Out of a sequence or a paste that was begun, and away with the line.
+        typist.write(b"x\x1b[201~\x03\x04")
+        expect(typist.end(f"odd keys at {size}") == 0, lambda: f"odd keys at {size}: {ascii(typist.shown[-300:])}")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        typist = Typist(bench, ["--max-tokens", "500", "--logit-bias", "2=-100", "--threads", "1"], folder)
+        typist.expect(b"\x1b[?2004h", "a prompt")
+        typist.write(b"Tell me a story.\r")
+        typist.expect(b"\x1b[?2004l", "an answer")
+        typist.process.send_signal(number)
+        expect(typist.end(f"signal {number}") == 128 + number, lambda: f"signal {number}: {ascii(typist.shown[-300:])}")
