@@ -69,6 +69,7 @@ struct DoctorReport {
     var text: String {
         var rows: [(String, String)] = [
             ("phibatch", MachineReport.identity), ("system", SystemName.current),
+            ("version", Phibatch.version),
             ("processor", machine.processor ?? "unknown"),
             ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
             ("threads", threads), ("memory", machine.memoryLimits.joined(separator: "; ")), ("speed", speed),
@@ -127,16 +128,18 @@ struct DoctorReport {
             }
             string("phibatch", MachineReport.identity)
             string("system", SystemName.current)
+            string("version", Phibatch.version)
             string("processor", machine.processor)
             string("kernels", machine.chosen)
-            writer.key("available_kernels")
-            writer.array { writer in for name in machine.kernels { writer.string(name) } }
+            writer.array("available_kernels") { writer in for name in machine.kernels { writer.string(name) }
+            }
             number("processors", machine.processors)
             number("threads", machine.threads)
             number("memory", machine.physicalMemory)
             number("available_memory", machine.availableMemory)
-            writer.key("memory_limits")
-            writer.array { writer in for limit in machine.memoryLimits { writer.string(limit) } }
+            writer.array("memory_limits") { writer in
+                for limit in machine.memoryLimits { writer.string(limit) }
+            }
             writer.key("bytes_per_second")
             if let limits = machine.limits { writer.number(limits.bytesPerSecond) } else { writer.null() }
             writer.key("multiply_adds_per_second")
@@ -150,27 +153,20 @@ struct DoctorReport {
             number("cache_free_bytes", cache.folder.flatMap { DiskSpace.free(at: $0) })
             string("models_folder", hub.cacheFolder)
             number("models_free_bytes", DiskSpace.free(at: hub.cacheFolder))
-            writer.key("models")
-            writer.array { writer in
+            writer.array("models") { writer in
                 for model in models {
                     writer.object { writer in
-                        writer.key("name")
-                        writer.string(model.id.name)
-                        writer.key("bytes")
-                        writer.int(model.size)
-                        writer.key("is_complete")
-                        writer.bool(model.isComplete)
+                        writer.string("name", model.id.name)
+                        writer.int("bytes", model.size)
+                        writer.bool("is_complete", model.isComplete)
                     }
                 }
             }
             string("endpoint", hub.endpoint)
-            writer.key("is_offline")
-            writer.bool(hub.isOffline)
-            writer.key("variables")
-            writer.object { writer in
+            writer.bool("is_offline", hub.isOffline)
+            writer.object("variables") { writer in
                 for (name, value) in set {
-                    writer.key(name)
-                    writer.string(value.showingBytes)
+                    writer.string(name, value.showingBytes)
                 }
             }
         }

@@ -137,46 +137,35 @@ extension InspectReport {
             number("context", shape.contextLength)
             number("sliding_window", shape.attention.slidingWindow)
             number("vocabulary", shape.vocabularySize)
-            writer.key("tied_embedding")
-            writer.bool(model.isTied)
+            writer.bool("tied_embedding", model.isTied)
             number("begin_of_sequence", shape.beginOfSequence.map { Int($0) })
-            writer.key("end_of_sequence")
-            writer.array { writer in for id in ends { writer.int(id) } }
+            writer.array("end_of_sequence") { writer in for id in ends { writer.int(id) } }
             number("padding", shape.padding.map { Int($0) })
             string("template", model.templateFile)
             string("template_sample", model.sample)
             string("formats", model.formats)
-            writer.key("matrices")
-            writer.array { writer in for matrix in model.matrices { write(matrix, &writer) } }
+            writer.array("matrices") { writer in for matrix in model.matrices { write(matrix, &writer) } }
             number("parameters", model.parameterCount)
             number("weight_bytes", model.byteCount)
             number("weight_files", model.fileCount)
-            writer.key("memory")
-            writer.object { writer in
+            writer.object("memory") { writer in
                 for (name, value) in [
                     ("weights", model.memory.weights), ("work", model.memory.work),
                     ("kv_bytes_per_token", model.memory.cacheBytesPerToken), ("workers", requests),
                     ("length", tokens), ("kv_cache", cacheBytes), ("total", totalBytes),
                 ] {
-                    writer.key(name)
-                    writer.int(value)
+                    writer.int(name, value)
                 }
             }
-            writer.key("here")
-            writer.object { writer in
-                writer.key("kernels")
-                writer.string(kernels)
-                writer.key("threads")
-                writer.int(threads)
-                writer.key("workers")
-                writer.int(Scheduler.automaticWorkers(threads: threads))
+            writer.object("here") { writer in
+                writer.string("kernels", kernels)
+                writer.int("threads", threads)
+                writer.int("workers", Scheduler.automaticWorkers(threads: threads))
                 switch model.memory.budget {
                 case .success(let bytes):
-                    writer.key("kv_budget")
-                    writer.int(bytes)
+                    writer.int("kv_budget", bytes)
                 case .failure(let error):
-                    writer.key("error")
-                    writer.string(error.message)
+                    writer.string("error", error.message)
                 }
             }
             if let verified {
@@ -189,14 +178,12 @@ extension InspectReport {
 
     private func write(_ matrix: ModelInspection.Matrix, _ writer: inout JSONWriter) {
         writer.object { writer in
-            writer.key("path")
-            writer.string(matrix.path)
+            writer.string("path", matrix.path)
             writer.key("bits")
             if let bits = matrix.quantization?.bits { writer.int(bits) } else { writer.null() }
             writer.key("group_size")
             if let group = matrix.quantization?.groupSize { writer.int(group) } else { writer.null() }
-            writer.key("floats")
-            writer.string(matrix.floats.description)
+            writer.string("floats", matrix.floats.description)
         }
     }
 }

@@ -55,18 +55,13 @@ struct VerifyReport {
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.key("is_fine")
-            writer.bool(faults.isEmpty)
-            writer.key("has_hashes")
-            writer.bool(matching != nil)
+            writer.bool("is_fine", faults.isEmpty)
+            writer.bool("has_hashes", matching != nil)
             if let matching {
-                writer.key("files")
-                writer.int(files)
-                writer.key("matching")
-                writer.int(matching)
+                writer.int("files", files)
+                writer.int("matching", matching)
             }
-            writer.key("faults")
-            writer.array { writer in for fault in faults { writer.string(fault.text) } }
+            writer.array("faults") { writer in for fault in faults { writer.string(fault.text) } }
         }
     }
 }
