@@ -114,7 +114,11 @@ struct SurroundingsTests {
             defer { job.remove() }
             let result = try job.shell("ulimit -v 450000; \"$@\"")
             #expect(result.status == 69)
-            #expect(result.errors.contains("there is not enough memory: the model needs"), "\(result.errors)")
+            // How much the process itself takes differs by machine; where that is most, the file can't be mapped.
+            #expect(
+                result.errors.contains("there is not enough memory: the model needs")
+                    || result.errors.contains("there is not enough memory: the file can't be mapped"),
+                "\(result.errors)")
             #expect(try job.files == ["in.jsonl"])
         }
     #endif

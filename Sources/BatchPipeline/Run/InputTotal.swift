@@ -10,7 +10,7 @@ final class InputTotal: Sendable {
 
     /// Begins to count. What goes wrong is left to the reader of the lines.
     func start(_ job: JobSettings) {
-        try? WorkerThread.start("count") { [self] in
+        try? WorkerThread.start("count", stackSize: 1 << 20) { [self] in
             let total = try? job.countLines { self.state.withState { $0.isWanted } }
             state.change { $0.total = total ?? nil }
         }

@@ -71,7 +71,6 @@ final class JobRun: RequestSource {
         if !hasStarted {
             hasStarted = true
             try feeder.start()
-            total.start(job)
         }
         while !stopFlag.isSet {
             if let request = first {
@@ -103,6 +102,8 @@ final class JobRun: RequestSource {
             hasBegun = true
             started = .now
             startedAt = Date().timeIntervalSince1970
+            // Not before: a thread takes address space that the check of the model's memory would miss.
+            total.start(job)
         }
         statistics.promptTokens += sequence.request.prompt.count
         if sequence.savedCount > 0 { statistics.resumed += 1 }

@@ -21,7 +21,10 @@ package final class MappedFile: Sendable {
             mapping = try Platform.map(path)
         } catch {
             if error.call == "mmap" {
-                throw ModelError(.resources, path: path, "can't be mapped into memory: \(error.reason).")
+                throw ModelError(
+                    .resources, path: path,
+                    "there is not enough memory: the file can't be mapped: \(error.reason). "
+                        + "Raise the limit (ulimit -v), or choose a smaller model.")
             }
             if error.isNotFound { throw ModelError(.missing, path: path, "there is no such file.") }
             if error.isNotRegular { throw ModelError(.missing, path: path, "this is not a regular file.") }
