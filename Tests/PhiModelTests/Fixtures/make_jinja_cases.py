@@ -27,6 +27,21 @@ class Generation(jinja2.ext.Extension):
         return jinja2.nodes.Scope(body).set_lineno(line)
 
 
+class Missing(jinja2.StrictUndefined):
+    """A field that a line lacks: false, and equal to nothing, as in Jinja; but never written, and nothing else."""
+    __slots__ = ()
+    __bool__ = jinja2.Undefined.__bool__
+    __eq__ = jinja2.Undefined.__eq__
+    __ne__ = jinja2.Undefined.__ne__
+    __hash__ = jinja2.Undefined.__hash__
+
+
+def refuse_none(value):
+    if value is None:
+        raise ValueError("a null would be written as None")
+    return value
+
+
 def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
     return json.dumps(
         value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
@@ -43,7 +58,7 @@ def environment(kind):
         env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=extensions)
     else:
         env = ImmutableSandboxedEnvironment(
-            keep_trailing_newline=True, undefined=jinja2.StrictUndefined, extensions=extensions
+            keep_trailing_newline=True, undefined=Missing, finalize=refuse_none, extensions=extensions
         )
     env.filters["tojson"] = tojson
     env.globals["raise_exception"] = refuse

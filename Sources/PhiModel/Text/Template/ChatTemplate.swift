@@ -60,7 +60,7 @@ package struct ChatTemplate: Sendable {
     /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.
     package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
         do {
-            return try Evaluator.render(program, limits: limits, strict: false) { name in
+            return try Evaluator.render(program, limits: limits) { name in
                 switch name {
                 case "messages": .array(messages)
                 case "add_generation_prompt": .bool(addGenerationPrompt)

@@ -4,10 +4,7 @@ extension Evaluator {
     /// Python's truth of a value.
     func isTrue(_ value: Value) throws -> Bool {
         switch value {
-        case .undefined:
-            try refuseIfStrict(value)
-            return false
-        case .none: return false
+        case .undefined, .none: return false
         case .bool(let value): return value
         case .int(let value): return value != 0
         case .double(let value): return value != 0

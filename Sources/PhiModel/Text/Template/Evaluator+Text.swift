@@ -5,6 +5,9 @@ extension Evaluator {
         case .undefined:
             try refuseIfStrict(value)
             return ""
+        case .none where strict:
+            try refuseNull()
+            return ""
         case .string(let text), .markup(let text): return text
         default:
             var result = ""

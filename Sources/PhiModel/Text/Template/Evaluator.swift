@@ -4,8 +4,10 @@ import Foundations
 final class Evaluator {
     let program: TemplateProgram
     let limits: TemplateLimits
-    /// Whether any use of a missing value is an error, not only those that Jinja refuses by default.
-    let strict: Bool
+    /// The fields of a line. Where they are given, a missing value can only be asked for, as by `if`: any other use, and
+    /// writing a null, is an error.
+    private let fields: [String: JSONValue]?
+    var strict: Bool { fields != nil }
     /// The line being evaluated, for messages.
     var line = 1
     private(set) var steps = 0
@@ -25,18 +27,19 @@ final class Evaluator {
         case nextRound
     }
 
-    private init(_ program: TemplateProgram, limits: TemplateLimits, strict: Bool) {
+    private init(_ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]?) {
         self.program = program
         self.limits = limits
-        self.strict = strict
+        self.fields = fields
         scope = Scope(parent: nil)
     }
 
     /// - Throws: `TemplateFault` of kind `badRequest` for what goes wrong while running.
     static func render(
-        _ program: TemplateProgram, limits: TemplateLimits, strict: Bool, context: (String) -> JSONValue?
+        _ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]? = nil,
+        context: (String) -> JSONValue?
     ) throws -> String {
-        let evaluator = Evaluator(program, limits: limits, strict: strict)
+        let evaluator = Evaluator(program, limits: limits, fields: fields)
         defer { evaluator.release() }
         for (symbol, name) in program.names.enumerated() {
             guard let value = context(name) else { continue }
@@ -157,7 +160,21 @@ final class Evaluator {
         if let value = scope.lookup(symbol) { return value }
         let name = program.names[symbol]
         if let function = FunctionName(rawValue: name) { return .function(function) }
-        return .undefined(Undefined(strict ? "line has no field \"\(name)\"" : "'\(name)' is undefined"))
+        guard let fields else { return .undefined(Undefined("'\(name)' is undefined")) }
+        let known = fields.isEmpty ? "" : "; it has \(Self.list(fields.keys))"
+        return .undefined(Undefined("line has no field \"\(name)\"\(known)"))
+    }
+
+    private static func list(_ names: some Collection<String>) -> String {
+        names.sorted().prefix(20).map { String($0.prefix(64)) }.joined(separator: ", ")
+            + (names.count > 20 ? ", ..." : "")
+    }
+
+    func refuseNull() throws {
+        let nulls = (fields ?? [:]).filter { $0.value == .null }.map(\.key)
+        throw fault(
+            "a null would be written as None (null is: \(nulls.isEmpty ? "part of a field" : Self.list(nulls))). Ask for "
+                + "it ({% if note %}), or say what stands for it ({{ note or 'nothing' }})")
     }
 
     /// Notes a scope that a macro holds from now on, and those around it.

@@ -4,8 +4,8 @@ import Foundations
 ///
 /// The language is that of chat templates (a subset of Jinja2). Other than there, every character outside
 /// tags stays as it is: no white space around tags is dropped unless a tag asks for it with `-`, line ends
-/// are not changed, and a line feed at the end of the template is kept. And a field that is missing is an
-/// error wherever it is used, save by `is defined`, `is undefined` and the filter `default`.
+/// are not changed, and a line feed at the end of the template is kept. A field that is missing or null is false, as
+/// in Jinja; but neither is ever written into the text, as nothing or as `None`: that is an error.
 package struct TextTemplate: Sendable {
     private let program: TemplateProgram
     private let name: String
@@ -33,11 +33,11 @@ package struct TextTemplate: Sendable {
     package var variables: Set<String> { program.freeNames }
 
     /// The template's text for these fields.
-    /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"") or has
-    ///   the wrong type, or if the template runs beyond its limits.
+    /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
+    ///   has the wrong type, or if the template runs beyond its limits.
     package func render(_ fields: [String: JSONValue]) throws -> String {
         do {
-            return try Evaluator.render(program, limits: limits, strict: true) { fields[$0] }
+            return try Evaluator.render(program, limits: limits, fields: fields) { fields[$0] }
         } catch let fault as TemplateFault {
             throw fault.located(path: nil, place: name)
         }

@@ -31,7 +31,7 @@ import Testing
                     source, isChat ? .chat : .exact, limits: TemplateLimits())
                 do {
                     let found = try Evaluator.render(
-                        program, limits: TemplateLimits(), strict: !isChat, context: context)
+                        program, limits: TemplateLimits(), fields: isChat ? nil : [:], context: context)
                     if let wanted {
                         expectSame(found, wanted, "case \(number) \(source.debugDescription)")
                     } else {

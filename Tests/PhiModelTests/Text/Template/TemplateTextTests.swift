@@ -18,7 +18,8 @@ import Testing
     @Test func missingFieldIsNamed() throws {
         let template = try TextTemplate("Line 1\n{{ prompt }}", name: "prompt")
         let error = try #require(modelError { _ = try template.render(["promt": "x"]) })
-        #expect(error == ModelError(.badRequest, "prompt, line 2: line has no field \"prompt\""))
+        #expect(
+            error == ModelError(.badRequest, "prompt, line 2: line has no field \"prompt\"; it has promt"))
         let nested = try TextTemplate("{{ a.b }}", name: "system")
         let second = try #require(modelError { _ = try nested.render(["a": ["c": 1]]) })
         #expect(second == ModelError(.badRequest, "system, line 1: a dict has no attribute 'b'"))
@@ -31,6 +32,21 @@ import Testing
         #expect(try template.render([:]) == "plain")
         #expect(try template.render(["context": "C", "style": "loud"]) == "C\nloud")
         #expect(template.variables == ["context", "style"])
+    }
+
+    /// As in Jinja; but nothing is written for what is not there.
+    @Test func missingAndNullFieldsAreFalse() throws {
+        let template = try TextTemplate(
+            "{% if note %}{{ note }}{% else %}-{% endif %}{{ note or 'none' }}{{ note == 'x' }}",
+            name: "prompt")
+        #expect(try template.render(["a": 1]) == "-noneFalse")
+        #expect(try template.render(["note": nil]) == "-noneFalse")
+        #expect(try template.render(["note": "x"]) == "xxTrue")
+        #expect(try TextTemplate("{{ note is none }}", name: "p").render(["note": nil]) == "True")
+        for source in ["{{ note }}", "a{{ 'b' ~ note }}", "{% for x in nothing %}{% endfor %}"] {
+            let template = try TextTemplate(source, name: "p")
+            #expect(throws: ModelError.self) { try template.render(["note": nil]) }
+        }
     }
 
     /// Nothing outside tags changes, not even line ends.
