@@ -27,6 +27,8 @@ public struct ChatMessage: Sendable, Equatable, Codable {
 public enum Prompt: Sendable, Equatable {
     /// Messages that go through the model's chat template, followed by a generation prompt.
     case messages([ChatMessage])
+    /// The same, and the beginning of the answer, from which the model goes on.
+    case continued([ChatMessage], prefix: String)
     /// Text given to the tokenizer as it is, without a template.
     case text(String)
     /// Token ids, used as they are; needs no tokenizer.

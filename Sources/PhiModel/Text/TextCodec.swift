@@ -19,20 +19,29 @@ package struct TextCodec: Sendable {
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
     ///   clear that it has not; nil for any length.
     /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
-    package func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
+    package func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
         switch prompt {
         case .tokens(let ids): return ids
-        case .text(let text): return try encode(text, addSpecialTokens: true, contextLength)
+        case .text(let text): return try encode(text, addSpecialTokens: true, contextLength, shield)
         case .messages(let messages):
             // The template writes the special tokens itself.
-            return try encode(try text(of: messages), addSpecialTokens: false, contextLength)
+            return try encode(try text(of: messages), addSpecialTokens: false, contextLength, shield)
+        case .continued(let messages, let prefix):
+            return try encode(try text(of: messages) + prefix, addSpecialTokens: false, contextLength, shield)
         }
     }
 
-    private func encode(_ text: String, addSpecialTokens: Bool, _ contextLength: Int?) throws -> [Int32] {
-        guard let contextLength else { return tokenizer.encode(text, addSpecialTokens: addSpecialTokens) }
-        let most = max(0, contextLength - 1)
-        guard let ids = tokenizer.encode(text, addSpecialTokens: addSpecialTokens, atMost: most) else {
+    package func shield(for line: JSONValue) -> TextShield? { tokenizer.controlTokens.shield(for: line) }
+
+    private func encode(
+        _ text: String, addSpecialTokens: Bool, _ contextLength: Int?, _ shield: TextShield?
+    ) throws -> [Int32] {
+        let most = contextLength.map { max(0, $0 - 1) } ?? .max
+        guard
+            let ids = tokenizer.encode(
+                text, addSpecialTokens: addSpecialTokens, shield: shield, atMost: most)
+        else {
+            let contextLength = contextLength ?? .max
             throw ModelError(
                 .promptTooLong,
                 "The prompt has more than \(most) tokens (\(text.utf8.count) bytes of text), but the model's context "

@@ -1,4 +1,5 @@
 import BatchEngine
+import Foundations
 
 /// How text becomes token ids and back. May be called from any thread.
 package protocol TextCoding: Sendable {
@@ -7,7 +8,10 @@ package protocol TextCoding: Sendable {
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
     ///   clear that it has not; nil for any length. (Of a list of ids the length is the caller's to check.)
     /// - Throws: `ModelError` of kind `badRequest` if the prompt can't be expressed, or `promptTooLong`.
-    func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32]
+    /// - Parameter shield: what covers texts of control tokens in the prompt.
+    func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32]
+    /// What keeps texts of control tokens in a line from becoming control; nil if it has none.
+    func shield(for line: JSONValue) -> TextShield?
     func makeTextStream() -> any TextStream
     /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
@@ -16,6 +20,10 @@ package protocol TextCoding: Sendable {
 extension TextCoding {
     /// A prompt of any length.
     package func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }
+
+    package func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
+        try tokens(for: prompt, contextLength: contextLength, shield: nil)
+    }
 }
 
 extension TextCodec: TextCoding {
@@ -26,7 +34,9 @@ extension TextCodec: TextCoding {
 struct NoText: TextCoding {
     let hasTokenizer = false
 
-    func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
+    func shield(for line: JSONValue) -> TextShield? { nil }
+
+    func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
         if case .tokens(let ids) = prompt { return ids }
         throw ModelError(
             .badRequest, "this model folder has no tokenizer.json, so prompts must be lists of token ids")

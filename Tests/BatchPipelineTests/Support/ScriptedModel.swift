@@ -1,5 +1,6 @@
 import BatchEngine
 import Foundation
+import Foundations
 import PhiModel
 
 @testable import BatchPipeline
@@ -55,7 +56,9 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         limits = ModelLimits(contextLength: contextLength, vocabularySize: size, endOfSequence: [0])
     }
 
-    func tokens(for prompt: Prompt, contextLength: Int?) throws -> [Int32] {
+    func shield(for line: JSONValue) -> TextShield? { nil }
+
+    func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
         reading.withLock {
             promptsRead += 1
             reading.broadcast()
@@ -81,6 +84,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
             }
             return try ids(
                 of: .text(messages.map { "<\($0.role)>\($0.content)" }.joined() + "<assistant>"))
+        case .continued(let messages, let prefix):
+            return try ids(of: .messages(messages)) + ids(of: .text(prefix))
         }
     }
 

@@ -17,8 +17,12 @@ final class EncodeScratch: @unchecked Sendable {
     /// It is certain that there are more.
     var isBeyondLimit = false
 
-    func begin(limit: Int) {
+    /// What covers texts of control tokens.
+    private(set) var shield: TextShield?
+
+    func begin(limit: Int, shield: TextShield?) {
         self.limit = limit
+        self.shield = shield
         isBeyondLimit = false
     }
 

@@ -26,6 +26,9 @@ package final class Tokenizer: Sendable {
     private let keepsPieces: [Bool]
     private let pool = ScratchPool()
 
+    /// The texts that are control where a template has written them.
+    package let controlTokens: ControlTokens
+
     /// One more than the highest token id; ids in between may be unused.
     package let vocabularySize: Int
 
@@ -49,6 +52,7 @@ package final class Tokenizer: Sendable {
         suffix = parts.suffix
         decoderSteps = parts.decoder
         addedTokens = Dictionary(uniqueKeysWithValues: parts.addedTokens.map { ($0.id, $0) })
+        controlTokens = ControlTokens(parts.addedTokens)
         addedIDs = Dictionary(
             uniqueKeysWithValues: parts.addedTokens.map { (Array($0.content.utf8), $0.id) })
         vocabularySize = max(
@@ -99,15 +103,17 @@ package final class Tokenizer: Sendable {
 
     /// As `encode(_:addSpecialTokens:specialTokensAsText:)`; nil if there are more than `limit` ids. A text that
     /// is far too long costs little more than a look at its bytes.
+    /// - Parameter shield: what covers texts of control tokens in it.
     package func encode(
-        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, atMost limit: Int
+        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, shield: TextShield? = nil,
+        atMost limit: Int
     ) -> [Int32]? {
         var output = addSpecialTokens ? prefix : []
         var text = text
         let isTooLong = text.withUTF8 { bytes in
-            if bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
+            if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
             return pool.with { scratch in
-                scratch.begin(limit: limit)
+                scratch.begin(limit: limit, shield: shield)
                 for section in plainMatcher.sections(of: bytes, specialAsText: specialTokensAsText) {
                     if let token = section.token {
                         output.append(token)
@@ -149,6 +155,7 @@ package final class Tokenizer: Sendable {
 
     /// Ends early once there are more tokens than `scratch.limit`, or it is certain that there will be.
     private func encodePieces(isStart: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]) {
+        scratch.shield?.uncover(scratch.text)
         let left = scratch.limit - output.count
         if scratch.text.current.count > left,
             reach.value.exceeds(left, normalized: scratch.text.current.all)
