@@ -16,12 +16,12 @@ extension GenerationResult {
                 provenance: provenance.sorted { $0.key < $1.key }.map {
                     .init(name: $0.key, value: $0.value)
                 },
-                timing: Timing(completion, work, end: now)))
+                timing: Timing(completion, work, end: now), kept: work.kept))
     }
 
     init(_ error: LineError, _ work: WorkLabel, job: JobSettings) {
         self = .failure(
-            .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber))
+            .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, kept: work.kept))
     }
 
     /// Notes come from the job itself, or from a store that has looked at them.

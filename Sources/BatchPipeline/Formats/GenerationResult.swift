@@ -21,11 +21,12 @@ package enum GenerationResult: Sendable, Equatable {
         package var provenance: [NamedValue]
         /// The only part that differs between two runs of a job; nil if nobody measured it.
         package var timing: Timing?
+        package var kept: [KeptValue]
 
         package init(
             text: String, finishReason: FinishReason? = nil, promptTokens: Int, completionTokens: Int,
             seed: Int = 0, tokens: [Int32]? = nil, logprobs: [LogprobEntry]? = nil,
-            provenance: [NamedValue] = [], timing: Timing? = nil
+            provenance: [NamedValue] = [], timing: Timing? = nil, kept: [KeptValue] = []
         ) {
             self.text = text
             self.finishReason = finishReason
@@ -36,6 +37,18 @@ package enum GenerationResult: Sendable, Equatable {
             self.logprobs = logprobs
             self.provenance = provenance
             self.timing = timing
+            self.kept = kept
+        }
+    }
+
+    /// A field of the line, carried along.
+    package struct KeptValue: Sendable, Equatable {
+        package var name: String
+        package var json: String
+
+        package init(name: String, json: String) {
+            self.name = name
+            self.json = json
         }
     }
 
@@ -72,11 +85,13 @@ package enum GenerationResult: Sendable, Equatable {
         package var file: String?
         /// From 1, in its file.
         package var line: Int
+        package var kept: [KeptValue]
 
-        package init(_ error: LineError, file: String? = nil, line: Int) {
+        package init(_ error: LineError, file: String? = nil, line: Int, kept: [KeptValue] = []) {
             self.error = error
             self.file = file
             self.line = line
+            self.kept = kept
         }
     }
 

@@ -13,11 +13,21 @@ extension JobSettings {
         var count = 0
         while let line = try reader.next() {
             if line.isUnterminated, try isHalf(line, by: reader) { continue }
+            if errorLines == .skip, carriesError(line, by: reader) { continue }
             count += 1
             if count % 1024 == 0, !goesOn() { return nil }
         }
         return count
     }
+
+    /// Of a line that is too long to keep here, the beginning tells: results of ours have their error in front.
+    private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
+        guard line.bytes.firstRange(of: Self.errorName) != nil else { return false }
+        if line.excessLength != nil { return line.bytes.firstRange(of: Self.errorStart) != nil }
+        return (try? reader.fields(of: line)).flatMap(EarlierStep.error) != nil
+    }
+    private static let errorName = Array("\"error\"".utf8)
+    private static let errorStart = Array("\"error\":{\"code\":".utf8)
 
     /// Whether the input is files alone.
     func canReadTwice() throws -> Bool {

@@ -6,6 +6,8 @@ public struct LineError: Error, Equatable, Sendable {
         case lineTooLong = "line_too_long"
         case badField = "bad_field"
         case duplicateID = "duplicate_id"
+        /// The line carries the error of an earlier step.
+        case earlierError = "earlier_error"
         case missingPrompt = "missing_prompt"
         /// A template of the job or the model's chat template can't be filled from this line.
         case templateError = "template_error"

@@ -35,7 +35,7 @@ package struct NativeResults: SelfRecordingFormat {
                 writeHead(place, to: &writer)
                 timing = ResultCoding.write(result, to: &writer)
                 writer.hex("line_hash", place.key.contentHash)
-                writer.string("run", run.digest)
+                writer.string("run", place.run ?? run.digest)
             }
             seal(writer.bytes, timing: timing, to: &output)
         }

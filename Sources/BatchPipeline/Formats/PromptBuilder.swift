@@ -4,7 +4,9 @@ import PhiModel
 /// Makes a model's prompt of a line, as the job says.
 struct PromptBuilder: Sendable {
     private let system: TextTemplate?
+    private let messages: [(role: String, content: TextTemplate)]
     private let prompt: TextTemplate
+    private let prefix: TextTemplate?
     /// The job itself chose the prompt template.
     private let isPromptChosen: Bool
     private let usesChat: Bool
@@ -19,40 +21,84 @@ struct PromptBuilder: Sendable {
             }
         }
         system = try job.system.map { try template("system", $0) }
+        messages = try job.messages.enumerated().map { index, message in
+            (message.role, try template("messages[\(index)]", message.content))
+        }
         prompt = try template("prompt", job.prompt ?? JobSettings.defaultPrompt)
+        prefix = try job.prefix.map { try template("prefix", $0) }
         isPromptChosen = job.prompt != nil && job.prompt != JobSettings.defaultPrompt
         usesChat = job.chat
     }
 
+    /// The job's messages end with the question, so that the line needs none.
+    private var asksByItself: Bool { !isPromptChosen && messages.last?.role == "user" }
+
     /// The fields that the job's templates use.
-    var fields: Set<String> { prompt.variables.union(system?.variables ?? []) }
+    var fields: Set<String> {
+        let others = [system, prefix].compactMap { $0 } + messages.map(\.content)
+        return others.reduce(asksByItself ? [] : prompt.variables) { $0.union($1.variables) }
+    }
 
     /// - Throws: `LineError` if the line lacks what the job's templates need.
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
-        switch record.content {
-        case .tokens(let ids):
+        if case .tokens(let ids) = record.content, !asksByItself {
             if ids.isEmpty { throw LineError(.missingPrompt, "`prompt` is an empty list.") }
-            return .tokens(ids)
-        case .messages(let messages) where !(isPromptChosen && usesPromptTemplate(record)):
-            if record.fields["prompt"] != nil {
+            guard messages.isEmpty, prefix == nil else {
                 throw LineError(
                     .badField,
-                    "The line has both `prompt` and `messages`; keep one, or choose with the job's prompt template."
-                )
+                    "`prompt` is a list of token ids, which the job's messages or prefix can't be put to.")
             }
-            guard usesChat else {
+            return .tokens(ids)
+        }
+        let beginning = try prefix.map { template throws(LineError) in try fill(template, record) }
+        guard usesChat else {
+            if case .messages = record.content, !(isPromptChosen && usesPromptTemplate(record)) {
+                try refuseBoth(record)
                 throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")
             }
-            return .messages(try withSystem(messages, record))
-        case .messages, .fields:
-            if case .fields = record.content, !isPromptChosen { try checkPrompt(record.fields["prompt"]) }
-            let text = try fill(prompt, record)
-            guard usesChat else {
-                if text.isEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
-                return .text(text)
-            }
-            return .messages(try withSystem([ChatMessage(role: "user", content: text)], record))
+            let text = try question(record)
+            if text.isEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
+            return .text(text + (beginning ?? ""))
         }
+        let conversation = try conversation(record)
+        return beginning.map { .continued(conversation, prefix: $0) } ?? .messages(conversation)
+    }
+
+    /// The system message, the job's messages, and the line's own or its question.
+    private func conversation(_ record: PromptRecord) throws(LineError) -> [ChatMessage] {
+        var own: [ChatMessage]
+        switch record.content {
+        case .messages(let messages) where !(isPromptChosen && usesPromptTemplate(record)):
+            try refuseBoth(record)
+            if asksByItself {
+                throw LineError(
+                    .badField,
+                    "The line has `messages`, but the job's messages end with the question themselves.")
+            }
+            own = messages
+        default:
+            own = asksByItself ? [] : [ChatMessage(role: "user", content: try question(record))]
+        }
+        var examples: [ChatMessage] = []
+        for (role, content) in messages {
+            examples.append(ChatMessage(role: role, content: try fill(content, record)))
+        }
+        own.insert(contentsOf: examples, at: own.first?.role == "system" ? 1 : 0)
+        return try withSystem(own, record)
+    }
+
+    private func refuseBoth(_ record: PromptRecord) throws(LineError) {
+        guard record.fields["prompt"] == nil else {
+            throw LineError(
+                .badField,
+                "The line has both `prompt` and `messages`; keep one, or choose with the job's prompt template."
+            )
+        }
+    }
+
+    private func question(_ record: PromptRecord) throws(LineError) -> String {
+        if case .fields = record.content, !isPromptChosen { try checkPrompt(record.fields["prompt"]) }
+        return try fill(prompt, record)
     }
 
     private func checkPrompt(_ prompt: JSONValue?) throws(LineError) {
@@ -67,12 +113,10 @@ struct PromptBuilder: Sendable {
         }
     }
 
-    /// Fields that are null count as missing, so that no "None" gets into a prompt.
     private func fill(_ template: TextTemplate, _ record: PromptRecord) throws(LineError) -> String {
         guard case .object(let members) = record.fields else { return "" }
         let fields = Dictionary(
-            members.filter { $0.value != .null }.map { ($0.name, $0.value) },
-            uniquingKeysWith: { first, _ in first })
+            members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         do {
             return try template.render(fields)
         } catch {

@@ -61,13 +61,15 @@ package struct PromptRecord: Sendable {
         return value
     }
 
-    init(fields: JSONValue) throws(LineError) {
+    /// - Parameter idField: the field that is the id.
+    init(fields: JSONValue, idField: String? = nil) throws(LineError) {
         self.fields = fields
-        id = try Self.id(of: fields)
+        id = try Self.id(of: fields, idField)
         content = .fields
         let field = LineField(fields)
         maxTokens = try field.int("max_tokens", in: JobSettings.maxTokensRange)
-        seed = try field.int("seed", in: Int.min...Int.max)
+        // A result of ours says with which seed it was made. That asks for nothing.
+        seed = EarlierStep.isResult(fields) ? nil : try field.int("seed", in: Int.min...Int.max)
         topK = try field.int("top_k", in: SamplingParameters.topKRange)
         temperature = try field.number("temperature", in: SamplingParameters.temperatureRange)
         topP = try field.number("top_p", in: SamplingParameters.topPRange)
@@ -87,19 +89,60 @@ package struct PromptRecord: Sendable {
         }
     }
 
-    /// The id of a line, even of one that is wrong otherwise.
-    static func id(of fields: JSONValue) throws(LineError) -> String? {
-        switch fields["id"] {
-        case nil, .null?: return nil
-        case .int(let number)?: return String(number)
-        case .string(let text)?:
-            guard text.utf8.count <= idLimit else {
-                throw LineError(.badField, "`id` is longer than \(idLimit) bytes.")
-            }
-            return text
-        case let other?:
-            throw LineError(.badField, "`id` must be a string or a whole number, but is \(other.kindName).")
+    /// With what covers texts of control tokens in it.
+    func covered(by shield: TextShield) -> PromptRecord {
+        var covered = self
+        covered.fields = shield.covered(fields)
+        if case .messages(let messages) = content {
+            covered.content = .messages(messages.map(shield.covered))
         }
+        return covered
+    }
+
+    /// The id of a line, even of one that is wrong otherwise.
+    /// - Parameter field: where it is; nil is `id`, which a line need not have.
+    static func id(of fields: JSONValue, _ field: String? = nil) throws(LineError) -> String? {
+        let name = field ?? "id"
+        guard let value = fields[name], value != .null else {
+            guard let field else { return nil }
+            throw LineError(.badField, "The line has no `\(field)`, which the job names as the id.")
+        }
+        guard let id = idText(value) else {
+            throw LineError(
+                .badField, "`\(name)` must be a string or a whole number, but is \(value.kindName).")
+        }
+        guard id.utf8.count <= idLimit else {
+            throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
+        }
+        // Of several samples of a line each has its id.
+        if field == nil, EarlierStep.isResult(fields), let sample = fields.int("sample") {
+            return "\(id)#\(sample)"
+        }
+        return id
+    }
+
+    private static func idText(_ value: JSONValue) -> String? {
+        switch value {
+        case .int(let number): String(number)
+        case .string(let text): text
+        default: nil
+        }
+    }
+}
+
+/// A line that is the result of an earlier step.
+enum EarlierStep {
+    static func isResult(_ fields: JSONValue) -> Bool {
+        guard case .string? = fields["line_hash"], case .string? = fields["run"] else { return false }
+        return true
+    }
+
+    /// The error that a line carries, as phibatch writes them; nil if it carries none.
+    static func error(in fields: JSONValue) -> LineError? {
+        guard let error = fields["error"], case .string(let code)? = error["code"],
+            case .string(let message)? = error["message"]
+        else { return nil }
+        return LineError(.earlierError, code == "earlier_error" ? message : "\(code): \(message)")
     }
 }
 

@@ -18,15 +18,15 @@ extension ResultCoding {
         private var provenance: [GenerationResult.NamedValue] = []
         private var timing: GenerationResult.Timing?
         private var failure: GenerationResult.Failure?
+        private var kept: [GenerationResult.KeptValue] = []
 
         init(keeps: Bool) { self.keeps = keeps }
 
-        /// - Parameter name: of the member that the scanner stands at.
-        /// - Returns: false, without a step, if it is none of a result's.
+        /// - Parameter name: of the member that the scanner stands at, one that is not the line's own.
         /// - Throws: `JSONFault` if its value can't be a result's.
         mutating func take(
             _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
-        ) throws -> Bool {
+        ) throws {
             if name.spells("text") {
                 text = try string(&scanner)
             } else if name.spells("finish_reason") {
@@ -50,14 +50,16 @@ extension ResultCoding {
             } else if name.spells("error") {
                 try takeFailure(&scanner)
             } else {
-                return false
+                let name = keeps ? String(decoding: name, as: UTF8.self) : ""
+                let json = try scanner.skippedText()
+                if keeps { kept.append(.init(name: name, json: json)) }
             }
-            return true
         }
 
         /// Nil if the members don't make a result.
         var result: GenerationResult? {
-            if let failure {
+            if var failure {
+                failure.kept = kept
                 return text == nil && usage == nil && seed == nil ? .failure(failure) : nil
             }
             guard let text, hasFinishReason, let usage, let seed else { return nil }
@@ -65,7 +67,7 @@ extension ResultCoding {
                 .init(
                     text: text, finishReason: finishReason, promptTokens: usage.prompt,
                     completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
-                    provenance: provenance, timing: timing))
+                    provenance: provenance, timing: timing, kept: kept))
         }
 
         // MARK: Members

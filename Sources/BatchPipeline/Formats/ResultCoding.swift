@@ -3,10 +3,11 @@ import Foundations
 /// A result as members of a JSON object, the same in the journal and in native outputs. All JSON of results is
 /// written and read here.
 ///
-///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}][,"timing":{…}]
-///     "error":{"code","message"[,"file"],"line"}
+///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]<kept>[,"timing":{…}]
+///     "error":{"code","message"[,"file"],"line"}<kept>
 ///
-/// What differs from run to run is in `timing`, at the end.
+/// Members of any other name are those of the input's line that the job keeps. What differs from run to run is in
+/// `timing`, at the end.
 enum ResultCoding {
     /// - Returns: where in the writer's bytes that stands which is between the braces of `timing`; empty if there is
     ///   none.
@@ -15,10 +16,12 @@ enum ResultCoding {
         switch result {
         case .completion(let completion):
             write(completion, &writer)
+            write(completion.kept, &writer)
             guard let timing = completion.timing else { return 0..<0 }
             return write(timing, &writer)
         case .failure(let failure):
             write(failure, &writer)
+            write(failure.kept, &writer)
             return 0..<0
         }
     }
@@ -46,6 +49,13 @@ enum ResultCoding {
                     writer.string(part.name, part.value)
                 }
             }
+        }
+    }
+
+    private static func write(_ kept: [GenerationResult.KeptValue], _ writer: inout JSONWriter) {
+        for value in kept {
+            writer.key(value.name)
+            writer.raw(value.json)
         }
     }
 

@@ -27,6 +27,8 @@ package struct ResultPlace: Sendable {
     package var key: WorkKey
     /// The line's place among the input's lines that are not blank, from 0.
     package var index: Int
+    /// The digest of the run that made it, if it is another than the output's.
+    package var run: String?
 
     package init(key: WorkKey, index: Int) {
         self.key = key

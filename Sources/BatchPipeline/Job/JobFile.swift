@@ -11,7 +11,12 @@ enum JobFile {
 
     /// - Parameter name: how errors name the file.
     static func apply(_ bytes: [UInt8], name: String, folder: String, to job: inout JobSettings) throws {
-        for (key, value, line) in try entries(bytes, name: name, folder: folder) {
+        let entries = try entries(bytes, name: name, folder: folder)
+        for (key, value, line) in entries {
+            if key == "prompt_file", entries.contains(where: { $0.key == "prompt" }) {
+                throw JobError(
+                    .badJob, at: "\(name):\(line)", "prompt and prompt_file are both given; keep one.")
+            }
             guard let setting = JobKey.named(key) else {
                 throw JobError(
                     .badJob, at: "\(name):\(line)",
@@ -112,7 +117,7 @@ enum JobFile {
 }
 
 extension SettingValue {
-    /// Two levels are all that a setting can have; what lies deeper is not looked at.
+    /// Three levels are all that a setting can have (a list of maps); what lies deeper is not looked at.
     fileprivate init(_ node: Node, folder: String, depth: Int) {
         self.init(content: .mapping([]), folder: folder, line: node.mark?.line)
         switch node {
@@ -125,11 +130,11 @@ extension SettingValue {
                 depth == 0 ? sequence.map { SettingValue($0, folder: folder, depth: 1) } : [])
         case .mapping(let mapping):
             content = .mapping(
-                depth == 0
+                depth <= 1
                     ? mapping.map {
                         (
-                            SettingValue($0.key, folder: folder, depth: 1),
-                            SettingValue($0.value, folder: folder, depth: 1)
+                            SettingValue($0.key, folder: folder, depth: depth + 1),
+                            SettingValue($0.value, folder: folder, depth: depth + 1)
                         )
                     } : [])
         case .alias: break

@@ -30,8 +30,35 @@ extension JobKey {
             "prompt", "TEXT", "prompt: a template over the line's fields (default {{ prompt }})",
             .string(\.prompt), effect: .always(unset: ResultText.list([JobSettings.defaultPrompt]))),
         JobKey(
+            "prompt_file", "FILE", "a file that holds the prompt template, in place of prompt",
+            SettingMember { job, value throws(SettingProblem) in job.prompt = try value.promptFile() }),
+        JobKey(
+            "messages", "ROLE=TEXT",
+            "messages before the line's own, such as examples; templates too. If the last is a user's, it is the "
+                + "question",
+            kind: .list,
+            SettingMember(
+                set: { job, value throws(SettingProblem) in job.messages = try value.messages() },
+                text: { job in
+                    job.messages.isEmpty
+                        ? nil : ResultText.list(job.messages.flatMap { [$0.role, $0.content] })
+                }), effect: .ifSet),
+        JobKey(
+            "prefix", "TEXT",
+            "the beginning of the answer, a template; the model goes on from it, and text holds what follows it",
+            .string(\.prefix), effect: .ifSet),
+        JobKey(
             "chat", "",
             "use the model's chat template (the default), or give the prompt to the model as it is",
             kind: .flag, .flag(\.chat), effect: .always()),
+        JobKey(
+            "control_tokens", "text|parse",
+            "whether texts such as <|end|> in a line's fields stay text (the default), or are special tokens as in "
+                + "Hugging Face's tokenizers",
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    job.controlTokens = try value.word(ControlTokenHandling.self)
+                },
+                text: { $0.controlTokens.rawValue }), effect: .always()),
     ]
 }

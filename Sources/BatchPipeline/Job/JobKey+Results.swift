@@ -10,7 +10,31 @@ extension JobKey {
             "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
             .int(\.logprobs, SamplingParameters.logprobsRange), effect: .always()),
         JobKey(
-            "max_failures", "N|P%", "how many lines may fail, or which share of them (default 0)",
+            "id", "FIELD", "the line's field that is its id (default id)",
+            SettingMember(
+                set: { job, value throws(SettingProblem) in job.idField = try value.string() },
+                text: { $0.idField }), effect: .ifSet),
+        JobKey(
+            "keep", "FIELD",
+            "fields of the line that its result has too: a list of names, or all; NEW=FIELD (in a job file NEW: FIELD) "
+                + "gives another name",
+            kind: .list,
+            SettingMember(
+                set: { job, value throws(SettingProblem) in job.keep = try value.keptFields() },
+                problem: { $0.keep.problem }, text: { $0.keep.text }), effect: .ifSet),
+        JobKey(
+            "error_lines", "skip|pass",
+            "lines that carry the error of an earlier step: passed over and counted (the default), or passed on as "
+                + "they are",
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    job.errorLines = try value.word(ErrorLineHandling.self)
+                },
+                text: { $0.errorLines == .skip ? nil : $0.errorLines.rawValue }), effect: .ifSet),
+        JobKey(
+            "max_failures", "N|P%",
+            "how many lines may fail, or which share of them (default 0); if it is given and certain to be passed, the "
+                + "run ends early",
             SettingMember { job, value throws(SettingProblem) in job.maxFailures = try value.failureLimit() }),
         JobKey(
             "keep_old", "N",

@@ -43,7 +43,7 @@ extension JobKey {
             kind: .list, .stops, effect: .always()),
         JobKey(
             "samples", "N", "results for each line, each with a random stream of its own (default 1)",
-            .int(\.samples, 1...10_000), effect: .always()),
+            .int(\.samples, 1...10_000)),
         JobKey(
             "ignore_eos", "",
             "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",

@@ -14,6 +14,10 @@ package struct JobOption: Sendable {
 extension JobSettings {
     /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
     mutating func apply(_ options: [JobOption]) throws {
+        let names = options.map(\.key.name)
+        if names.contains("prompt"), names.contains("prompt_file") {
+            throw JobError(.usage, "--prompt and --prompt-file are both given; keep one.")
+        }
         for option in options {
             let (key, name) = (option.key, option.key.option)
             let values = option.texts.map {

@@ -69,6 +69,11 @@ extension JobSettings {
                 kind, at: file,
                 "system has no place without a chat template; put it into prompt, or drop chat: false.")
         }
+        if !chat, !messages.isEmpty {
+            throw JobError(
+                kind, at: file,
+                "messages have no place without a chat template; put them into prompt, or drop chat: false.")
+        }
         if output != "-", input.contains(where: { Self.areSame($0, output) }) {
             throw JobError(kind, at: file, "output would overwrite the input \(output).")
         }

@@ -1,6 +1,7 @@
 import BatchEngine
 import Foundation
 import Foundations
+import PhiModel
 
 /// How many lines may fail in a job that still counts as complete.
 public enum FailureLimit: Sendable, Equatable {
@@ -13,6 +14,22 @@ public enum FailureLimit: Sendable, Equatable {
         case .percent(let percent): return Int((Double(total) * percent / 100).rounded(.down))
         }
     }
+}
+
+/// What texts such as `<|end|>` in a line are.
+public enum ControlTokenHandling: String, Sendable, CaseIterable {
+    /// Text. Special tokens come from the chat template and from the job's own templates only.
+    case text
+    /// Special tokens, as in Hugging Face's tokenizers.
+    case parse
+}
+
+/// What becomes of a line that carries the error of an earlier step.
+public enum ErrorLineHandling: String, Sendable, CaseIterable {
+    /// Passed over and counted.
+    case skip
+    /// Its error becomes its result.
+    case pass
 }
 
 /// All that a job says. `JobKey.all` has the range and the default of each member, and `phibatch run --help` shows
@@ -40,6 +57,18 @@ public struct JobSettings: Sendable, Equatable {
     public var prompt: String?
     /// Whether prompts go through the model's chat template.
     public var chat = true
+    /// Messages before the line's own, such as examples; each content is a template over the line's fields. If the
+    /// last one is a user's, it is the question, and the line's own prompt only a field.
+    public var messages: [ChatMessage] = []
+    /// The beginning of the answer, from which the model goes on; a template over the line's fields.
+    public var prefix: String?
+    public var controlTokens = ControlTokenHandling.text
+
+    /// The field that is a line's id; nil is `id`.
+    public var idField: String?
+    /// Fields of the line that its result has too.
+    public var keep = KeptFields.none
+    public var errorLines = ErrorLineHandling.skip
 
     /// The most tokens of a completion, which no line can exceed; nil is 256.
     public var maxTokens: Int?
@@ -77,8 +106,9 @@ public struct JobSettings: Sendable, Equatable {
     /// How the machine is used for it.
     public var engine = EngineSettings()
 
-    /// Lines that may fail in a job that still counts as complete.
-    public var maxFailures = FailureLimit.count(0)
+    /// Lines that may fail in a job that still counts as complete. If it is given and certain to be passed, the run
+    /// ends early; nil is none, found at the end.
+    public var maxFailures: FailureLimit?
     /// How many earlier outputs stay under other names, where results would be lost with them.
     public var keepOld = 3
     /// Seconds between two savings of the completions under way.

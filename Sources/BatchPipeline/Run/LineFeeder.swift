@@ -13,6 +13,10 @@ final class LineFeeder: @unchecked Sendable {
         var positions = 0
         /// Pieces of work that an earlier run has done.
         var done = 0
+        /// Lines passed over, as they carry the error of an earlier step.
+        var passedOver = 0
+        /// Lines in which texts of control tokens are taken as text.
+        var covered = 0
         /// Half lines at the end of the input, or of one of its files.
         var unfinished: [UnfinishedLine] = []
         /// Whether `lines` is all there are.
@@ -82,17 +86,22 @@ final class LineFeeder: @unchecked Sendable {
 
     /// - Returns: false if the run is over.
     private func feed(_ line: inout InputRecord) throws -> Bool {
-        let parsed = try identify(line)
+        guard let parsed = try identify(line) else {
+            lock.withLock { counted.passedOver += 1 }
+            return true
+        }
         // A long line need not be in memory twice.
         line.bytes = []
+        let kept = parsed.fields.map(job.keep.values) ?? []
         let index = count.lines
         lock.withLock { counted.lines += 1 }
         var prepared: Result<PreparedLine, LineError>?
         for sample in 0..<job.samples {
-            let label = WorkLabel(
+            var label = WorkLabel(
                 position: index * job.samples + sample, index: index, sample: sample,
                 key: WorkKey(id: parsed.id, sample: sample, contentHash: parsed.contentHash),
                 file: line.file, lineNumber: line.number)
+            label.kept = kept
             guard let state = try store.claim(label.key, position: label.position) else { return false }
             lock.withLock { counted.positions += 1 }
             // A failed piece is tried again: perhaps what made it fail has been mended.
@@ -122,8 +131,13 @@ final class LineFeeder: @unchecked Sendable {
     // MARK: From bytes to a record
 
     /// An id that has come before belongs to the line that came first.
-    private func identify(_ line: InputRecord) throws -> LineIdentity {
-        var identity = LineIdentity(line, by: reader)
+    /// - Returns: nil for a line that is passed over.
+    private func identify(_ line: InputRecord) throws -> LineIdentity? {
+        var identity = LineIdentity(line, by: reader, idField: job.idField)
+        if let error = identity.carriedError {
+            if job.errorLines == .skip { return nil }
+            identity.record = .failure(error)
+        }
         if try !seen.insert(identity.id) {
             identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
         }
@@ -150,15 +164,23 @@ final class LineFeeder: @unchecked Sendable {
     }
 
     private func prepare(_ record: PromptRecord) throws -> PreparedLine {
-        let content = try builder.prompt(for: record)
+        var content = try builder.prompt(for: record)
         let model = try models.loaded(for: job)
+        let shield = job.controlTokens == .text ? model.text.shield(for: record.fields) : nil
+        if let shield {
+            content = try builder.prompt(for: record.covered(by: shield))
+            if shield.holdsToken { lock.withLock { counted.covered += 1 } }
+        }
         let tokens: [Int32]
         do {
-            tokens = try model.text.tokens(for: content, contextLength: model.engine.limits.contextLength)
+            tokens = try model.text.tokens(
+                for: content, contextLength: model.engine.limits.contextLength, shield: shield)
         } catch let error as ModelError {
             if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
-            if case .messages = content { throw LineError(.templateError, error.message) }
-            throw LineError(.badPrompt, error.message)
+            switch content {
+            case .messages, .continued: throw LineError(.templateError, error.message)
+            case .text, .tokens: throw LineError(.badPrompt, error.message)
+            }
         }
         let limits = model.engine.limits
         guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }

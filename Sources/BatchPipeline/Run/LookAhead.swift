@@ -21,8 +21,9 @@ struct LookAhead {
                 end.isCut = true
                 continue
             }
+            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            if job.errorLines == .skip, identity.carriedError != nil { continue }
             end.lines += 1
-            let identity = LineIdentity(line, by: reader)
             for sample in 0..<job.samples {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
                 guard try store.lookAhead(at: key) else { return }

@@ -10,6 +10,8 @@ struct WorkLabel: Sendable {
     var key: WorkKey
     var file: String
     var lineNumber: Int
+    /// Fields of the line that go into the result.
+    var kept: [GenerationResult.KeptValue] = []
     var seed = 0
     var readyAt = ContinuousClock.now
 }

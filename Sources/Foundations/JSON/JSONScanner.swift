@@ -126,6 +126,15 @@ package struct JSONScanner {
     }
 
     /// Steps over one value of any kind.
+    /// - Returns: its JSON, as it is written.
+    package mutating func skippedText() throws(JSONFault) -> String {
+        skipSpace()
+        let start = position
+        try skip()
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// Steps over one value of any kind.
     package mutating func skip() throws(JSONFault) {
         switch try peek() {
         case .object:

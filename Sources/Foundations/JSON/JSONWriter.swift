@@ -62,6 +62,31 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// Any value, without white space.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .int(let value): int(value)
+        case .double(let value): number(value)
+        case .string(let text): string(text)
+        case .array(let values): array { writer in for value in values { writer.value(value) } }
+        case .object(let members):
+            object { writer in
+                for member in members {
+                    writer.key(member.name)
+                    writer.value(member.value)
+                }
+            }
+        }
+    }
+
+    package static func text(of value: JSONValue) -> String {
+        var writer = JSONWriter()
+        writer.value(value)
+        return writer.text
+    }
+
     package mutating func string(_ value: String) {
         comma()
         JSONBytes.append(value, to: &bytes)

@@ -174,4 +174,95 @@ import Testing
             ($0 as? LineError)?.message.contains("values") == true
         }
     }
+
+    // MARK: Settings that make prompts
+
+    @Test func jobMessagesStandBeforeTheLinesOwn() throws {
+        let shots: (inout JobSettings) -> Void = {
+            $0.system = "Be brief."
+            $0.messages = [
+                ChatMessage(role: "user", content: "1+1 in {{ unit }}?"),
+                ChatMessage(role: "assistant", content: "2 {{ unit }}"),
+            ]
+        }
+        let expected = [
+            ChatMessage(role: "system", content: "Be brief."),
+            ChatMessage(role: "user", content: "1+1 in m?"),
+            ChatMessage(role: "assistant", content: "2 m"),
+        ]
+        let user = ChatMessage(role: "user", content: "hi")
+        #expect(try prompt(#"{"prompt":"hi","unit":"m"}"#, shots) == .messages(expected + [user]))
+        let own = #"{"messages":[{"role":"system","content":"x"},{"role":"user","content":"hi"}],"unit":"m"}"#
+        #expect(try prompt(own, shots) == .messages(expected + [user]))
+        // The job asks by itself.
+        let whole: (inout JobSettings) -> Void = {
+            $0.messages = [ChatMessage(role: "user", content: "Say {{ word }}")]
+        }
+        #expect(
+            try prompt(#"{"word":"yes"}"#, whole)
+                == .messages([ChatMessage(role: "user", content: "Say yes")]))
+        #expect(throws: LineError.self) {
+            try prompt(#"{"messages":[{"role":"user","content":"a"}],"word":1}"#, whole)
+        }
+    }
+
+    @Test func aPrefixIsPutToThePrompt() throws {
+        let user = ChatMessage(role: "user", content: "hi")
+        let prefix: (inout JobSettings) -> Void = { $0.prefix = "{\"{{ key }}\":" }
+        #expect(
+            try prompt(#"{"prompt":"hi","key":"a"}"#, prefix) == .continued([user], prefix: #"{"a":"#))
+        #expect(
+            try prompt(#"{"prompt":"hi","key":"a"}"#) {
+                prefix(&$0)
+                $0.chat = false
+            } == .text(#"hi{"a":"#))
+        #expect(throws: LineError.self) { try prompt(#"{"prompt":[1,2],"key":"a"}"#, prefix) }
+    }
+
+    // MARK: Results of an earlier step
+
+    @Test func aResultsOwnMembersAskForNothing() throws {
+        let line =
+            #"{"id":"a","index":3,"sample":1,"text":"T","finish_reason":"stop","usage":{"prompt_tokens":1},"seed":99,"line_hash":"0","run":"r","sum":"0"}"#
+        let record = try PromptRecord.parse(Array(line.utf8))
+        #expect(record.id == "a#1" && record.seed == nil)
+        #expect(try prompt(line) { $0.prompt = "Judge: {{ text }}" } == .user("Judge: T"))
+    }
+
+    @Test func anotherFieldMayBeTheID() throws {
+        let fields = try JSONValue(parsing: Array(#"{"id":1,"sku":"x-7"}"#.utf8), limits: .line)
+        #expect(try PromptRecord(fields: fields, idField: "sku").id == "x-7")
+        #expect(throws: LineError.self) { try PromptRecord(fields: ["id": 1], idField: "sku") }
+        #expect(throws: LineError.self) { try PromptRecord(fields: ["sku": []], idField: "sku") }
+    }
+
+    @Test func errorsOfAnEarlierStepAreSeen() {
+        #expect(
+            EarlierStep.error(in: ["error": ["code": "bad_field", "message": "m"]])?.message == "bad_field: m"
+        )
+        #expect(EarlierStep.error(in: ["error": nil]) == nil)
+        #expect(EarlierStep.error(in: ["error": "x"]) == nil)
+    }
+
+    @Test func keptFieldsArePicked() throws {
+        let line: JSONValue = ["id": 1, "topic": "a", "n": [1, 2.5], "text": "old", "nothing": nil]
+        func kept(_ fields: KeptFields) -> [String] {
+            fields.values(of: line).map { "\($0.name)=\($0.json)" }
+        }
+        #expect(kept(.none).isEmpty)
+        #expect(kept(.all) == ["topic=\"a\"", "n=[1,2.5]", "nothing=null"])
+        #expect(
+            kept(.fields([.init("n"), .init("missing"), .init("text", as: "draft")])) == [
+                "n=[1,2.5]", "draft=\"old\"",
+            ])
+        func job(_ keep: String) throws -> KeptFields {
+            try JobSettings.parse("model: m\ninput: i\noutput: o\nkeep: \(keep)").keep
+        }
+        #expect(try job("all") == .all)
+        #expect(try job("[a, b]") == .fields([.init("a"), .init("b")]))
+        #expect(try job("{draft: text}") == .fields([.init("text", as: "draft")]))
+        for wrong in ["text", "[a, a]", "[usage]", "[1]"] {
+            #expect(throws: JobError.self) { try job(wrong) }
+        }
+    }
 }

@@ -93,7 +93,7 @@ import Testing
         let wrong = [
             "", #""text":"a""#, Self.plainText.replacing("\"length\"", with: "\"other\""),
             Self.plainText.replacing(":1", with: ":-1"), Self.plainText.replacing(":1", with: ":99999999999"),
-            Self.plainText + #","other":1"#, Self.plainText + "," + Self.failureText,
+            Self.plainText + "," + Self.failureText,
             Self.failureText.replacing("prompt_too_long", with: "no_such_code"),
             Self.failureText.replacing(#","line":4"#, with: ""),
             Self.wholeText.replacing("-9999", with: "-1e99"), Self.wholeText.replacing("[195", with: "[256"),

@@ -1,0 +1,90 @@
+import Foundations
+
+/// Fields of a line that are carried into its result.
+public enum KeptFields: Sendable, Equatable {
+    case none
+    /// All that have no name of a result's own.
+    case all
+    case fields([Field])
+
+    public struct Field: Sendable, Equatable {
+        /// In the line.
+        public var name: String
+        /// In the result.
+        public var resultName: String
+
+        public init(_ name: String, as resultName: String? = nil) {
+            self.name = name
+            self.resultName = resultName ?? name
+        }
+    }
+
+    /// What every result may have.
+    static let resultNames: Set = [
+        "id", "index", "sample", "text", "finish_reason", "usage", "seed", "tokens", "logprobs", "provenance",
+        "timing", "error", "line_hash", "run", "sum",
+    ]
+
+    /// What is wrong with it; nil if nothing is.
+    var problem: String? {
+        guard case .fields(let fields) = self else { return nil }
+        var seen: Set<String> = []
+        for field in fields {
+            let name = field.resultName.prefix(64)
+            if Self.resultNames.contains(field.resultName) {
+                return "must not use \(name), which a result has of its own; another name is given as "
+                    + "NEW: \(field.name.prefix(64)) (--keep NEW=\(field.name.prefix(64)))"
+            }
+            if !seen.insert(field.resultName).inserted { return "must name \(name) only once" }
+        }
+        return nil
+    }
+
+    /// Distinct for distinct values; nil for none.
+    var text: String? {
+        switch self {
+        case .none: nil
+        case .all: "all"
+        case .fields(let fields): ResultText.list(fields.flatMap { [$0.resultName, $0.name] })
+        }
+    }
+
+    /// What a result of this line has of them, in order. A field that the line lacks is left out.
+    func values(of line: JSONValue) -> [GenerationResult.KeptValue] {
+        guard case .object(let members) = line else { return [] }
+        switch self {
+        case .none: return []
+        case .all:
+            return members.filter { !Self.resultNames.contains($0.name) }
+                .map { .init(name: $0.name, json: JSONWriter.text(of: $0.value)) }
+        case .fields(let fields):
+            return fields.compactMap { field in
+                members[field.name].map { .init(name: field.resultName, json: JSONWriter.text(of: $0)) }
+            }
+        }
+    }
+}
+
+extension SettingValue {
+    /// `all`, or names, or a map of new names to names.
+    func keptFields() throws(SettingProblem) -> KeptFields {
+        if case .mapping(let pairs) = content {
+            var fields: [KeptFields.Field] = []
+            for (new, name) in pairs { fields.append(.init(try name.string(), as: try new.string())) }
+            return try checked(.fields(fields))
+        }
+        let names = try strings()
+        if names == ["all"] { return .all }
+        return try checked(
+            .fields(
+                names.map { name in
+                    let parts = name.split(separator: "=", maxSplits: 1).map(String.init)
+                    return isOption && parts.count == 2 ? .init(parts[1], as: parts[0]) : .init(name)
+                }))
+    }
+
+    private func checked(_ fields: KeptFields) throws(SettingProblem) -> KeptFields {
+        if let problem = fields.problem { throw SettingProblem(problem, line: line) }
+        return fields
+    }
+}
