@@ -26,6 +26,8 @@ final class JobRun: RequestSource {
     private let feeder: LineFeeder
     private let total = InputTotal()
     private var hasStarted = false
+    /// More lines have failed than may.
+    private var endsEarly = false
     /// Taken from the queue, but not to be started yet.
     private var first: Request?
     private var text: (any TextCoding)?
@@ -65,14 +67,14 @@ final class JobRun: RequestSource {
 
     // MARK: Requests
 
-    var isCancelled: Bool { stopFlag.isSet }
+    var isCancelled: Bool { stopFlag.isSet || endsEarly }
 
     func next(patience: Double) throws -> SourceAnswer {
         if !hasStarted {
             hasStarted = true
             try feeder.start()
         }
-        while !stopFlag.isSet {
+        while !isCancelled {
             if let request = first {
                 // Results that can't be put out yet are held in memory; so none may run too far ahead.
                 guard request.work.position < store.use({ $0.positionLimit }) else { return .wait }
@@ -137,10 +139,24 @@ final class JobRun: RequestSource {
         open[label.index] = left > 0 ? left : nil
     }
 
+    /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
+    /// end, so that all that is wrong shows at once.)
+    private var failsForCertain: Bool {
+        guard let limit = job.maxFailures else { return false }
+        switch limit {
+        case .count(let count): return statistics.failed > count
+        case .percent:
+            let count = feeder.count
+            guard let lines = count.isWhole ? count.lines : total.lines else { return false }
+            return statistics.failed > limit.allowed(of: lines)
+        }
+    }
+
     /// - Parameter counts: whether it is one more failed line; by default at a line's first sample, as what is
     ///   wrong with a line is so with all of them.
     private func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil) throws {
-        if counts ?? (label.sample == 0) {
+        // The step that failed with it has counted it.
+        if error.code != .earlierError, counts ?? (label.sample == 0) {
             statistics.failed += 1
             if failures.count < Self.failuresReported {
                 failures.append(
@@ -148,6 +164,8 @@ final class JobRun: RequestSource {
             }
         }
         statistics.failedResults += 1
+        endsEarly = endsEarly || failsForCertain
+        if error.code == .earlierError { statistics.passedOn += 1 }
         let result = GenerationResult(error, label, job: job)
         try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
@@ -159,7 +177,7 @@ final class JobRun: RequestSource {
         guard stopFlag.beginEnd() else { return abandoned([], error: nil) }
         end([]) {
             let count = feeder.count
-            let allowed = job.maxFailures.allowed(of: count.lines)
+            let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
             guard statistics.failed <= allowed else {
                 try store.close { try $0.suspend() }
                 return outcome(.tooManyFailures(allowed: allowed))
@@ -174,7 +192,11 @@ final class JobRun: RequestSource {
             if let error { throw error }
             try save(live)
             try store.close { try $0.suspend() }
-            return outcome(.interrupted)
+            guard endsEarly, !stopFlag.isSet, let limit = job.maxFailures else {
+                return outcome(.interrupted)
+            }
+            let lines = total.lines ?? feeder.count.lines
+            return outcome(.tooManyFailures(allowed: limit.allowed(of: lines)), endedEarly: true)
         }
     }
 
@@ -194,9 +216,9 @@ final class JobRun: RequestSource {
         }
     }
 
-    private func outcome(_ status: RunOutcome.Status) -> RunOutcome {
+    private func outcome(_ status: RunOutcome.Status, endedEarly: Bool = false) -> RunOutcome {
         RunOutcome(
-            status: status, statistics: currentStatistics, failures: failures,
+            status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
             unfinished: feeder.count.unfinished)
     }
 
@@ -241,6 +263,8 @@ final class JobRun: RequestSource {
         let count = feeder.count
         statistics.lines = count.lines
         statistics.skipped = count.done
+        statistics.passedOver = count.passedOver
+        statistics.covered = count.covered
         statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.samples }
         statistics.seconds = (.now - started).seconds
         return statistics

@@ -15,6 +15,12 @@ public struct RunStatistics: Sendable, Equatable {
     public var total: Int?
     /// Results that an earlier run had made.
     public var skipped = 0
+    /// Lines passed over, as they carry the error of an earlier step.
+    public var passedOver = 0
+    /// Results that are such an error.
+    public var passedOn = 0
+    /// Lines in which texts of control tokens, such as `<|end|>`, were taken as text.
+    public var covered = 0
     /// Completions taken up in the middle.
     public var resumed = 0
     /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
@@ -69,13 +75,15 @@ public struct RunOutcome: Sendable {
     public enum Status: Sendable, Equatable {
         /// All is done and the output in place.
         case complete
-        /// Every line was tried, but more failed than `max_failures` allows.
+        /// More lines failed than `max_failures` allows. Every line was tried, unless the run ended early.
         case tooManyFailures(allowed: Int)
         /// The stop flag was set in time; the next run goes on from here.
         case interrupted
     }
 
     public var status: Status
+    /// The failures that `max_failures` allows were passed before the end of the input.
+    public var endedEarly = false
     public var statistics: RunStatistics
     /// The first few lines that failed.
     public var failures: [FailedLine]

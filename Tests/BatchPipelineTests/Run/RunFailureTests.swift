@@ -91,21 +91,38 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(10) + "oops\n" + "{\"id\":\"x\"}\n", to: "in.jsonl")
         let store = MemoryStore()
-        let job = ScriptedRun.job(path) { $0.maxFailures = .count(1) }
+        let job = ScriptedRun.job(path)
         let (outcome, _) = try ScriptedRun.run(job, ScriptedModel(), store)
-        #expect(outcome.status == .tooManyFailures(allowed: 1))
+        #expect(outcome.status == .tooManyFailures(allowed: 0) && !outcome.endedEarly)
         #expect(store.output == nil && store.suspensions == 1)
         #expect(outcome.failures.map(\.line) == [11, 12] && outcome.failures.map(\.id) == ["11", "x"])
         // The same again: only the failed lines are tried.
         let (again, _) = try ScriptedRun.run(job, ScriptedModel(), store)
-        #expect(again.status == .tooManyFailures(allowed: 1))
+        #expect(again.status == .tooManyFailures(allowed: 0))
         #expect(again.statistics.done == 0 && again.statistics.failed == 2 && again.statistics.skipped == 10)
         // Mended: only the mended line is done.
         _ = try folder.write(
             ScriptedRun.prompts(10) + "oops\n" + "{\"id\":\"x\",\"prompt\":\"now\"}\n", to: "in.jsonl")
-        let (mended, lines) = try ScriptedRun.run(job, ScriptedModel(), store)
+        let allowing = ScriptedRun.job(path) { $0.maxFailures = .count(1) }
+        let (mended, lines) = try ScriptedRun.run(allowing, ScriptedModel(), store)
         #expect(mended.status == .complete && mended.statistics.done == 1 && mended.statistics.skipped == 10)
         #expect(lines.count == 12)
+    }
+
+    /// A limit that is given, and passed for certain, ends the run; mended and run again, it goes on.
+    @Test(arguments: [FailureLimit.count(2), .percent(1)])
+    func aLimitThatIsPassedEndsTheRun(limit: FailureLimit) throws {
+        let folder = try TemporaryFolder()
+        let bad = String(repeating: "oops\n", count: 5)
+        let path = try folder.write(bad + ScriptedRun.prompts(200), to: "in.jsonl")
+        let store = MemoryStore()
+        let job = ScriptedRun.job(path) { $0.maxFailures = limit }
+        let (outcome, _) = try ScriptedRun.run(job, ScriptedModel(), store)
+        #expect(outcome.status == .tooManyFailures(allowed: 2))
+        #expect(outcome.statistics.failed >= 3 && store.output == nil)
+        let patient = ScriptedRun.job(path) { $0.maxFailures = .count(5) }
+        let (rest, lines) = try ScriptedRun.run(patient, ScriptedModel(), store)
+        #expect(rest.status == .complete && lines.count == 205)
     }
 
     @Test func aPercentageOfFailuresMayPass() throws {
