@@ -17,10 +17,10 @@ final class EarlierOutput {
     /// Reads what is there into an index.
     /// - Parameters:
     ///   - record: the output's record, where its format needs one.
-    ///   - onOtherRun: called with the digest of another run, whose results are passed over.
+    ///   - accepts: whether results of a run count, by its digest.
     init(
         _ output: File, record: File?, format: any ResultFormat, run: ResultRun, index: ResultIndex,
-        onOtherRun: (String) throws -> Void
+        accepts: (String) throws -> Bool
     ) throws {
         self.format = format
         self.run = run
@@ -28,7 +28,7 @@ final class EarlierOutput {
             kind = .selfRecording(format)
             source = output
             outcome = try OutputReader(file: output, format: format).results(
-                into: index, run: run.digest, samples: run.samples, onOtherRun: onOtherRun)
+                into: index, samples: run.samples, accepts: accepts)
         } else if let record {
             let recorded = RecordedOutput(record: record, output: output)
             kind = .recorded(recorded)
@@ -39,10 +39,9 @@ final class EarlierOutput {
             var start: [UInt8] = []
             var encoder = format.makeEncoder(for: run)
             encoder.begin(&start)
-            if header.run.utf8.elementsEqual(run.digest.utf8) {
+            if try accepts(header.run) {
                 outcome = try recorded.results(into: index, start: start)
             } else {
-                try onOtherRun(header.run)
                 outcome = OutputOutcome(lines: 1, foreign: 1, isInOrder: false)
             }
         } else {

@@ -1,3 +1,5 @@
+import Foundations
+
 /// What can be told of a job from the files beside its output, without disturbing a run.
 package struct JobStatus: Sendable, Equatable {
     package enum State: String, Sendable {
@@ -67,14 +69,14 @@ package struct JobStatus: Sendable, Equatable {
         if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
             hasJournal = true
             let reader = JournalReader(file: journal)
-            var run: String?
+            var accepted: Set<String>?
             if case .valid(let header) = try reader.header() {
-                run = header.fingerprint.digest
+                accepted = header.accepted
                 if header.usesOutput {
-                    try status.readOutput(paths, format, run: run, into: index, in: system)
+                    try status.readOutput(paths, format, accepted, into: index, in: system)
                 }
             }
-            let outcome = try reader.records(into: index, run: run, onOtherRun: { _ in })
+            let outcome = try reader.records(into: index) { accepted?.contains($0) ?? true }
             status.completionTokens += outcome.completionTokens
             status.damagedLines += outcome.damaged
             if let file = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system),
@@ -85,7 +87,7 @@ package struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            try status.readOutput(paths, format, run: nil, into: index, in: system)
+            try status.readOutput(paths, format, nil, into: index, in: system)
         }
         status.done = index.count
         status.failed = try (0..<index.count).count { try index[$0].isFailed }
@@ -95,8 +97,29 @@ package struct JobStatus: Sendable, Equatable {
         return status
     }
 
+    /// Whether a path is an output rather than a job file: there are a run's files beside it, or it begins with a
+    /// result.
+    package static func isOutput(_ path: String) throws -> Bool {
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: path, in: system)
+        for (beside, use) in [(paths.journal, RunFile.Use.journal), (paths.settings, .settings)]
+        where (try? RunFile.open(beside, use, .readOwn, in: system)) != nil {
+            return true
+        }
+        guard Files.kind(of: path) == .regular, let file = try File.openIfPresent(path, .read, in: system)
+        else {
+            return false
+        }
+        var isResult = false
+        try LineScanner(file: file).forEachLine { line in
+            isResult = line.isWhole && NativeLine(line.bytes) != nil
+            return false
+        }
+        return isResult
+    }
+
     private mutating func readOutput(
-        _ paths: OutputPaths, _ format: any ResultFormat, run: String?, into index: ResultIndex,
+        _ paths: OutputPaths, _ format: any ResultFormat, _ accepted: Set<String>?, into index: ResultIndex,
         in system: any FileSystem
     ) throws {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
@@ -105,10 +128,11 @@ package struct JobStatus: Sendable, Equatable {
         let outcome: OutputOutcome
         if let format = format as? any SelfRecordingFormat {
             outcome = try OutputReader(file: file, format: format).results(
-                into: index, run: run, samples: 1, onOtherRun: { _ in })
+                into: index, samples: 1
+            ) { accepted?.contains($0) ?? true }
         } else if let record = try OutputRecord.find(for: file, at: paths, in: system).record,
             case .valid(let header) = try OutputRecord.header(of: record),
-            run.map({ $0.utf8.elementsEqual(header.run.utf8) }) ?? true
+            accepted?.contains(header.run) ?? true
         {
             outcome = try RecordedOutput(record: record, output: file).results(into: index, start: [])
         } else {

@@ -7,6 +7,11 @@ struct JournalHeader {
     /// Whether results in an output that was there before count (an edited input), or the run began again
     /// beside it (`--restart`).
     var usesOutput: Bool
+    /// Runs under other settings, whose results count too.
+    var kept: [KeptRun] = []
+
+    /// The digests of all runs whose results count. (Digests are ASCII, or nobody's.)
+    var accepted: Set<String> { Set([fingerprint.digest] + kept.map(\.digest)) }
 
     enum Reading {
         case valid(JournalHeader)
@@ -22,17 +27,12 @@ struct JournalHeader {
             let content = try? JSONValue(parsing: line, limits: .file),
             let version = content.int("phibatch_journal"),
             case .bool(let usesOutput)? = content["uses_output"],
-            case .array(let elements)? = content["fingerprint"]
+            let fingerprint = content["fingerprint"].flatMap(RunFingerprint.init)
         else { return .damaged }
         guard version == Self.version else { return .otherVersion(version) }
-        var parts: [(String, String)] = []
-        for element in elements {
-            guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
-                case .string(let value) = pair[1]
-            else { return .damaged }
-            parts.append((name, value))
-        }
-        return .valid(JournalHeader(fingerprint: RunFingerprint(parts), usesOutput: usesOutput))
+        return .valid(
+            JournalHeader(
+                fingerprint: fingerprint, usesOutput: usesOutput, kept: KeptRun.list(in: content)))
     }
 
     /// The sealed line with its line feed.
@@ -40,14 +40,8 @@ struct JournalHeader {
         SealedLine.make { writer in
             writer.int("phibatch_journal", Self.version)
             writer.bool("uses_output", usesOutput)
-            writer.array("fingerprint") { writer in
-                for part in fingerprint.parts {
-                    writer.array { writer in
-                        writer.string(part.name)
-                        writer.string(part.value)
-                    }
-                }
-            }
+            fingerprint.write(to: &writer)
+            KeptRun.write(kept, to: &writer)
         } + [0x0a]
     }
 }

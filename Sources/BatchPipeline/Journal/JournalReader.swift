@@ -38,10 +38,9 @@ struct JournalReader {
     }
 
     /// - Parameters:
-    ///   - run: the digest that records must have; nil takes all.
-    ///   - onOtherRun: called with the digest of a record of another run, which is then passed over.
+    ///   - accepts: whether results of a run count, by its digest. Others are passed over, and count as damage.
     func records(
-        into index: ResultIndex, run: String?, onOtherRun: (String) throws -> Void
+        into index: ResultIndex, accepts: (String) throws -> Bool
     ) throws -> Outcome {
         var outcome = Outcome()
         outcome.fileSize = try file.info().size
@@ -76,8 +75,7 @@ struct JournalReader {
                     outcome.addDamage(at: (offset - 1..<offset + bytes.count + 1).clamped(to: whole))
                     continue
                 }
-                guard run.map({ $0.utf8.elementsEqual(record.run.utf8) }) ?? true else {
-                    try onOtherRun(record.run)
+                guard try accepts(record.run) else {
                     outcome.damaged += 1
                     continue
                 }

@@ -50,7 +50,7 @@ struct JournalRecord {
             } else if name.spells("run") {
                 run = try scanner.string()
             } else if try !keyReader.take(name, from: &scanner) {
-                return try reader.take(name, from: &scanner)
+                try reader.take(name, from: &scanner)
             }
             return true
         }

@@ -44,7 +44,7 @@ extension JournalStore {
                     guard SealedLine.isValid(line), let record = JournalRecord(line, keeps: true),
                         record.key.contentHash == entry.contentHash
                     else { throw StoreError.changedUnderneath(paths.journal) }
-                    try writer.append(record.result, record.key)
+                    try writer.append(record.result, record.key, run: record.run)
                 }
             }
         }

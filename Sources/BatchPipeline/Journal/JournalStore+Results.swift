@@ -96,6 +96,7 @@ extension JournalStore: ResultStore {
                 try writeOutput()
                 didReplaceOutput = true
             }
+            if try system.exists(paths.output) { try putSettings() }
             try removeJournal()
         }
     }

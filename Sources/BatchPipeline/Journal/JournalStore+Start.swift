@@ -3,22 +3,35 @@ import Foundations
 /// Finding out what an earlier run left.
 extension JournalStore {
     func load() throws {
+        settings = try OutputSettings.read(at: paths, in: system)
         if options.restart { try setAside() }
-        let found = try foundJournal()
-        var header: JournalHeader.Reading?
-        if let found {
-            header = try JournalReader(file: found).header()
-            if header == nil {
-                try found.remove()
-                notes.append("\(paths.journal): holds no result; begun again.")
-            } else {
-                try place.tighten(found)
+        var found = try foundJournal()
+        var header = try found.flatMap { try JournalReader(file: $0).header() }
+        if let file = found, header == nil {
+            try file.remove()
+            found = nil
+            notes.append("\(paths.journal): holds no result; begun again.")
+        }
+        if let change = try change(from: header) {
+            switch options.ifChanged {
+            case _ where try change.isOfJournal && holdsNoResult(found):
+                try found?.remove()
+                try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)?.remove()
+                (found, header) = (nil, nil)
+                notes.append("the earlier run had no result yet; the new settings are taken.")
+            case .refuse: throw refusal(of: change)
+            case .restart:
+                // Its lock goes with it.
+                (found, header) = (nil, nil)
+                options.restart = true
+                try setAside()
+            case .keep: notes.append(keeping(change))
             }
         }
         switch header {
         case .valid(let header):
-            try refuse(header.fingerprint)
             usesOutput = header.usesOutput
+            journal.header.kept = header.kept
         case .otherVersion(let version):
             throw StoreError(
                 .mismatch, path: paths.journal,
@@ -29,17 +42,27 @@ extension JournalStore {
                 "\(paths.journal): its first line is damaged; the results name their run themselves.")
         case nil: break
         }
+        if let found, header != nil { try place.tighten(found) }
         if options.restart, try system.exists(paths.output) {
             usesOutput = false
             // At once: else a kill before the first result would forget the restart.
             try journal.begin()
+        }
+        // What a finished output has of other runs counts as before.
+        if header == nil, let settings, settings.fingerprint == fingerprint {
+            journal.header.kept = settings.kept
         }
         if case .damaged = header {
             try loadOutput(refusesOthers: false)
         } else {
             try loadOutput(refusesOthers: true)
         }
-        if let found, header != nil { try loadRecords(found) }
+        if let found, case .valid(let header) = header, header.fingerprint.digest != fingerprint.digest {
+            keep(header.fingerprint.digest, header.fingerprint)
+            try loadRecords(try journal.rewrite(found))
+        } else if let found, header != nil {
+            try loadRecords(found)
+        }
         try loadInFlight()
         try claims.begin()
     }
@@ -54,35 +77,9 @@ extension JournalStore {
         return found
     }
 
-    private var beginAgain: String {
+    var beginAgain: String {
         "use --restart to begin again (the earlier output and journal are kept as \(keptOutputs.name(1)), "
             + "\(keptJournals.name(1)) or the next number)."
-    }
-
-    private func refuse(_ old: RunFingerprint) throws {
-        let changes = fingerprint.changes(from: old)
-        // The same parts in another order are no difference to results, but the digest differs.
-        guard !changes.isEmpty || old.digest != fingerprint.digest else { return }
-        if old.isOfEarlierVersion {
-            throw StoreError(
-                .mismatch, path: paths.journal,
-                "was begun by an earlier version of phibatch, which knew a model by a sample of its bytes, so that "
-                    + "nobody can say whether this is the same one. Finish it with that version, or \(beginAgain)"
-            )
-        }
-        let list = changes.isEmpty ? ["the order of the settings"] : changes
-        throw StoreError(
-            .mismatch, path: paths.journal,
-            "was begun with another model or other settings:\n"
-                + list.map { "  \($0)\n" }.joined()
-                + "Run it as it was begun, or \(beginAgain)")
-    }
-
-    private func refuse(digest: String, at path: String) throws -> Never {
-        throw StoreError(
-            .mismatch, path: path,
-            "was made by a run that differs in: \(fingerprint.changedGroups(fromDigest: digest)) "
-                + "(run \(digest), this one is \(fingerprint.digest)). Name another output, or \(beginAgain)")
     }
 
     private func setAside() throws {
@@ -105,9 +102,7 @@ extension JournalStore {
         }
         let output = try EarlierOutput(
             file, record: record, format: options.format, run: run, index: claims.index
-        ) { digest in
-            if refusesOthers { try refuse(digest: digest, at: paths.output) }
-        }
+        ) { try accepts($0, at: paths.output, refusesOthers: refusesOthers) }
         let outcome = output.outcome
         if refusesOthers, outcome.lines > 0, outcome.foreign == outcome.lines {
             let what: Message =
@@ -138,9 +133,8 @@ extension JournalStore {
     }
 
     private func loadRecords(_ found: File) throws {
-        let outcome = try JournalReader(file: found).records(into: claims.index, run: fingerprint.digest) {
-            digest in
-            try refuse(digest: digest, at: paths.journal)
+        let outcome = try JournalReader(file: found).records(into: claims.index) {
+            try accepts($0, at: paths.journal)
         }
         if outcome.isTorn {
             try found.truncate(to: outcome.end)

@@ -17,7 +17,7 @@ package final class JournalStore {
     package internal(set) var warnings: [String] = []
 
     // Not private for the sake of the steps of a run, which have files of their own.
-    let options: StoreOptions
+    var options: StoreOptions
     let place: OutputPlace
     var paths: OutputPaths { place.paths }
     var system: any FileSystem { place.system }
@@ -30,6 +30,8 @@ package final class JournalStore {
     let claims: ClaimTable
     var hasKeptOutput = false
     var inputEnd: InputEnd?
+    /// What lies beside a finished output.
+    var settings: OutputSettings?
     private(set) var failure: StoreError?
 
     /// Whether the results of an output that was there before count; false once a run begins again beside it.
@@ -42,11 +44,12 @@ package final class JournalStore {
     ///
     /// - Parameters:
     ///   - output: the path of the output file, as the user gave it. Its folder must exist.
-    ///   - fingerprint: everything that all results depend on; must include `samples`.
+    ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
     ///   - samples: how many results each line has; `index` is the position divided by this.
     ///   - format: how the output looks.
     ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
     ///     in place until the new one is complete, and is then kept too.
+    ///   - ifChanged: what to do if earlier results have another fingerprint.
     ///   - prunes: whether any number of results may go whose lines are no longer in the input.
     ///   - keptOutputCount: how many earlier outputs are kept, and how many earlier journals.
     ///   - inputs: paths of files that are never taken for earlier outputs, and removed.
@@ -58,7 +61,8 @@ package final class JournalStore {
     package init(
         output: String, fingerprint: RunFingerprint, samples: Int = 1,
         format: any ResultFormat = ResultFormats.standard, restart: Bool = false,
-        prunes: Bool = false, keptOutputCount: Int = 3, inputs: [String] = [],
+        ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
+        inputs: [String] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
         residentCount: Int = Scratch.defaultResidentCount,
         now: @escaping () -> Double = JournalStore.monotonicSeconds
@@ -66,7 +70,7 @@ package final class JournalStore {
         self.fingerprint = fingerprint
         precondition(samples > 0, "a line has at least one sample")
         let options = StoreOptions(
-            samples: samples, format: format, restart: restart, prunes: prunes,
+            samples: samples, format: format, restart: restart, ifChanged: ifChanged, prunes: prunes,
             keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
         self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }

@@ -48,6 +48,37 @@ final class JournalWriter {
         end = line.count
     }
 
+    /// Gives an earlier run's journal another header: this run's.
+    /// - Returns: what stands in its place now.
+    func rewrite(_ earlier: File) throws -> File {
+        let info = try earlier.info()
+        var firstEnd = 0
+        try LineScanner(file: earlier).forEachLine { line in
+            firstEnd = line.offset + line.bytes.count + 1
+            return false
+        }
+        let file = try place.makeOwnFile(place.paths.journalDraft)
+        do {
+            var writer = BufferedWriter(file)
+            try writer.withBuffer { $0 += header.line() }
+            let pieces = FilePieces(earlier)
+            var offset = firstEnd
+            while offset < info.size {
+                let next = min(info.size, offset + 1 << 20)
+                _ = try pieces.with(offset..<next) { bytes in try writer.withBuffer { $0 += bytes } }
+                offset = next
+            }
+            try writer.flush()
+            try file.sync()
+            try file.replace(path, info)
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        try place.system.syncFolder(place.paths.folder)
+        return file
+    }
+
     /// - Parameter line: without its line feed.
     /// - Returns: where it begins.
     func append(_ line: [UInt8]) throws -> Int {

@@ -13,6 +13,7 @@ struct OutputPaths: Equatable {
     var inFlight: String { output + ".journal.inflight" }
     var lock: String { output + ".lock" }
     var record: String { output + ".record" }
+    var settings: String { output + ".settings" }
 
     // Drafts of the output and of these, and what a run tries the place with.
     var draft: String { output + ".phibatch-new" }
@@ -20,6 +21,7 @@ struct OutputPaths: Equatable {
     var inFlightDraft: String { output + ".phibatch-inflight" }
     var lockDraft: String { output + ".phibatch-lock" }
     var recordDraft: String { output + ".phibatch-record" }
+    var settingsDraft: String { output + ".phibatch-settings" }
     /// The longest name of all, so that none of the others is too long.
     var trial: String { output + ".phibatch-trial-of-place" }
     // The names that two kinds of scratch files have for an instant.
@@ -30,6 +32,7 @@ struct OutputPaths: Equatable {
     var own: [(path: String, use: RunFile.Use)] {
         [
             (journal, .journal), (inFlight, .inFlight), (lock, .lock), (lockDraft, .lockDraft),
+            (settings, .settings),
         ] + (keepsRecord ? [(record, .record), (recordDraft, .recordDraft)] : []) + drafts
     }
 
@@ -38,7 +41,8 @@ struct OutputPaths: Equatable {
     var drafts: [(path: String, use: RunFile.Use)] {
         [
             (draft, .outputDraft), (journalDraft, .journalDraft), (inFlightDraft, .inFlightDraft),
-            (trial, .scratch), (indexScratch, .scratch), (idScratch, .scratch),
+            (settingsDraft, .settingsDraft), (trial, .scratch), (indexScratch, .scratch),
+            (idScratch, .scratch),
         ]
     }
 

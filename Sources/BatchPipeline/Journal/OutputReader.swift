@@ -15,10 +15,9 @@ struct OutputReader {
     let format: any SelfRecordingFormat
 
     /// - Parameters:
-    ///   - run: the digest that results must have; nil takes all.
-    ///   - onOtherRun: called with the digest of a line of another run, which is passed over.
+    ///   - accepts: whether results of a run count, by its digest. Others are passed over, as foreign ones.
     func results(
-        into index: ResultIndex, run: String?, samples: Int, onOtherRun: (String) throws -> Void
+        into index: ResultIndex, samples: Int, accepts: (String) throws -> Bool
     ) throws -> OutputOutcome {
         var outcome = OutputOutcome()
         let end = try LineScanner(file: file).forEachLine { line in
@@ -27,8 +26,7 @@ struct OutputReader {
                 outcome.foreign += 1
                 return true
             }
-            if let run, !run.utf8.elementsEqual(result.run.utf8) {
-                try onOtherRun(result.run)
+            guard try accepts(result.run) else {
                 outcome.foreign += 1
                 return true
             }

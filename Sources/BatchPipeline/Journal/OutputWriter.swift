@@ -43,8 +43,10 @@ final class OutputWriter {
         ResultPlace(key: key, index: count / run.samples)
     }
 
-    func append(_ result: GenerationResult, _ key: WorkKey) throws {
-        let place = nextPlace(key)
+    /// - Parameter run: the digest of the run that made the result.
+    func append(_ result: GenerationResult, _ key: WorkKey, run: String) throws {
+        var place = nextPlace(key)
+        place.run = run
         let written = try write { encoder.append(result, at: place, to: &$0) }
         try note(key, result.isFailed, result.completionTokens, written)
     }

@@ -11,6 +11,8 @@ enum RunFile {
         case lockDraft = "draft of the lock"
         case record = "record of the output"
         case recordDraft = "draft of the record of the output"
+        case settings = "settings of the output"
+        case settingsDraft = "draft of the settings of the output"
         /// Never written to under its name.
         case scratch = "scratch file"
     }
@@ -107,8 +109,10 @@ enum RunFile {
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
             case .lock: return try OutputLock.holder(in: file) != nil
             case .record: return try holdsSealedLine(file, marker: OutputRecord.marker)
+            case .settings: return try holdsSealedLine(file, marker: OutputSettings.marker)
             case .outputDraft: return try begins(file, with: NativeLine.start)
-            case .journalDraft, .inFlightDraft, .recordDraft: return try begins(file, with: SealedLine.start)
+            case .journalDraft, .inFlightDraft, .recordDraft, .settingsDraft:
+                return try begins(file, with: SealedLine.start)
             case .lockDraft: return try begins(file, with: "{\"pid\":")
             case .scratch: return try file.info().size == 0
             }

@@ -1,5 +1,15 @@
 import Foundations
 
+/// What becomes of earlier results that were made with another model or other settings.
+public enum SettingsChange: String, Sendable, CaseIterable {
+    /// They stay, and the run does not begin.
+    case refuse
+    /// The run begins again; they are kept aside.
+    case restart
+    /// They count, and only what is left is done with the new settings.
+    case keep
+}
+
 /// What a store must know of a job besides what its results depend on.
 struct StoreOptions: Sendable {
     /// How many results each line has; `index` is the position divided by this.
@@ -9,6 +19,8 @@ struct StoreOptions: Sendable {
     /// Begin again. An earlier journal is kept under a numbered name; an earlier output stays in place until the new
     /// one is complete, and is then kept too.
     var restart: Bool
+    /// What to do if earlier results were made with other settings.
+    var ifChanged: SettingsChange
     /// Whether any number of results may go whose lines are no longer in the input.
     var prunes: Bool
     /// How many earlier outputs are kept, and how many earlier journals.

@@ -13,6 +13,8 @@ public struct BatchJob: Sendable {
     public var settings: JobSettings
     /// Begin again instead of going on where an earlier run stopped; its journal and output are kept aside.
     public var restarts = false
+    /// What to do if earlier results were made with another model or other settings.
+    public var ifChanged = SettingsChange.refuse
     /// Let any number of results go whose lines are no longer in the input.
     public var prunes = false
     /// If another run is writing the output, wait for its end instead of throwing.

@@ -98,7 +98,8 @@ package final class JobSession {
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
             output: settings.output, fingerprint: fingerprint, samples: settings.samples,
-            format: settings.outputFormat.format, restart: job.restarts, prunes: job.prunes,
+            format: settings.outputFormat.format, restart: job.restarts, ifChanged: job.ifChanged,
+            prunes: job.prunes,
             keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
             waiting: job.waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }

@@ -29,9 +29,14 @@ import Testing
         #expect(!folder.has("out.jsonl.lock"))
     }
 
-    @Test func aFinishedOutputTellsWhichGroupDiffers() throws {
+    @Test func aFinishedOutputTellsWhatDiffers() throws {
         let folder = try TestFolder()
         try TestRun(lines: lines).run(openStore(folder))
+        let full = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
+        #expect(full?.message.contains("job.seed: 17 -> 18\n") == true, "\(full?.message ?? "")")
+        #expect(full?.message.contains("--if-changed keep") == true)
+        // Without the file beside it, the results still tell the group.
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.settings"))
         let error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: other) }
         #expect(error?.kind == .mismatch)
         #expect(error?.message.contains("differs in: job (") == true)
@@ -149,6 +154,6 @@ import Testing
         try TestRun(lines: lines).run(openStore(folder, fingerprint: old))
         error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: new) }
         #expect(error?.kind == .mismatch)
-        #expect(error?.message.contains("differs in: model, the version of phibatch (") == true)
+        #expect(error?.message.contains("was begun by an earlier version of phibatch") == true)
     }
 }

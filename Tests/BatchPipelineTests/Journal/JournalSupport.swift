@@ -24,8 +24,12 @@ final class TestFolder {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+    /// But for the settings that lie beside each finished output.
     var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: url.path)
+                .filter { !$0.hasSuffix(".settings") }.sorted()
+        }
     }
 }
 
@@ -243,12 +247,12 @@ let testFingerprint = RunFingerprint([
 func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint,
     format: any ResultFormat = ResultFormats.standard, restart: Bool = false,
-    prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
+    ifChanged: SettingsChange = .refuse, prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
     residentCount: Int = Scratch.defaultResidentCount, system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
     try JournalStore(
         output: folder.path("out.jsonl"), fingerprint: fingerprint, format: format, restart: restart,
-        prunes: prunes,
+        ifChanged: ifChanged, prunes: prunes,
         keptOutputCount: keeping, inputs: inputs, system: system, residentCount: residentCount)
 }
 

@@ -176,7 +176,7 @@ import Testing
         let error = #expect(throws: StoreError.self) {
             try openStore(folder, fingerprint: RunFingerprint([("job.seed", "18")]), format: TabbedResults())
         }
-        #expect(error?.message.contains("was made by a run that differs") == true)
+        #expect(error?.message.contains("job.seed: 17 -> 18") == true)
         // The other way round it is no native output.
         #expect(throws: StoreError.self) { try openStore(folder) }
         try FileManager.default.removeItem(atPath: folder.path("out.jsonl.record"))

@@ -1,0 +1,131 @@
+import Foundations
+
+/// Earlier results that were made with another model or other settings.
+extension JournalStore {
+    /// That there are such results, and what they were made with.
+    struct Change {
+        /// Of the file that says so.
+        var path: String
+        var isOfJournal = false
+        var digest: String
+        /// Nil if nobody knows any more.
+        var old: RunFingerprint?
+    }
+
+    /// What has changed since what is there was made; nil if nothing has.
+    /// - Parameter header: the journal's; nil if there is none.
+    func change(from header: JournalHeader.Reading?) throws -> Change? {
+        switch header {
+        case .valid(let header):
+            let old = header.fingerprint
+            // The same parts in another order are no difference to results, but the digest differs.
+            guard !fingerprint.changes(from: old).isEmpty || old.digest != fingerprint.digest else {
+                return nil
+            }
+            return Change(path: paths.journal, isOfJournal: true, digest: old.digest, old: old)
+        case .damaged, .otherVersion: return nil
+        case nil: break
+        }
+        guard usesOutput, !options.restart, let digest = try outputDigest() else { return nil }
+        let isKept =
+            settings?.fingerprint == fingerprint && settings?.kept.contains { $0.digest == digest } ?? false
+        guard digest != fingerprint.digest, !isKept else { return nil }
+        return Change(path: paths.output, digest: digest, old: settings?.run(digest))
+    }
+
+    /// The digest of the output's first result; nil if there is no output that is ours.
+    private func outputDigest() throws -> String? {
+        guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
+            let file = try File.openIfPresent(paths.output, .read, in: system)
+        else { return nil }
+        guard let format = options.format as? any SelfRecordingFormat else {
+            guard let record = try OutputRecord.find(for: file, at: paths, in: system).record,
+                case .valid(let header) = try OutputRecord.header(of: record)
+            else { return nil }
+            return header.run
+        }
+        var digest: String?
+        try LineScanner(file: file).forEachLine { line in
+            digest = line.isWhole ? format.result(in: line.bytes)?.run : nil
+            return digest == nil
+        }
+        return digest
+    }
+
+    /// Whether an unfinished run has nothing that would be lost.
+    func holdsNoResult(_ journal: File?) throws -> Bool {
+        guard let journal, try !system.exists(paths.output) else { return false }
+        let index = ResultIndex(.folder(nil))
+        _ = try JournalReader(file: journal).records(into: index) { _ in true }
+        guard try (0..<index.count).allSatisfy({ try index[$0].isFailed }) else { return false }
+        guard let file = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system) else {
+            return true
+        }
+        return try InFlightFile.read(file, run: nil).map { $0.records.isEmpty } ?? true
+    }
+
+    func refusal(of change: Change) -> StoreError {
+        guard let old = change.old else {
+            return StoreError(
+                .mismatch, path: change.path,
+                "was made by a run that differs in: \(fingerprint.changedGroups(fromDigest: change.digest)) "
+                    + "(run \(change.digest), this one is \(fingerprint.digest)). Name another output, "
+                    + "\(ways)")
+        }
+        if old.isOfEarlierVersion {
+            return StoreError(
+                .mismatch, path: change.path,
+                "was begun by an earlier version of phibatch, which knew a model by a sample of its bytes, so that "
+                    + "nobody can say whether this is the same one. Finish it with that version, or \(beginAgain)"
+            )
+        }
+        let what = change.isOfJournal ? "begun" : "made"
+        return StoreError(
+            .mismatch, path: change.path,
+            "was \(what) with another model or other settings:\n" + list(from: old)
+                + "Run it as it was \(what), \(ways)")
+    }
+
+    private func list(from old: RunFingerprint) -> Message {
+        let changes = fingerprint.changes(from: old)
+        let lines = changes.isEmpty ? ["the order of the settings"] : changes
+        return lines.map { "  \($0)\n" as Message }.joined(separator: "")
+    }
+
+    private var ways: Message {
+        "keep the results there are and do the others with the new settings (--if-changed keep), or \(beginAgain)"
+    }
+
+    func keeping(_ change: Change) -> String {
+        let what = change.old.map { fingerprint.changes(from: $0).joined(separator: "; ") }
+        return
+            "earlier results under other settings are kept; lines that are left are done with the new ones ("
+            + "\(what ?? fingerprint.changedGroups(fromDigest: change.digest)))"
+    }
+
+    // MARK: Which results count
+
+    /// Whether results of a run count, by its digest.
+    /// - Throws: `StoreError` of kind `mismatch` if they don't, and that is the end of this run.
+    func accepts(_ digest: String, at path: String, refusesOthers: Bool = true) throws -> Bool {
+        if journal.header.accepted.contains(digest) { return true }
+        if options.ifChanged == .keep {
+            keep(digest)
+            return true
+        }
+        guard refusesOthers else { return false }
+        throw refusal(of: Change(path: path, digest: digest, old: settings?.run(digest)))
+    }
+
+    /// Results of this run count from now on.
+    func keep(_ digest: String, _ fingerprint: RunFingerprint? = nil) {
+        guard !journal.header.accepted.contains(digest) else { return }
+        journal.header.kept.append(
+            KeptRun(digest: digest, fingerprint: fingerprint ?? settings?.run(digest)))
+    }
+
+    /// Once the output is in place.
+    func putSettings() throws {
+        try OutputSettings(fingerprint: fingerprint, kept: journal.header.kept).put(at: place)
+    }
+}

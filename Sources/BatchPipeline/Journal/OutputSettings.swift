@@ -1,0 +1,66 @@
+import Foundations
+
+/// What the results of a finished output depend on, in a file beside it, so that a run with other settings can say
+/// what has changed: one sealed line.
+///
+///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]]}
+///
+/// Nothing else depends on it: without it, the results' digests still tell that something has changed.
+struct OutputSettings: Equatable {
+    static let version = 1
+    static let marker: StaticString = "\"phibatch_settings\":"
+
+    /// Of the run that put the output in place.
+    var fingerprint: RunFingerprint
+    /// Runs of which results stand in it too.
+    var kept: [KeptRun] = []
+
+    private var line: [UInt8] {
+        SealedLine.make { writer in
+            writer.int("phibatch_settings", Self.version)
+            fingerprint.write(to: &writer)
+            KeptRun.write(kept, to: &writer)
+        } + [0x0a]
+    }
+
+    /// - Returns: nil if there is none, or it can't be read any more.
+    /// - Throws: `StoreError` of kind `mismatch` if a file of another's has its name.
+    static func read(at paths: OutputPaths, in system: any FileSystem) throws -> OutputSettings? {
+        guard let file = try RunFile.open(paths.settings, .settings, .readOwn, in: system) else { return nil }
+        var settings: OutputSettings?
+        try LineScanner(file: file).forEachLine { line in
+            if line.isWhole, SealedLine.isValid(line.bytes),
+                let json = try? JSONValue(parsing: line.bytes, limits: .file),
+                json.int("phibatch_settings") == version,
+                let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
+            {
+                settings = OutputSettings(fingerprint: fingerprint, kept: KeptRun.list(in: json))
+            }
+            return false
+        }
+        return settings
+    }
+
+    /// Puts it beside the output, on the disk, unless it is there.
+    func put(at place: OutputPlace) throws {
+        let (paths, system) = (place.paths, place.system)
+        guard try Self.read(at: paths, in: system) != self else { return }
+        let earlier = try RunFile.open(paths.settings, .settings, .readOwn, in: system)?.info()
+        let file = try place.makeOwnFile(paths.settingsDraft)
+        do {
+            try line.withUnsafeBytes { try file.write($0, at: 0) }
+            try file.sync()
+            try file.replace(paths.settings, earlier)
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        try system.syncFolder(paths.folder)
+    }
+
+    /// What is known of a run of which the output has results.
+    func run(_ digest: String) -> RunFingerprint? {
+        if fingerprint.digest.utf8.elementsEqual(digest.utf8) { return fingerprint }
+        return kept.first { $0.digest.utf8.elementsEqual(digest.utf8) }?.fingerprint
+    }
+}

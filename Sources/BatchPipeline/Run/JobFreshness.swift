@@ -1,0 +1,76 @@
+import BatchEngine
+import Foundations
+import PhiModel
+
+/// Whether a finished output is what its job would make now.
+package struct JobFreshness: Sendable, Equatable {
+    /// What differs in the model or the settings, with both values where they are known.
+    package var changes: [String] = []
+    /// Results that are missing, whose lines have another content now, and that have no line any more.
+    package var new = 0
+    package var changed = 0
+    package var gone = 0
+
+    package var isFresh: Bool { changes.isEmpty && new == 0 && changed == 0 && gone == 0 }
+
+    /// Reads the output and, unless it can be read but once, the input.
+    /// - Parameter cache: where hashes of the model's files are known from; without it they are all read.
+    /// - Returns: nil if there is no output, or none that is known.
+    /// - Throws: `JobError`, `StoreError` or `ModelError` if a file can't be read.
+    package init?(_ job: JobSettings, cache: WeightCacheLocation) throws {
+        let system = POSIXFileSystem()
+        let format = job.outputFormat.format
+        let paths = try OutputPaths(output: job.output, format: format, in: system)
+        guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return nil }
+        let record = paths.keepsRecord ? try OutputRecord.find(for: file, at: paths, in: system).record : nil
+        if paths.keepsRecord, record == nil { return nil }
+        let index = ResultIndex(cache.scratch)
+        var digests: Set<String> = []
+        _ = try EarlierOutput(
+            file, record: record, format: format, run: ResultRun(digest: "", samples: job.samples),
+            index: index
+        ) {
+            digests.insert($0)
+            return true
+        }
+        try compareSettings(job, cache, digests, try OutputSettings.read(at: paths, in: system))
+        if try job.canReadTwice() { try compareLines(job, index) }
+    }
+
+    private mutating func compareSettings(
+        _ job: JobSettings, _ cache: WeightCacheLocation, _ digests: Set<String>, _ settings: OutputSettings?
+    ) throws {
+        // A model that is not here any more tells nothing of the results.
+        guard Files.kind(of: job.model) == .folder else { return }
+        var options = job.engine.options(cache: cache)
+        options.adapter = job.adapter
+        let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(options), cache: cache)
+        let kept = settings?.fingerprint == fingerprint ? settings?.kept.map(\.digest) ?? [] : []
+        guard let other = digests.first(where: { $0 != fingerprint.digest && !kept.contains($0) }) else {
+            return
+        }
+        changes =
+            settings?.run(other).map { fingerprint.changes(from: $0) }
+            ?? [fingerprint.changedGroups(fromDigest: other)]
+    }
+
+    private mutating func compareLines(_ job: JobSettings, _ index: ResultIndex) throws {
+        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var found = 0
+        while let line = try reader.next() {
+            if reader.isHalf(line) { continue }
+            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            if job.errorLines == .skip, identity.carriedError != nil { continue }
+            for sample in 0..<job.samples {
+                let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
+                guard let number = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)) else {
+                    new += 1
+                    continue
+                }
+                found += 1
+                if try index[number].contentHash != key.contentHash { changed += 1 }
+            }
+        }
+        gone = max(0, index.count - found)
+    }
+}
