@@ -21,10 +21,21 @@ package final class MessageStream: @unchecked Sendable {
     /// What is still to be written. Of the first some may be out already.
     private var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
     private var leftOut = 0
+    /// Of the job whose lines these are, where they go to a log.
+    private var job: String?
     /// Whether the last line is one that is drawn over.
     private var isDrawn = false
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// From now on each line begins with the time and the job's name, as in a log that several jobs share.
+    package func log(for job: Message) { lock.withLock { self.job = job.text } }
+
+    /// How a line begins.
+    private var start: String {
+        guard let job else { return "phibatch: " }
+        return "\(UTCTime(seconds: Int(Date().timeIntervalSince1970)).text) phibatch[\(job)]: "
+    }
 
     /// A line that stays.
     package func line(_ message: Message, _ weight: Weight) {
@@ -35,8 +46,8 @@ package final class MessageStream: @unchecked Sendable {
                 return
             }
             var text = isDrawn ? "\r\u{1B}[K" : ""
-            if leftOut > 0 { text += "phibatch: \(leftOut) lines are left out here: nobody read them\n" }
-            text += "phibatch: \(message.text)\n"
+            if leftOut > 0 { text += "\(start)\(leftOut) lines are left out here: nobody read them\n" }
+            text += "\(start)\(message.text)\n"
             (isDrawn, leftOut) = (false, 0)
             waiting.append((Array(text.utf8)[...], weight))
             flush(milliseconds: 0)

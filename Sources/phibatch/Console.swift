@@ -9,8 +9,10 @@ final class Console: Sendable {
     let isTerminal: Bool
     private static let stream = MessageStream(descriptor: 2)
 
-    init(isQuiet: Bool) {
+    /// - Parameter job: the name of the job, which lines begin with, and with the time, where they go to a log.
+    init(isQuiet: Bool, job: Message? = nil) {
         self.isQuiet = isQuiet
+        if let job, isatty(2) == 0 { Self.stream.log(for: job) }
         isTerminal = isatty(2) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 

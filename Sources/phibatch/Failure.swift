@@ -42,7 +42,7 @@ enum Failure {
     static let exitCodes = """
         EXIT CODES:
           0    complete: the output is in place
-          3    every line was tried, but more failed than max_failures allows
+          3    more lines failed than max_failures allows
           4    status --check: the output is not as it was written, or not complete
           64   wrong usage                     65   wrong job, or results would go (--prune)
           66   missing input                   69   the model can't be used

@@ -76,6 +76,9 @@ enum Platform {
 
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) != 0 }
 
+    /// In a signal's handler too.
+    static var secondsSince1970: Int { Int(time(nil)) }
+
     /// Writes to stderr, if it takes that at once.
     static func writeError(_ bytes: UnsafeRawBufferPointer) {
         let before = errno

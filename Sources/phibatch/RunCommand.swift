@@ -4,13 +4,16 @@ import Foundation
 import Foundations
 import Logging
 
+extension SettingsChange: ExpressibleByArgument {}
+
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a job: prompts in, results out.",
         usage: """
             phibatch run [<job file>] [--<setting> <value> ...] [--restart]
-                   [--prune] [--wait | --skip-if-running] [--offline] [--quiet]
+                   [--if-changed refuse|restart|keep] [--prune]
+                   [--wait | --skip-if-running] [--offline] [--quiet]
             """,
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
@@ -47,6 +50,12 @@ struct RunCommand: ParsableCommand {
     )
     var restart = false
 
+    @Option(
+        help: ArgumentHelp(
+            "If earlier results were made with another model or other settings: refuse to run (the default), restart, or keep them and do only what is left with the new settings; each result names its run.",
+            valueName: "refuse|restart|keep"))
+    var ifChanged = SettingsChange.refuse
+
     @Flag(help: "Let any number of results go whose lines are no longer in the input.")
     var prune = false
 
@@ -71,9 +80,9 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             var job = try BatchJob(options.settings())
-            (job.restarts, job.prunes, job.waits) = (restart, prune, wait)
+            (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
             job.cache = .standard()
-            let console = Console(isQuiet: quiet)
+            let console = Console(isQuiet: quiet, job: jobName(job.settings))
             let (name, path) = (job.settings.modelName, job.settings.model)
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 name ?? path, path: path)
@@ -82,12 +91,22 @@ struct RunCommand: ParsableCommand {
         }
     }
 
+    /// Of the job file, or else of the output.
+    private func jobName(_ job: JobSettings) -> Message {
+        let name = Paths.name(of: options.files.first ?? job.output)
+        guard options.files.first != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+            return "\(name)"
+        }
+        return "\(Substring(name.utf8[..<dot]))"
+    }
+
     private func run(_ job: BatchJob, _ console: Console) throws {
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         let log = Logger(label: "phibatch")
         var job = job
         job.log = log
-        let signals = SignalWatch(resumable: job.settings.output != "-")
+        let signals = SignalWatch(
+            resumable: job.settings.output != "-", job: jobName(job.settings))
 
         let session: JobSession
         do {

@@ -1,4 +1,5 @@
 import BatchPipeline
+import Foundations
 import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a request to stop. The second one leaves at once; what was
@@ -27,10 +28,15 @@ final class SignalWatch: Sendable {
     }
 
     /// To be made once.
-    /// - Parameter resumable: whether there is a journal to go on from; with a stream as output, there is none.
-    init(resumable: Bool) {
+    /// - Parameters:
+    ///   - resumable: whether there is a journal to go on from; with a stream as output, there is none.
+    ///   - job: its name, for a log.
+    init(resumable: Bool, job: Message) {
         // The cursor may be at the end of a progress line.
-        let start = Platform.isTerminal(2) ? "\r\u{1B}[Kphibatch: " : "phibatch: "
+        let start =
+            Platform.isTerminal(2)
+            ? "\r\u{1B}[Kphibatch: "
+            : String(repeating: "0", count: UTCTime.length) + " phibatch[\(job.text)]: "
         notices = Platform.stopSignals.map { number, name in
             let text = resumable ? "saving what is under way, then stopping" : "stopping"
             return SignalNotice(number: number, text: "\(start)\(name): \(text)\n")
@@ -59,12 +65,12 @@ final class SignalWatch: Sendable {
         Platform.setAlarm(milliseconds: patience)
         let stops = stopFlag.set()
         for notice in stops ? notices : endNotices where notice.number == number {
-            Platform.writeError(notice.bytes)
+            notice.write()
         }
     }
 
     private func leave() {
-        Platform.writeError(lastNotice.bytes)
+        lastNotice.write()
         let ended = endStatus.load(ordering: .acquiring)
         Platform.leave(ended >= 0 ? ended : 128 + first.load(ordering: .relaxed))
     }
@@ -85,12 +91,24 @@ private nonisolated(unsafe) var current: SignalWatch?
 /// A line on stderr, as bytes that stay where they are.
 private struct SignalNotice: @unchecked Sendable {
     let number: Int32
-    let bytes: UnsafeRawBufferPointer
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let hasTime: Bool
 
+    /// - Parameter text: its line; one for a log begins with room for the time.
     init(number: Int32, text: String) {
         self.number = number
+        hasTime = text.hasPrefix("0")
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
         copy.copyBytes(from: text.utf8)
-        bytes = UnsafeRawBufferPointer(copy)
+        bytes = copy
+    }
+
+    /// In a signal's handler.
+    func write() {
+        if hasTime {
+            let start = UnsafeMutableRawBufferPointer(rebasing: bytes[..<UTCTime.length])
+            UTCTime(seconds: Platform.secondsSince1970).write(to: start)
+        }
+        Platform.writeError(UnsafeRawBufferPointer(bytes))
     }
 }

@@ -1,16 +1,19 @@
 import ArgumentParser
 import BatchPipeline
 import Foundations
+import ModelHub
 import PhiModel
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say how far a job has come, and whether it is running.",
-        usage: "phibatch status [<job file>] [--<setting> <value> ...] [--check] [--json]",
+        abstract: "Say how far a job has come, why, and what to do next.",
+        usage: "phibatch status [<job file or output>] [--<setting> <value> ...] [--check] [--json]",
         discussion: """
-            Takes the same job file and settings as run. Looks at the files beside the output and changes \
-            nothing; a run that is going on is not disturbed. Its speed is as of the last checkpoint.
+            Takes the same job file and settings as run, or an output alone. Looks at the files beside the output and \
+            changes nothing; a run that is going on is not disturbed. Its speed is as of the last checkpoint. All \
+            counts are of results: lines times samples. Of a finished output a job tells whether it is out of date: \
+            its input or its settings have changed.
 
             Each result ends in a sum of all results so far. With --check they are reckoned again: a line that was \
             edited, put in, taken out or moved shows (but not what lies in its "timing"). Where the input can be \
@@ -18,11 +21,14 @@ struct StatusCommand: ParsableCommand {
 
             EXAMPLE:
               phibatch status jobs/demo.yaml
-              phibatch status jobs/demo.yaml --check --json
+              phibatch status out/demo.jsonl --check --json
 
             EXIT CODES:
-              0    all is well                 4    --check: the output is not as it was written, has
-              64, 65, 66, 74   as with run          no sums, is not complete or not there
+              0    complete                    10   waiting: no run has begun
+              11   running                     12   stopped; the same command goes on
+              13   failed: too many lines      14   out of date
+              4    --check: the output is not as it was written, has no sums, is not complete or not there
+              64, 65, 66, 74   as with run
             """)
 
     @Flag(help: "Look whether the output is as it was written, and complete.")
@@ -35,39 +41,65 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let job = try options.settings()
-            guard job.output != "-" else {
-                throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
-            }
-            let status = try JobStatus.read(
-                output: job.output, format: job.outputFormat.format,
-                scratch: WeightCacheLocation.standard().scratch)
-            var report = StatusReport(job: job, status: status, lines: try job.countLines())
-            if check {
-                report.check = CheckReport(
-                    try OutputCheck.read(output: job.output, format: job.outputFormat.format),
-                    total: report.total)
-            }
+            let report = try outputAlone().map(report(ofOutput:)) ?? report(of: options.settings())
             print(json ? report.json : report.text)
-            if let check = report.check, !check.isFine { throw ExitCode(4) }
+            if let check = report.check {
+                if !check.isFine { throw ExitCode(4) }
+            } else if report.state.kind != .complete {
+                throw ExitCode(report.state.kind.code)
+            }
         }
+    }
+
+    /// The output, if that is what is named in place of a job file.
+    private func outputAlone() throws -> String? {
+        guard options.files.count == 1, options.isFileAlone else { return nil }
+        return try JobStatus.isOutput(options.files[0]) ? options.files[0] : nil
+    }
+
+    private func report(ofOutput output: String) throws -> StatusReport {
+        let status = try JobStatus.read(output: output, scratch: WeightCacheLocation.standard().scratch)
+        let total = status.state == .complete ? status.done : status.progress?.resultsTotal
+        var report = StatusReport(
+            output: output, status: status, total: total,
+            state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"))
+        if check { report.check = CheckReport(try OutputCheck.read(output: output), total: nil) }
+        return report
+    }
+
+    private func report(of job: JobSettings) throws -> StatusReport {
+        guard job.output != "-" else {
+            throw JobError(.usage, "a job with output - leaves nothing to tell its status from.")
+        }
+        var job = job
+        let name = try ModelName(job.modelName ?? job.model, path: job.model)
+        job.model = name.folder(in: HubCache(folder: HubSettings().cacheFolder)) ?? job.model
+        let format = job.outputFormat.format
+        let status = try JobStatus.read(
+            output: job.output, format: format, scratch: WeightCacheLocation.standard().scratch)
+        let total = try job.countLines().map { $0 * job.samples } ?? status.progress?.resultsTotal
+        let freshness = status.state == .complete ? try JobFreshness(job, cache: .standard()) : nil
+        let command: Message = options.files.first.map { "phibatch run \($0)" } ?? "the same command"
+        var report = StatusReport(
+            output: job.output, status: status, total: total,
+            state: JobState(status, job: job, total: total, freshness: freshness, command: command))
+        if check {
+            report.check = CheckReport(
+                try OutputCheck.read(output: job.output, format: format), total: report.total)
+        }
+        return report
     }
 }
 
 /// The answer, for people and for programs.
 struct StatusReport {
-    let job: JobSettings
+    let output: String
     let status: JobStatus
     /// All results that the job will have; nil if its input can't be counted.
     let total: Int?
+    let state: JobState
     /// Nil if it was not asked for.
     var check: CheckReport?
-
-    init(job: JobSettings, status: JobStatus, lines: Int?) {
-        self.job = job
-        self.status = status
-        total = lines.map { $0 * job.samples } ?? status.progress?.resultsTotal
-    }
 
     private var left: Int? { total.map { max(0, $0 - status.done) } }
 
@@ -76,19 +108,16 @@ struct StatusReport {
         return Double(left) / rate
     }
 
-    private var state: String {
-        switch status.state {
-        case .notStarted: "not started"
-        case .running: "running"
-        case .stopped: "stopped"
-        case .complete: "complete"
-        }
+    var text: String {
+        var rows: [(String, Message)] = [("state", "\(state.kind.rawValue)")]
+        if let reason = state.reason { rows.append(("why", reason)) }
+        if let next = state.next { rows.append(("next", next)) }
+        rows += figures.map { ($0.0, "\($0.1)") }
+        return rows.map { $0.0.padding(to: 11) + $0.1.text }.joined(separator: "\n")
     }
 
-    var text: String {
-        var state = state
-        if status.state == .running { state += status.holder.map { ", \($0.description)" } ?? "" }
-        var rows = [("state", state)]
+    private var figures: [(String, String)] {
+        var rows: [(String, String)] = []
         let done = "\(status.done)" + (total.map { " of \($0)" } ?? "")
         rows.append(("done", done + (status.failed > 0 ? ", \(status.failed) of them failed" : "")))
         if let left { rows.append(("left", "\(left)")) }
@@ -106,9 +135,9 @@ struct StatusReport {
         if status.damagedLines > 0 {
             rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
         }
-        rows.append(("output", job.output))
+        rows.append(("output", output))
         if let check { rows.append(("check", check.text)) }
-        return rows.map { $0.0.padding(to: 11) + $0.1.asMessage }.joined(separator: "\n")
+        return rows
     }
 
     var json: String {
@@ -118,7 +147,9 @@ struct StatusReport {
                 writer.key(name)
                 if let value { write(&writer, value) } else { writer.null() }
             }
-            member("state", state.replacing(" ", with: "_")) { $0.string($1) }
+            member("state", state.kind.rawValue.replacing(" ", with: "_")) { $0.string($1) }
+            member("reason", state.reason?.text) { $0.string($1) }
+            member("next", state.next?.text) { $0.string($1) }
             member("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }
             member("host", status.state == .running ? status.holder?.host : nil) { $0.string($1) }
             member("started", status.state == .running ? status.holder?.started : nil) { $0.string($1) }
@@ -132,7 +163,7 @@ struct StatusReport {
             member("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
             member("seconds_left", secondsLeft) { $0.number($1) }
             member("damaged_lines", status.damagedLines) { $0.int($1) }
-            member("output", job.output.showingBytes) { $0.string($1) }
+            member("output", output.showingBytes) { $0.string($1) }
             if let check {
                 writer.key("check")
                 check.write(to: &writer)

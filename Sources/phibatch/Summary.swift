@@ -35,7 +35,8 @@ final class ProgressReport {
         } else {
             parts.append("\(clock(statistics.seconds))")
         }
-        if statistics.failed > 0 { parts.append("\(statistics.failed) failed") }
+        let failed = statistics.failedResults - statistics.passedOn
+        if failed > 0 { parts.append("\(failed) failed") }
         parts.append("\(statistics.running) running")
         return parts.joined(separator: "  ")
     }
@@ -54,9 +55,15 @@ struct Summary {
             return ["nothing to do: the results of all \(statistics.lines) lines are in \(job.output)"]
                 + failedLines
         }
-        var counts: Message =
-            "\(statistics.lines) lines: \(statistics.done) done, \(statistics.failed) failed"
-        if job.samples > 1 { counts += " (\(job.samples) samples a line)" }
+        var counts: Message = "\(statistics.lines) lines"
+        // Of lines or of results, never of both.
+        if job.samples > 1 {
+            counts += " with \(job.samples) samples each, as results: \(statistics.done) done, "
+            counts += "\(statistics.failedResults - statistics.passedOn) failed"
+        } else {
+            counts += ": \(statistics.done) done, \(statistics.failed) failed"
+        }
+        if statistics.passedOn > 0 { counts += ", \(statistics.passedOn) passed on with an earlier error" }
         if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
         if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
         var lines: [Message] = [
@@ -65,6 +72,10 @@ struct Summary {
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
         ]
         if let whereTimeWent { lines.append(whereTimeWent) }
+        if statistics.passedOver > 0 {
+            lines.append(
+                "passed over, as they carry an earlier error: \(statistics.passedOver) lines (error_lines)")
+        }
         if statistics.preempted > 0 {
             lines.append(
                 "the KV cache was full: \(statistics.preempted) times a request gave way to older ones and "
@@ -87,11 +98,21 @@ struct Summary {
 
     /// What is said even if the run is to be quiet.
     var warnings: [String] {
-        (journal?.warnings ?? [])
+        (journal?.warnings ?? []) + coveredTokens
             + outcome.unfinished.map {
                 "\($0.file):\($0.line): is half a line (\($0.bytes) bytes, no line feed, no whole JSON object). "
                     + "It is left for the next run."
             }
+    }
+
+    /// Without a chat template the line's own prompt may well be meant to hold them.
+    private var coveredTokens: [String] {
+        let count = outcome.statistics.covered
+        guard count > 0, !job.chat else { return [] }
+        return [
+            "texts of control tokens, such as <|end|>, are taken as text in lines: \(count). If they are meant as "
+                + "tokens, say control_tokens: parse."
+        ]
     }
 
     /// Shares of the time; nil if the model did nothing.
@@ -130,7 +151,8 @@ struct Summary {
             ? "Mend them and run again, or allow failures with --max-failures \(failed)."
             : "All results are kept, but \(job.output) is not written. Mend the lines and run again (only they are "
                 + "redone), or allow failures with --max-failures \(failed) (then they are error rows in the output)."
-        let head: Message = "failed lines: \(failed); max_failures allows \(allowed)."
+        let end: Message = outcome.endedEarly ? " The run ended early; other lines may be left." : ""
+        let head: Message = "failed lines: \(failed); max_failures allows \(allowed).\(end)"
         return ([head] + failedLines + [advice]).joined(separator: "\n")
     }
 

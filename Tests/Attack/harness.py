@@ -16,7 +16,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 TIMING = re.compile(rb'"timing":\{[^{}]*\},')
 HANG_SECONDS = 300
 # All that the help names but 70, which is an error of phibatch itself.
-CODES = {0, 3, 4, 64, 65, 66, 69, 73, 74, 75, 129, 130, 143}
+CODES = {0, 3, 4, 10, 11, 12, 13, 14, 64, 65, 66, 69, 73, 74, 75, 129, 130, 143}
 REFUSALS = {64, 65, 66, 69, 73, 74}
 
 
@@ -140,7 +140,7 @@ class Bench:
     def has_saved(self, command, folder):
         """Whether a run with this command has saved tokens of what is under way."""
         status = self.wait(self.start(["status", *command[1:], "--json"], folder))
-        return status.code == 0 and json.loads(status.out)["in_flight_tokens"] > 0
+        return status.code in (0, 11, 12) and json.loads(status.out)["in_flight_tokens"] > 0
 
     # MARK: Jobs
 
@@ -194,8 +194,8 @@ class Job:
 
 
 def is_kept(name):
-    """Earlier results and journals are kept under names with a number."""
-    return re.fullmatch(rb".*\.old-[0-9]+", name) is not None
+    """Earlier results and journals are kept under names with a number; an output's settings lie beside it."""
+    return re.fullmatch(rb".*\.(old-[0-9]+|settings)", name) is not None
 
 
 def results(folder, name="out.jsonl"):

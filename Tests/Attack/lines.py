@@ -117,7 +117,7 @@ def some_gone(bench):
 @case("lines/stopped-job")
 def stopped_job(bench):
     """Results in a journal are kept as those in an output are."""
-    job = Job(SETTINGS + ["--max-failures", "0"], lines(30) + ['{"id":"bad"}'])
+    job = Job(SETTINGS, lines(30) + ['{"id":"bad"}'])
     folder = bench.subfolder("stopped")
     job.write(folder)
     bench.run(bench.command(job.settings), folder).must_end_with(3)

@@ -67,9 +67,9 @@ def refused(bench, folder, what, keeps_owner=False):
     expect(results(folder) == content, f"{what}: the output is changed")
     status = bench.run(["status", *bench.command(job.settings)[1:], "--json"], folder)
     done = json.loads(status.out)
-    expect(done["state"] in ("complete", "not_started") or done["in_flight"] == 0 and done["done"] <= 3,
+    expect(done["state"] in ("complete", "out_of_date", "waiting") or done["in_flight"] == 0 and done["done"] <= 3,
            f"{what}: work was done before it was refused: {done}")
-    left = [name for name in os.listdir(folder) if name not in ("in.jsonl", "out.jsonl")]
+    left = [name for name in os.listdir(folder) if name not in ("in.jsonl", "out.jsonl", "out.jsonl.settings")]
     expect(not left, f"{what}: found only after the work; left {left}")
 
 

@@ -73,8 +73,12 @@ struct DemoJob {
             .map { String($0).replacing(/"timing":\{[^{}]*\},/, with: "") }
     }
 
+    /// But for the settings that lie beside each finished output.
     var files: [String] {
-        get throws { try FileManager.default.subpathsOfDirectory(atPath: folder).sorted() }
+        get throws {
+            try FileManager.default.subpathsOfDirectory(atPath: folder)
+                .filter { !$0.hasSuffix(".settings") }.sorted()
+        }
     }
 }
 

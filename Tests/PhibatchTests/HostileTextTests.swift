@@ -197,7 +197,7 @@ struct HostileTextTests {
             contentsOf: Data(Self.json(["pid": 1, "host": Self.text, "started": Self.text]).utf8))
         let second = try job.run()
         let status = try RunningProgram(["status"] + job.arguments(), folder: job.folder).end()
-        #expect(second.status == 75 && status.status == 0)
+        #expect(second.status == 75 && status.status == 11)
         for shown in [second.errors, status.output] {
             #expect(
                 shown.contains("FORGED") && !shown.contains("\nphibatch: FORGED"), "\(shown.debugDescription)"

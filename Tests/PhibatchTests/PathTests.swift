@@ -66,7 +66,7 @@ struct PathTests {
             run --input "d$F/in$F" --output "n$F/out$F" && test -s "n$F/out$F"
             run --input in.jsonl --output link && test -s "t$F" && test -L link
             "$program" run -q --model "m$F" --max-tokens 2 --input in.jsonl --output o
-            "$program" status --model "m$F" --input "d$F/in$F" --output "n$F/out$F"
+            "$program" status --model "m$F" --max-tokens 2 --input "d$F/in$F" --output "n$F/out$F"
             printf 'model: %s\\ninput: in%s\\noutput: o\\nmax_tokens: 2\\n' "$model" .jsonl > "d$F/job$F"
             cp in.jsonl "d$F/" && "$program" run -q "d$F/job$F" && test -s "d$F/o"
             echo '{"text":"hi"}' > "x$F" && "$program" tokenize --model "m$F" "x$F"
@@ -76,8 +76,8 @@ struct PathTests {
         let result = try shell(script, job)
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains(#"output     na\xffb/outa\xffb"#), "\(result.output)")
-        // in.jsonl, d, m, link, t, n, o, x, c and p: no other names were made.
-        #expect(result.errors == "10\n", "\(result.errors)")
+        // in.jsonl, d, m, link, t, n, o, x, c and p, and the settings of t, o and p: no other names were made.
+        #expect(result.errors == "13\n", "\(result.errors)")
         let missing = try shell("run --input \"none$F\" --output o", job)
         #expect(
             missing.status == 66 && missing.errors.contains(#"nonea\xffb: there is no"#), "\(missing.errors)")

@@ -36,8 +36,8 @@ struct SurroundingsTests {
         let expected = try expected()
         let job = try job()
         defer { job.remove() }
-        // In units of 512 bytes: the journal takes 2 for its header, then almost 1 a result.
-        let first = try job.shell("ulimit -f 3; \"$@\"", ["--workers", "1"])
+        // In units of 512 bytes: the journal takes 3 for its header, then almost 1 a result.
+        let first = try job.shell("ulimit -f 4; \"$@\"", ["--workers", "1"])
         #expect(first.status == 74 && job.results == nil)
         #expect(first.errors.contains("out.jsonl.journal: cannot be written: "), "\(first.errors)")
         #expect(first.errors.contains("what was done is kept in out.jsonl.journal"), "\(first.errors)")

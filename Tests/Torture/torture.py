@@ -284,7 +284,7 @@ class Torture:
                 self.counts["failures"] += 1
                 continue
             self.check(f"round {number}")
-            left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.")]
+            left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.") and name != "out.jsonl.settings"]
             if left:
                 self.complain(f"left behind: {left}")
             return

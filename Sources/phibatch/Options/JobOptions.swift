@@ -26,6 +26,9 @@ struct JobOptions: ParsableArguments {
             + engineSettings.given
     }
 
+    /// No settings beside it.
+    var isFileAlone: Bool { given.isEmpty }
+
     /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
     func settings() throws -> JobSettings {
         try refuseValuesOfFlags()
