@@ -12,7 +12,7 @@ struct RunCommand: ParsableCommand {
         abstract: "Run a job: prompts in, results out.",
         usage: """
             phibatch run [<job file>] [--<setting> <value> ...] [--restart]
-                   [--if-changed refuse|restart|keep] [--prune]
+                   [--if-changed refuse|restart|keep] [--prune] [--dry-run]
                    [--wait | --skip-if-running] [--offline] [--quiet]
             """,
         discussion: """
@@ -65,6 +65,9 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "If another run is writing the output, leave at once, silently and with 0: for cron.")
     var skipIfRunning = false
 
+    @Flag(help: "Only say what the run would meet: as \"phibatch check\".")
+    var dryRun = false
+
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
@@ -79,6 +82,10 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            if dryRun {
+                return try CheckCommand.check(
+                    options.settings(), show: 1, estimates: true, isOffline: offline, asJSON: false)
+            }
             var job = try BatchJob(options.settings())
             (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
             job.cache = .standard()

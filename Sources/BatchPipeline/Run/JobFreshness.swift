@@ -13,14 +13,23 @@ package struct JobFreshness: Sendable, Equatable {
 
     package var isFresh: Bool { changes.isEmpty && new == 0 && changed == 0 && gone == 0 }
 
-    /// Reads the output and, unless it can be read but once, the input.
-    /// - Parameter cache: where hashes of the model's files are known from; without it they are all read.
+    /// Of an unfinished run only the settings are compared. Else reads the output and, unless it can be read but once, the input.
+    /// - Parameters:
+    ///   - cache: where hashes of the model's files are known from; without it they are all read.
+    ///   - comparesLines: whether the input is looked at.
     /// - Returns: nil if there is no output, or none that is known.
     /// - Throws: `JobError`, `StoreError` or `ModelError` if a file can't be read.
-    package init?(_ job: JobSettings, cache: WeightCacheLocation) throws {
+    package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
         let system = POSIXFileSystem()
         let format = job.outputFormat.format
         let paths = try OutputPaths(output: job.output, format: format, in: system)
+        if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
+            guard case .valid(let header) = try JournalReader(file: journal).header(),
+                let fingerprint = try Self.fingerprint(job, cache)
+            else { return nil }
+            changes = fingerprint.changes(from: header.fingerprint)
+            return
+        }
         guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return nil }
         let record = paths.keepsRecord ? try OutputRecord.find(for: file, at: paths, in: system).record : nil
         if paths.keepsRecord, record == nil { return nil }
@@ -34,17 +43,23 @@ package struct JobFreshness: Sendable, Equatable {
             return true
         }
         try compareSettings(job, cache, digests, try OutputSettings.read(at: paths, in: system))
-        if try job.canReadTwice() { try compareLines(job, index) }
+        if comparesLines, try job.canReadTwice() { try compareLines(job, index) }
+    }
+
+    /// Nil if the model is not here any more: then nothing can be told.
+    private static func fingerprint(
+        _ job: JobSettings, _ cache: WeightCacheLocation
+    ) throws -> RunFingerprint? {
+        guard Files.kind(of: job.model) == .folder else { return nil }
+        var options = job.engine.options(cache: cache)
+        options.adapter = job.adapter
+        return try RunFingerprint(job: job, engine: PhiEngine.identity(options), cache: cache)
     }
 
     private mutating func compareSettings(
         _ job: JobSettings, _ cache: WeightCacheLocation, _ digests: Set<String>, _ settings: OutputSettings?
     ) throws {
-        // A model that is not here any more tells nothing of the results.
-        guard Files.kind(of: job.model) == .folder else { return }
-        var options = job.engine.options(cache: cache)
-        options.adapter = job.adapter
-        let fingerprint = try RunFingerprint(job: job, engine: PhiEngine.identity(options), cache: cache)
+        guard let fingerprint = try Self.fingerprint(job, cache) else { return }
         let kept = settings?.fingerprint == fingerprint ? settings?.kept.map(\.digest) ?? [] : []
         guard let other = digests.first(where: { $0 != fingerprint.digest && !kept.contains($0) }) else {
             return

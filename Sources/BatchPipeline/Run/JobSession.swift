@@ -122,8 +122,13 @@ extension BatchJob {
         return options
     }
 
+    /// The engine alone, for what measures it.
+    package func loadEngine() throws -> PhiEngine {
+        try PhiEngine(folder: settings.model, options: engineOptions)
+    }
+
     fileprivate func loadModel() throws -> LoadedModel {
-        let engine = try PhiEngine(folder: settings.model, options: engineOptions)
+        let engine = try loadEngine()
         for note in engine.notes { log.warning("\(note)") }
         if let advice = engine.advice { log.notice("\(advice)") }
         if let fault = engine.threadFault { log.notice("\(fault)") }

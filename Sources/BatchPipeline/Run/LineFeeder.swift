@@ -27,8 +27,7 @@ final class LineFeeder: @unchecked Sendable {
     private let models: ModelLoader
     private let store: SharedStore
     private let queue: WorkQueue
-    private let builder: PromptBuilder
-    private let jobStops: StopSet
+    private let preparer: LinePreparer
     // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
     private let lock = NSLock()
     private var counted = Count()
@@ -43,8 +42,7 @@ final class LineFeeder: @unchecked Sendable {
         self.models = models
         self.store = store
         self.queue = queue
-        builder = try PromptBuilder(job)
-        jobStops = StopSet(job.stop)
+        preparer = try LinePreparer(job)
         reader = InputReader(paths: job.input, format: job.inputFormat.format)
         seen = SeenIDs(store.use { $0.idScratch })
     }
@@ -95,7 +93,7 @@ final class LineFeeder: @unchecked Sendable {
         let kept = parsed.fields.map(job.keep.values) ?? []
         let index = count.lines
         lock.withLock { counted.lines += 1 }
-        var prepared: Result<PreparedLine, LineError>?
+        var prepared: Result<LinePreparer.Prepared, LineError>?
         for sample in 0..<job.samples {
             var label = WorkLabel(
                 position: index * job.samples + sample, index: index, sample: sample,
@@ -146,80 +144,24 @@ final class LineFeeder: @unchecked Sendable {
 
     // MARK: From a record to token ids
 
-    private struct PreparedLine {
-        var prompt: [Int32]
-        var maxTokens: Int
-        var sampling: SamplingParameters
-        var seed: Int
-        var stops: StopSet
-    }
-
-    private func prepare(_ record: Result<PromptRecord, LineError>) throws -> Result<PreparedLine, LineError>
-    {
+    private func prepare(
+        _ record: Result<PromptRecord, LineError>
+    ) throws -> Result<LinePreparer.Prepared, LineError> {
         do {
-            return .success(try prepare(record.get()))
+            let prepared = try preparer.prepare(record.get()) {
+                let model = try models.loaded(for: job)
+                return (model.text, model.engine.limits)
+            }
+            if prepared.isCovered { lock.withLock { counted.covered += 1 } }
+            return .success(prepared)
         } catch let error as LineError {
             return .failure(error)
         }
     }
 
-    private func prepare(_ record: PromptRecord) throws -> PreparedLine {
-        var content = try builder.prompt(for: record)
-        let model = try models.loaded(for: job)
-        let shield = job.controlTokens == .text ? model.text.shield(for: record.fields) : nil
-        if let shield {
-            content = try builder.prompt(for: record.covered(by: shield))
-            if shield.holdsToken { lock.withLock { counted.covered += 1 } }
-        }
-        let tokens: [Int32]
-        do {
-            tokens = try model.text.tokens(
-                for: content, contextLength: model.engine.limits.contextLength, shield: shield)
-        } catch let error as ModelError {
-            if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
-            switch content {
-            case .messages, .continued: throw LineError(.templateError, error.message)
-            case .text, .tokens: throw LineError(.badPrompt, error.message)
-            }
-        }
-        let limits = model.engine.limits
-        guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
-        if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
-            throw LineError(
-                .badPrompt,
-                "The prompt has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
-            )
-        }
-        guard tokens.count < limits.contextLength else {
-            throw LineError(
-                .promptTooLong,
-                "The prompt has \(tokens.count) tokens, but the model's context holds \(limits.contextLength), completion included."
-            )
-        }
-        let rules = LogitRules(
-            bias: job.logitBias ?? record.logitBias ?? [:],
-            presencePenalty: job.presencePenalty ?? record.presencePenalty ?? 0,
-            frequencyPenalty: job.frequencyPenalty ?? record.frequencyPenalty ?? 0,
-            repetitionPenalty: job.repetitionPenalty ?? record.repetitionPenalty ?? 1)
-        if let problem = rules.problem(vocabularySize: limits.vocabularySize) {
-            throw LineError(.badField, problem)
-        }
-        let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
-        return PreparedLine(
-            prompt: tokens,
-            maxTokens: min(wanted, job.maxTokens ?? .max, limits.contextLength - tokens.count),
-            sampling: SamplingParameters(
-                temperature: job.temperature ?? record.temperature ?? 0,
-                topP: job.topP ?? record.topP ?? 1,
-                topK: job.topK ?? record.topK ?? 0,
-                minP: job.minP ?? record.minP ?? 0,
-                logprobs: job.logprobs,
-                rules: rules),
-            seed: record.seed ?? job.seed ?? 0,
-            stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop))
-    }
-
-    private func request(_ label: WorkLabel, _ line: PreparedLine, saved: InFlightRecord?) throws -> Request {
+    private func request(_ label: WorkLabel, _ line: LinePreparer.Prepared, saved: InFlightRecord?) throws
+        -> Request
+    {
         let model = try models.loaded()
         var label = label
         label.seed = line.seed

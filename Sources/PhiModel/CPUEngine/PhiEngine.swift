@@ -126,9 +126,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
         sampler = Sampler(kernels: kernels)
-        limits = ModelLimits(
-            contextLength: shape.contextLength, vocabularySize: shape.vocabularySize,
-            endOfSequence: shape.endOfSequence.union(codec?.turnEnds ?? []))
+        limits = ModelLimits(shape, codec)
     }
 
     /// Multiply-adds of the weight matrices in all steps so far.

@@ -1,0 +1,92 @@
+import BatchEngine
+import Foundations
+import PhiModel
+
+/// What a run of a job would meet, found without running it: all lines are read, rendered and counted.
+package struct JobCheck {
+    /// A prompt as the model would see it.
+    package struct Shown: Sendable {
+        package var id: String
+        package var text: String
+        package var tokens: Int
+    }
+
+    package private(set) var lines = 0
+    /// Lines that carry an earlier error.
+    package private(set) var passedOver = 0
+    /// Lines in which texts of control tokens are taken as text.
+    package private(set) var covered = 0
+    package private(set) var unfinished = 0
+    package private(set) var failed = 0
+    /// The first of them.
+    package private(set) var failures: [FailedLine] = []
+    /// How many lines fail with each error.
+    package private(set) var codes: [LineError.Code: Int] = [:]
+    /// Of each prompt that doesn't fail, in ascending order.
+    package private(set) var promptTokens: [Int] = []
+    /// The most tokens that all completions can have, for one sample.
+    package private(set) var completionTokens = 0
+    package private(set) var shown: [Shown] = []
+    /// What has changed since earlier results were made; the run would be refused.
+    package private(set) var changes: [String] = []
+
+    package var allowedFailures: Int { allowed.allowed(of: lines) }
+    private let allowed: FailureLimit
+
+    /// - Parameters:
+    ///   - shownCount: how many prompts are kept as text.
+    ///   - failureCount: how many failures are kept.
+    /// - Throws: `JobError` or `ModelError` for what would keep the job from starting.
+    package init(
+        _ job: JobSettings, shownCount: Int, failureCount: Int = 20, cache: WeightCacheLocation
+    ) throws {
+        allowed = job.maxFailures ?? .count(0)
+        let model = try ModelText(folder: job.model)
+        let preparer = try LinePreparer(job)
+        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var seen = SeenIDs(cache.scratch)
+        while let line = try reader.next() {
+            if reader.isHalf(line) {
+                unfinished += 1
+                continue
+            }
+            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            if identity.carriedError != nil, job.errorLines == .skip {
+                passedOver += 1
+                continue
+            }
+            lines += 1
+            do {
+                if let error = identity.carriedError { throw error }
+                guard try seen.insert(identity.id) else {
+                    throw LineError(.duplicateID, "The id \"\(identity.id)\" has come before.")
+                }
+                let prepared = try preparer.prepare(identity.record.get()) { (model.text, model.limits) }
+                promptTokens.append(prepared.prompt.count)
+                completionTokens += prepared.maxTokens
+                if prepared.isCovered { covered += 1 }
+                if shown.count < shownCount {
+                    shown.append(
+                        Shown(
+                            id: identity.id, text: model.shown(prepared.prompt), tokens: prepared.prompt.count
+                        ))
+                }
+            } catch let error as LineError {
+                guard error.code != .earlierError else { continue }
+                failed += 1
+                codes[error.code, default: 0] += 1
+                if failures.count < failureCount {
+                    failures.append(
+                        FailedLine(id: identity.id, file: line.file, line: line.number, error: error))
+                }
+            }
+        }
+        promptTokens.sort()
+        changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
+    }
+
+    /// The number of tokens that so many percent of the prompts don't exceed.
+    package func promptTokens(atPercent percent: Int) -> Int {
+        promptTokens.isEmpty ? 0 : promptTokens[(promptTokens.count - 1) * percent / 100]
+    }
+}

@@ -1,0 +1,90 @@
+import BatchEngine
+import Foundations
+import PhiModel
+
+/// From what a line says to what the model is asked: its prompt as token ids, and its settings beside the job's.
+struct LinePreparer: Sendable {
+    struct Prepared {
+        var prompt: [Int32]
+        var maxTokens: Int
+        var sampling: SamplingParameters
+        var seed: Int
+        var stops: StopSet
+        /// Texts of control tokens in the line are taken as text.
+        var isCovered: Bool
+    }
+
+    let job: JobSettings
+    private let builder: PromptBuilder
+    private let jobStops: StopSet
+
+    /// - Throws: `JobError` if a template of the job is malformed.
+    init(_ job: JobSettings) throws {
+        self.job = job
+        builder = try PromptBuilder(job)
+        jobStops = StopSet(job.stop)
+    }
+
+    /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
+    /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
+    func prepare(
+        _ record: PromptRecord, for model: () throws -> (text: any TextCoding, limits: ModelLimits)
+    ) throws -> Prepared {
+        var content = try builder.prompt(for: record)
+        let (text, limits) = try model()
+        let shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
+        if let shield { content = try builder.prompt(for: record.covered(by: shield)) }
+        let tokens = try tokens(of: content, text, limits, shield)
+        let rules = LogitRules(
+            bias: job.logitBias ?? record.logitBias ?? [:],
+            presencePenalty: job.presencePenalty ?? record.presencePenalty ?? 0,
+            frequencyPenalty: job.frequencyPenalty ?? record.frequencyPenalty ?? 0,
+            repetitionPenalty: job.repetitionPenalty ?? record.repetitionPenalty ?? 1)
+        if let problem = rules.problem(vocabularySize: limits.vocabularySize) {
+            throw LineError(.badField, problem)
+        }
+        let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
+        return Prepared(
+            prompt: tokens,
+            maxTokens: min(wanted, job.maxTokens ?? .max, limits.contextLength - tokens.count),
+            sampling: SamplingParameters(
+                temperature: job.temperature ?? record.temperature ?? 0,
+                topP: job.topP ?? record.topP ?? 1,
+                topK: job.topK ?? record.topK ?? 0,
+                minP: job.minP ?? record.minP ?? 0,
+                logprobs: job.logprobs,
+                rules: rules),
+            seed: record.seed ?? job.seed ?? 0,
+            stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),
+            isCovered: shield?.holdsToken ?? false)
+    }
+
+    private func tokens(
+        of content: Prompt, _ text: any TextCoding, _ limits: ModelLimits, _ shield: TextShield?
+    ) throws -> [Int32] {
+        let tokens: [Int32]
+        do {
+            tokens = try text.tokens(for: content, contextLength: limits.contextLength, shield: shield)
+        } catch let error as ModelError {
+            if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
+            switch content {
+            case .messages, .continued: throw LineError(.templateError, error.message)
+            case .text, .tokens: throw LineError(.badPrompt, error.message)
+            }
+        }
+        guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
+        if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
+            throw LineError(
+                .badPrompt,
+                "The prompt has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
+            )
+        }
+        guard tokens.count < limits.contextLength else {
+            throw LineError(
+                .promptTooLong,
+                "The prompt has \(tokens.count) tokens, but the model's context holds \(limits.contextLength), completion included."
+            )
+        }
+        return tokens
+    }
+}

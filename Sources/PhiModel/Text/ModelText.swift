@@ -1,0 +1,31 @@
+import BatchEngine
+
+/// What of a model makes prompts: its tokenizer, its template and its limits. Reads no weights.
+package struct ModelText: Sendable {
+    package let text: any TextCoding
+    package let limits: ModelLimits
+    private let tokenizer: Tokenizer?
+
+    /// - Throws: `ModelError` naming the file and key at fault.
+    package init(folder: String) throws {
+        let shape = try Architectures.read(folder: folder).shape
+        let codec = try TextCodec(folder: folder)
+        tokenizer = codec?.tokenizer
+        text = codec ?? NoText()
+        limits = ModelLimits(shape, codec)
+    }
+
+    /// A prompt as the model sees it; as ids, where there is no tokenizer.
+    package func shown(_ prompt: [Int32]) -> String {
+        tokenizer?.decode(prompt, skipSpecialTokens: false)
+            ?? prompt.map(String.init).joined(separator: " ")
+    }
+}
+
+extension ModelLimits {
+    init(_ shape: ModelShape, _ codec: TextCodec?) {
+        self.init(
+            contextLength: shape.contextLength, vocabularySize: shape.vocabularySize,
+            endOfSequence: shape.endOfSequence.union(codec?.turnEnds ?? []))
+    }
+}

@@ -1,0 +1,188 @@
+import ArgumentParser
+import BatchPipeline
+import Foundations
+import PhiModel
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say what a run of a job would meet, without running it.",
+        usage: "phibatch check [<job file>] [--<setting> <value> ...] [--show <n>] [--no-estimate] [--json]",
+        discussion: """
+            Takes the same job file and settings as run ("phibatch run --dry-run" is the same). All lines are read, \
+            rendered and counted: the first prompts are shown as the model would see them, then how long prompts are, \
+            which lines would fail, and how long the run would take at most. For that the model is loaded and timed \
+            for some seconds. Nothing is written.
+
+            EXAMPLE:
+              phibatch check jobs/demo.yaml --show 2
+
+            EXIT CODES:
+              0    the job would start, and no more lines fail than may
+              3    more lines would fail than max_failures allows
+              64 to 75   as run would end
+            """)
+
+    @Option(help: "How many prompts are shown.")
+    var show = 1
+
+    @Flag(inversion: .prefixedNo, help: "Load the model and time it.")
+    var estimate = true
+
+    @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
+    var offline = false
+
+    @Flag(help: "One JSON object instead of text.")
+    var json = false
+
+    @OptionGroup var options: JobOptions
+
+    func validate() throws {
+        guard (0...1000).contains(show) else { throw ValidationError("--show must be from 0 to 1000.") }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            try Self.check(
+                options.settings(), show: show, estimates: estimate, isOffline: offline, asJSON: json)
+        }
+    }
+
+    static func check(
+        _ settings: JobSettings, show: Int, estimates: Bool, isOffline: Bool, asJSON: Bool
+    ) throws {
+        var job = try BatchJob(settings)
+        job.cache = .standard()
+        guard !job.settings.input.contains("-") else {
+            throw JobError(.usage, "an input that is read but once can't be checked; give a file.")
+        }
+        let console = Console(isQuiet: false)
+        job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(
+            job.settings.modelName ?? job.settings.model, path: job.settings.model)
+        try ModelFolder.checkLinks(job.settings.model)
+        for warning in try job.settings.warnings() { console.warn("\(warning)") }
+        let check = try JobCheck(job.settings, shownCount: show, cache: job.cache)
+        let estimate = estimates && !check.promptTokens.isEmpty ? try JobEstimate(job, check) : nil
+        let report = JobCheckReport(job: job.settings, check: check, estimate: estimate)
+        print(asJSON ? report.json : report.text)
+        if !check.changes.isEmpty { throw ExitCode(65) }
+        if check.failed > check.allowedFailures { throw ExitCode(3) }
+    }
+}
+
+/// How long a run would take, by the speeds of this machine now.
+struct JobEstimate {
+    /// Tokens a second, all requests together.
+    let prefill: Double
+    let decode: Double
+    /// If every completion takes all the tokens that it may.
+    let seconds: Double
+
+    init(_ job: BatchJob, _ check: JobCheck) throws {
+        let engine = try job.loadEngine()
+        let bench = Bench(engine: engine, probe: try LimitProbe(of: engine))
+        let results = check.promptTokens.count * job.settings.samples
+        let workers = max(1, min(job.settings.engine.workerCount, results))
+        let length = max(1, min(256, check.promptTokens(atPercent: 50)))
+        prefill = try bench.run(BenchTest(requests: 1, prompt: length, generated: 0)).tokensPerSecond
+        decode = try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
+        let prompts = Double(check.promptTokens.reduce(0, +))
+        // Of several samples the prompt is computed once.
+        seconds = prompts / prefill + Double(check.completionTokens * job.settings.samples) / decode
+    }
+}
+
+/// The answer, for people and for programs.
+struct JobCheckReport {
+    let job: JobSettings
+    let check: JobCheck
+    /// Nil if it was not asked for, or there is nothing to do.
+    let estimate: JobEstimate?
+
+    private static let percents = [0, 50, 90, 99, 100]
+
+    var text: String {
+        var lines: [Message] = []
+        for shown in check.shown {
+            lines.append("-- the prompt of \(shown.id), \(shown.tokens) tokens")
+            lines += shown.text.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
+        }
+        var counts: Message = "lines      \(check.lines)"
+        if check.passedOver > 0 { counts += ", and \(check.passedOver) passed over with an earlier error" }
+        if check.unfinished > 0 { counts += ", and half a line at the end" }
+        lines.append(counts)
+        if job.samples > 1 { lines.append("results    \(check.lines * job.samples), \(job.samples) a line") }
+        let numbers = Self.percents.map { "\(check.promptTokens(atPercent: $0))" }
+        lines.append(
+            "prompts    \(check.promptTokens.reduce(0, +)) tokens; shortest \(numbers[0]), half up to \(numbers[1]), "
+                + "90 % up to \(numbers[2]), 99 % up to \(numbers[3]), longest \(numbers[4])")
+        lines.append("answers    at most \(check.completionTokens * job.samples) tokens")
+        if check.covered > 0 {
+            lines.append(
+                "control    tokens in the text of \(check.covered) lines, taken as text (control_tokens)")
+        }
+        if let estimate {
+            lines.append(
+                "time       at most \(duration(estimate.seconds)): prompts at \(rounded(estimate.prefill)) tokens/s, "
+                    + "answers at \(rounded(estimate.decode))")
+        }
+        if check.failed > 0 {
+            let codes = check.codes.sorted { $0.key.rawValue < $1.key.rawValue }
+                .map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", ")
+            lines.append("would fail \(check.failed): \(codes); max_failures allows \(check.allowedFailures)")
+            lines += check.failures.map {
+                "  \($0.file):\($0.line): \($0.error.code.rawValue): \($0.error.message)"
+            }
+            let more = check.failed - check.failures.count
+            if more > 0 { lines.append("  and \(more) more") }
+        }
+        if !check.changes.isEmpty {
+            lines.append("refused    earlier results were made with other settings; run takes --if-changed")
+            lines += check.changes.map { "  \($0)" }
+        }
+        return lines.map(\.text).joined(separator: "\n")
+    }
+
+    var json: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.int("lines", check.lines)
+            writer.int("passed_over", check.passedOver)
+            writer.int("results", check.lines * job.samples)
+            writer.object("prompt_tokens") { writer in
+                writer.int("sum", check.promptTokens.reduce(0, +))
+                for percent in Self.percents {
+                    writer.int("p\(percent)", check.promptTokens(atPercent: percent))
+                }
+            }
+            writer.int("completion_tokens_at_most", check.completionTokens * job.samples)
+            writer.int("lines_with_control_tokens", check.covered)
+            writer.int("would_fail", check.failed)
+            writer.int("failures_allowed", check.allowedFailures)
+            writer.array("failures") { writer in
+                for failure in check.failures {
+                    writer.object { writer in
+                        writer.string("id", failure.id)
+                        writer.string("file", failure.file.showingBytes)
+                        writer.int("line", failure.line)
+                        writer.string("code", failure.error.code.rawValue)
+                        writer.string("message", failure.error.message)
+                    }
+                }
+            }
+            writer.array("changed_settings") { writer in for change in check.changes { writer.string(change) }
+            }
+            writer.array("prompts") { writer in
+                for shown in check.shown {
+                    writer.object { writer in
+                        writer.string("id", shown.id)
+                        writer.int("tokens", shown.tokens)
+                        writer.string("text", shown.text)
+                    }
+                }
+            }
+            if let estimate { writer.number("seconds_at_most", estimate.seconds) }
+        }
+        return writer.shownText
+    }
+}

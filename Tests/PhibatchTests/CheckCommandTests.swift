@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// `phibatch check`: what a run would meet.
+@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct CheckCommandTests {
+    private func check(_ job: DemoJob, _ more: [String] = [], command: [String] = ["check"]) throws
+        -> Program.Result
+    {
+        try RunningProgram(command + job.arguments(more), folder: job.folder).end()
+    }
+
+    @Test func aGoodJobIsShownAndTimed() throws {
+        let job = try DemoJob(
+            (1...20).map { "{\"prompt\": \"Count to \($0).\"}" }, ["--max-tokens", "8", "--samples", "2"])
+        defer { job.remove() }
+        let result = try check(job)
+        #expect(result.status == 0, "\(result.errors)")
+        for part in [
+            "<|im_start|>user", "Count to 1.", "lines      20", "results    40", "at most 320 tokens",
+            "time       at most",
+        ] {
+            #expect(result.output.contains(part), "\(part)\n\(result.output)")
+        }
+        #expect(try job.files == ["in.jsonl"], "nothing is written")
+        let dry = try check(job, ["--dry-run"], command: ["run"])
+        #expect(dry.status == 0 && dry.output.contains("lines      20"), "\(dry.output)\(dry.errors)")
+        #expect(try job.files == ["in.jsonl"])
+    }
+
+    @Test func linesThatWouldFailAreNamed() throws {
+        let long = String(repeating: "word ", count: 9000)
+        let job = try DemoJob(
+            [
+                "{\"id\": \"a\", \"prompt\": \"Hi\"}", "{\"id\": \"a\", \"prompt\": \"Hi\"}", "oops",
+                "{\"prompt\": \"\(long)\"}", "{\"error\": {\"code\": \"x\", \"message\": \"y\"}}",
+            ], ["--max-tokens", "8"])
+        defer { job.remove() }
+        let result = try check(job, ["--no-estimate", "--json"])
+        #expect(result.status == 3, "\(result.errors)")
+        for part in [
+            "\"lines\":4", "\"passed_over\":1", "\"would_fail\":3", "duplicate_id", "invalid_json",
+            "prompt_too_long",
+        ] {
+            #expect(result.output.contains(part), "\(part)\n\(result.output)")
+        }
+        #expect(try check(job, ["--no-estimate", "--max-failures", "3"]).status == 0)
+        let real = try job.run(["--max-failures", "3"])
+        #expect(real.status == 0 && real.errors.contains("4 lines: 1 done, 3 failed"), "\(real.errors)")
+        let changed = try check(job, ["--no-estimate", "--max-failures", "3", "--seed", "4"])
+        #expect(changed.status == 65 && changed.output.contains("job.seed: 0 -> 4"), "\(changed.output)")
+    }
+}
