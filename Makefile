@@ -14,7 +14,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: demo test torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
+.PHONY: demo test readme torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -73,6 +73,10 @@ bench-peers: build
 perplexity: build model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
 
+# What README says, tried.
+readme:
+	@$(MAKE) --no-print-directory test FILTER='ReadmeTests|DocumentedProgramTests'
+
 # The pages of the library products, in .build/docs; a link that leads nowhere is an error.
 docs: build
 	@SWIFT="$(SWIFT)" Tests/Docs/check.sh
@@ -118,6 +122,7 @@ help:
 	@echo "make build  the program only: $(PHIBATCH)"
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
+	@echo "make readme  what README says, tried"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"

@@ -1,6 +1,6 @@
 /// Why a line gets no completion. It becomes the line's result, and the job goes on.
 public struct LineError: Error, Equatable, Sendable {
-    public enum Code: String, Sendable {
+    public enum Code: String, Sendable, CaseIterable {
         case invalidUTF8 = "invalid_utf8"
         case invalidJSON = "invalid_json"
         case lineTooLong = "line_too_long"

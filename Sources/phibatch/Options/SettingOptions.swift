@@ -59,7 +59,10 @@ extension JobKey {
         }
     }
 
-    private var sentence: String { help.prefix(1).uppercased() + help.dropFirst() + "." }
+    private var sentence: String {
+        let several = kind == .list && !help.contains("several times") ? "; may come several times" : ""
+        return help.prefix(1).uppercased() + help.dropFirst() + several + "."
+    }
 
     private var completion: CompletionKind? {
         switch placeholder {

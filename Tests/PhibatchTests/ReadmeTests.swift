@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import phibatch
+
+/// What README says is what happens: its commands run, its settings are known, its results look so.
+@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct ReadmeTests {
+    private static let top = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let text =
+        (try? String(contentsOf: top.appending(path: "README.md"), encoding: .utf8)) ?? ""
+
+    private static func blocks(_ language: String) -> [String] {
+        text.components(separatedBy: "```").enumerated().compactMap { number, block in
+            number % 2 == 1 && block.hasPrefix(language + "\n")
+                ? String(block.dropFirst(language.count + 1)) : nil
+        }
+    }
+
+    /// A folder as a fresh clone is after `make demo`, but for a job of a few tokens; `phibatch` is a command there.
+    private func clone() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        let files = FileManager.default
+        for name in ["models", "jobs", "samples", "bin"] {
+            try files.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
+        }
+        try files.createSymbolicLink(
+            atPath: folder + "/models/smollm2-demo", withDestinationPath: try #require(DemoJob.model))
+        try files.createSymbolicLink(
+            atPath: folder + "/bin/phibatch", withDestinationPath: try #require(Program.path))
+        try DemoJob.samples().prefix(3).joined(separator: "\n").write(
+            toFile: folder + "/samples/prompts.jsonl", atomically: true, encoding: .utf8)
+        let job = try #require(Self.blocks("yaml").first)
+        try job.replacing(/max_tokens: \d+/, with: "max_tokens: 3").write(
+            toFile: folder + "/jobs/demo.yaml", atomically: true, encoding: .utf8)
+        return folder
+    }
+
+    private func shell(_ script: String, in folder: String) throws -> Program.Result {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try RunningProgram(
+            ["-c", script], environment: ["PATH": folder + "/bin:" + path, "HF_HUB_OFFLINE": "1"],
+            folder: folder, program: "/bin/sh"
+        ).end()
+    }
+
+    private func has(_ tool: String) -> Bool {
+        (try? shell(tool, in: NSTemporaryDirectory()).status) == 0
+    }
+
+    @Test func commandsRunAsTheyStand() throws {
+        let folder = try clone()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try shell("phibatch run -q jobs/demo.yaml", in: folder).status == 0)
+        let makefile = try String(contentsOf: Self.top.appending(path: "Makefile"), encoding: .utf8)
+        var count = 0
+        for line in Self.blocks("sh").joined().split(separator: "\n") {
+            if let target = line.firstMatch(of: /^make ([a-z-]+)/) {
+                #expect(makefile.contains("\n\(target.1):"), "\(line)")
+                continue
+            }
+            if line.hasPrefix("jq "), !has("command -v jq") { continue }
+            if line.hasPrefix("python3 "), !has("python3 -c 'import pandas'") { continue }
+            count += 1
+            // Other settings than the run before had: an output of its own.
+            let run = try shell(String(line), in: folder)
+            #expect(run.status == 0, "\(line)\n\(run.errors)")
+        }
+        #expect(count >= 2)
+        if has("command -v make") {
+            let rule = try #require(Self.text.firstMatch(of: /Makefile: `([^`]+)`, and below it `([^`]+)`/))
+            try "\(rule.1)\n\t\(rule.2)\n".write(
+                toFile: folder + "/Makefile", atomically: true, encoding: .utf8)
+            let made = try shell("make -s out/demo.jsonl && make -q out/demo.jsonl", in: folder)
+            #expect(made.status == 0, "\(made.errors)")
+        }
+    }
+
+    @Test func theResultLooksSo() throws {
+        let folder = try clone()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try shell("phibatch run -q jobs/demo.yaml", in: folder).status == 0)
+        func names(_ line: Substring) -> [String] {
+            line.replacing(/\{[^{}]*\}/, with: "0").matches(of: /"([a-z_]+)":/).map { String($0.1) }
+        }
+        let shown = try #require(Self.blocks("json").first).dropFirst().dropLast(2)
+        let results = try String(contentsOfFile: folder + "/out/demo.jsonl", encoding: .utf8)
+        let first = try #require(results.split(separator: "\n").first).dropFirst().dropLast()
+        #expect(names(shown) == names(first.replacing(/"text":"[^"]*"/, with: "\"text\":\"\"")))
+    }
+
+    /// Each job and template is right, and each setting, option, error code and command is known.
+    @Test func namesAreKnown() throws {
+        for block in Self.blocks("yaml") {
+            let needed = block.contains("model:") ? "" : "model: m\ninput: i\noutput: o\n"
+            _ = try PromptBuilder(JobSettings.parse(needed + block))
+        }
+        let help = try RunningProgram(["run", "--help"], folder: NSTemporaryDirectory()).end().output
+        for option in Self.text.matches(of: /--([a-z][a-z-]+)/)
+        where !["help", "check"].contains(String(option.1)) {
+            #expect(help.contains("--\(option.1)") || help.contains("-\(option.1)"), "--\(option.1)")
+        }
+        for code in LineError.Code.allCases { #expect(Self.text.contains("`\(code.rawValue)`"), "\(code)") }
+        let commands = Set(Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName })
+        for command in Self.text.matches(of: /`phibatch ([a-z]+)/) {
+            #expect(commands.contains(String(command.1)), "\(command.1)")
+        }
+        for codes in [JobState.Kind.waiting.code...JobState.Kind.outOfDate.code] { #expect(codes == 10...14) }
+    }
+}
