@@ -14,42 +14,40 @@ struct PreemptionTests {
     }
 
     @Test func whatGivesWayEndsWithTheSameBytes() throws {
-        let lines = (1...12).map {
+        let lines = (1...8).map {
             "{\"prompt\": \"Tell me a story about the number \($0).\", \"temperature\": \(Double($0 % 2) * 0.8)}"
         }
-        let job = try DemoJob(lines, Self.settings + ["--max-tokens", "160"])
+        let job = try DemoJob(lines, Self.settings + ["--max-tokens", "120"])
         defer { job.remove() }
-        let plenty = try job.run(["--kv-budget", "100MB", "--workers", "12"])
+        let plenty = try job.run(["--kv-budget", "100MB", "--workers", "8"])
         try #require(plenty.status == 0, "\(plenty.errors)")
         #expect(preemptions(plenty) == 0)
         let expected = try #require(job.results)
         // Room for the ceilings of two or so.
-        for (workers, budget) in [("12", "6MB"), ("5", "4MB")] {
-            let run = try job.run(["--restart", "--workers", workers, "--kv-budget", budget])
-            #expect(run.status == 0, "\(run.errors)")
-            #expect(preemptions(run) > 0, "\(run.errors)")
-            #expect(job.results == expected)
-        }
+        let run = try job.run(["--restart", "--workers", "8", "--kv-budget", "4MB"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(preemptions(run) > 0, "\(run.errors)")
+        #expect(job.results == expected)
     }
 
     /// A prompt's beginning that all share, and a stop in the midst of it all.
     @Test func whatGaveWayIsSavedAndGoesOn() throws {
         let beginning = String(repeating: "All work and no play makes Jack a dull boy. ", count: 12)
-        let lines = (1...10).map { "{\"prompt\": \"\(beginning)\($0)\"}" }
-        let job = try DemoJob(lines, Self.settings + ["--max-tokens", "140"])
+        let lines = (1...6).map { "{\"prompt\": \"\(beginning)\($0)\"}" }
+        let job = try DemoJob(lines, Self.settings + ["--max-tokens", "100"])
         defer { job.remove() }
-        let plenty = try job.run(["--kv-budget", "100MB", "--workers", "10"])
+        let plenty = try job.run(["--kv-budget", "100MB", "--workers", "6"])
         try #require(plenty.status == 0, "\(plenty.errors)")
         let expected = try #require(job.results)
         try FileManager.default.removeItem(atPath: job.folder + "/out.jsonl")
-        let tight = ["--workers", "10", "--kv-budget", "8MB", "--checkpoint-interval", "0"]
+        let tight = ["--workers", "6", "--kv-budget", "6MB", "--checkpoint-interval", "0"]
         let program = try job.start(tight)
         let deadline = ContinuousClock.now + .seconds(60)
         while program.isRunning, ContinuousClock.now < deadline {
             let saved =
                 try? FileManager.default.attributesOfItem(
                     atPath: job.folder + "/out.jsonl.journal.inflight")[.size] as? Int
-            if (saved ?? 0) > 30_000 { break }
+            if (saved ?? 0) > 10_000 { break }
         }
         program.send(SIGTERM)
         let stopped = try program.end()
