@@ -5,8 +5,19 @@ import Foundations
 package protocol InputFormat: Sendable {
     var name: String { get }
 
+    /// From how many bytes on a record need not be kept in memory where records are only counted.
+    var countingLimit: Int { get }
+
+    /// The format of one file of the input; most often this one.
+    func format(for path: String) -> any InputFormat
+
     /// - Parameter limit: bytes of a record from which on it is only measured, not kept in memory.
     func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor
+}
+
+extension InputFormat {
+    package var countingLimit: Int { 4096 }
+    package func format(for path: String) -> any InputFormat { self }
 }
 
 /// Goes through the records of one file.
@@ -48,9 +59,9 @@ package struct InputRecord: Sendable {
 /// The formats that inputs can have.
 package enum InputFormats {
     package static let all: [any InputFormat] = [
-        NativeLines()
+        FormatByName(), NativeLines(), DelimitedRecords.csv, DelimitedRecords.tsv, PlainLines(),
     ]
 
     /// What an input has where nothing else is said.
-    package static let standard: any InputFormat = NativeLines()
+    package static let standard: any InputFormat = FormatByName()
 }

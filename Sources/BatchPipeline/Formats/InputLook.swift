@@ -21,11 +21,7 @@ struct InputLook {
 
     /// What the file is instead of JSON lines, and what makes them of it; nil if it may well be some.
     func problem(path: String) -> Message? {
-        if let packed { return "is \(packed.name), not JSON lines. \(packed.remedy(path))" }
-        if isUTF16 {
-            return
-                "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
-        }
+        if let problem = packing(path: path) { return problem }
         let lines = firstLines
         guard let first = lines.first else { return nil }
         if first.first == UInt8(ascii: "["), !isLine(first, among: lines) {
@@ -41,7 +37,14 @@ struct InputLook {
         guard max(commas, tabs) > 0 else { return nil }
         let name = tabs > commas ? "TSV" : "CSV"
         return
-            "looks like \(name), not JSON lines: none of the first lines is an object. Python's pandas makes some: read_csv(...).to_json(..., orient=\"records\", lines=True)."
+            "looks like \(name), not JSON lines: none of the first lines is an object. --input-format \(name.lowercased()) reads it, and so does a name that ends in .\(name.lowercased())."
+    }
+
+    /// Why the file is no UTF-8 text as it is; nil if it may well be.
+    func packing(path: String) -> Message? {
+        if let packed { return "is \(packed.name), not lines of text. \(packed.remedy(path))" }
+        guard isUTF16 else { return nil }
+        return "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
     }
 
     /// An array may be a bad line among good ones.

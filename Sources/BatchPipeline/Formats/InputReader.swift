@@ -2,8 +2,8 @@ import Foundations
 
 /// Reads records from several files in a row, holding no more than one record at a time.
 struct InputReader {
-    /// A longer record is not kept in memory, only measured.
-    let limit: Int
+    /// A longer record is not kept in memory, only measured; nil for what counting takes.
+    let limit: Int?
     /// Twice what the longest prompts take: 128 K tokens of 128 bytes. While a line is made into a prompt there may
     /// be five copies of it.
     static let defaultLimit = 32 << 20
@@ -16,7 +16,7 @@ struct InputReader {
     private var earlierLines = 0
 
     init(
-        paths: [String], format: any InputFormat = InputFormats.standard, limit: Int = defaultLimit,
+        paths: [String], format: any InputFormat = InputFormats.standard, limit: Int? = defaultLimit,
         chunkSize: Int = 1 << 18, system: any FileSystem = POSIXFileSystem()
     ) {
         self.paths = paths[...]
@@ -34,7 +34,7 @@ struct InputReader {
                 guard let path = paths.popFirst() else { return nil }
                 let source = try ByteSource(path: path, system: system)
                 let bytes = InputBytes(source, chunkSize: chunkSize)
-                file = (source.name, bytes, format.makeCursor(over: bytes, limit: limit))
+                file = (source.name, bytes, cursor(for: path, over: bytes))
             }
             if var record = try file?.cursor.next() {
                 record.file = file?.name ?? ""
@@ -46,12 +46,18 @@ struct InputReader {
         }
     }
 
+    private func cursor(for path: String, over bytes: InputBytes) -> any InputCursor {
+        let format = format.format(for: path)
+        return format.makeCursor(over: bytes, limit: limit ?? format.countingLimit)
+    }
+
     // MARK: Of the record that came last
 
     /// - Throws: `LineError` if it is too long or isn't as its format demands.
     func fields(of record: InputRecord) throws(LineError) -> JSONValue {
         if let length = record.excessLength {
-            throw LineError(.lineTooLong, "The line has \(length) bytes; at most \(limit) are read.")
+            throw LineError(
+                .lineTooLong, "The line has \(length) bytes; at most \(limit ?? Self.defaultLimit) are read.")
         }
         guard let file else { preconditionFailure("only the record that came last is asked for") }
         return try file.cursor.fields(of: record)

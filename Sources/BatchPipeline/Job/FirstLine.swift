@@ -10,9 +10,13 @@ struct FirstLine {
 
     /// Nil if the input shows no first line, or one that is no object.
     init?(_ look: InputLook, path: String, job: JobSettings) {
-        guard case .object(let fields)? = look.firstFields else { return nil }
-        (self.job, self.path, self.fields) = (job, path, fields)
-        number = look.firstLineNumber
+        guard let fields = look.firstFields else { return nil }
+        self.init(fields, number: look.firstLineNumber, path: path, job: job)
+    }
+
+    init?(_ line: JSONValue, number: Int, path: String, job: JobSettings) {
+        guard case .object(let fields) = line else { return nil }
+        (self.job, self.path, self.fields, self.number) = (job, path, fields, number)
     }
 
     private var place: String { "\(path):\(number)" }
@@ -100,18 +104,28 @@ extension JobSettings {
     func checkBeginnings() throws {
         for path in input {
             guard let look = InputLook(path: path) else { continue }
-            if let problem = look.problem(path: path) { throw JobError(.badJob, at: path, problem) }
-            try FirstLine(look, path: path, job: self)?.check()
+            let isJSON = inputFormat.format.format(for: path) is NativeLines
+            if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
+                throw JobError(.badJob, at: path, problem)
+            }
+            try firstLine(look, path)?.check()
         }
+    }
+
+    /// Nil if there is none, or it is not right by itself.
+    private func firstLine(_ look: InputLook, _ path: String) throws -> FirstLine? {
+        let format = inputFormat.format.format(for: path)
+        guard !(format is NativeLines) else { return FirstLine(look, path: path, job: self) }
+        var reader = InputReader(paths: [path], format: format)
+        guard let record = try reader.next(), let fields = try? reader.fields(of: record) else { return nil }
+        return FirstLine(fields, number: record.number, path: path, job: self)
     }
 
     /// What is hardly meant, but no error.
     package func warnings() throws -> [String] {
         let fields = try PromptBuilder(self).fields
         for path in input {
-            guard let look = InputLook(path: path), let line = FirstLine(look, path: path, job: self) else {
-                continue
-            }
+            guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }
             return line.warnings(templateFields: fields)
         }
         return []

@@ -18,6 +18,13 @@ extension JobKey {
             letter: "i", kind: .list,
             SettingMember { job, value throws(SettingProblem) in job.input = try value.paths() }),
         JobKey(
+            "input_format", "FORMAT",
+            "jsonl, csv, tsv (columns are the line's fields) or text (a prompt a line); by the file's name by default "
+                + "(auto)",
+            SettingMember { job, value throws(SettingProblem) in
+                job.inputFormat = FormatChoice(try value.inputFormat())
+            }),
+        JobKey(
             "output", "FILE", "JSONL file of results, or - for stdout (required)", letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
     ]

@@ -28,6 +28,13 @@ extension SettingValue {
         return text
     }
 
+    func inputFormat() throws(SettingProblem) -> any InputFormat {
+        guard let text, let format = InputFormats.all.first(where: { $0.name == text }) else {
+            throw wrong("one of " + InputFormats.all.map(\.name).joined(separator: ", "))
+        }
+        return format
+    }
+
     /// A list of `{role: ..., content: ...}`; as an option ROLE=TEXT, several times.
     func messages() throws(SettingProblem) -> [ChatMessage] {
         let right = "a list of messages, each with role and content"

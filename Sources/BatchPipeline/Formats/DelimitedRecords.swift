@@ -1,0 +1,128 @@
+import BatchEngine
+import Foundations
+
+/// CSV as RFC 4180 has it, and TSV with the same quotes: the first record names the columns, which are a line's fields.
+/// A quoted field may hold separators, line feeds, and quotes that are doubled.
+///
+/// Fields are strings; those that are settings of a line, such as `max_tokens`, are numbers, or not set if empty.
+package struct DelimitedRecords: InputFormat {
+    package let name: String
+    let separator: UInt8
+
+    package static let csv = DelimitedRecords(name: "csv", separator: UInt8(ascii: ","))
+    package static let tsv = DelimitedRecords(name: "tsv", separator: 0x09)
+
+    /// Where a record ends is only known from all of it.
+    package var countingLimit: Int { InputReader.defaultLimit }
+
+    package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
+        Cursor(bytes: bytes, limit: limit, separator: separator)
+    }
+
+    private struct Cursor: InputCursor {
+        let bytes: InputBytes
+        let limit: Int
+        let separator: UInt8
+        /// The first record, as it stands, and its names; nil before it is read.
+        private var head: (bytes: [UInt8], names: [String])?
+
+        init(bytes: InputBytes, limit: Int, separator: UInt8) {
+            self.bytes = bytes
+            self.limit = limit
+            self.separator = separator
+        }
+
+        mutating func next() throws -> InputRecord? {
+            if head == nil {
+                guard let first = try record(), first.excessLength == nil else { return nil }
+                head = (first.bytes, cells(first.bytes[...]) ?? [])
+            }
+            while var record = try record() {
+                if record.excessLength != nil { return record }
+                guard record.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else {
+                    continue
+                }
+                // Its names are part of what a record says: renamed columns make other records.
+                record.bytes = (head?.bytes ?? []) + [0x0a] + record.bytes
+                return record
+            }
+            return nil
+        }
+
+        /// As many lines as it takes until no quote is open.
+        private func record() throws -> InputRecord? {
+            guard var line = try bytes.nextLine(limit: limit) else { return nil }
+            var record = InputRecord(bytes: line.bytes, number: bytes.lineCount)
+            var length = line.length
+            var quotes = line.bytes.count { $0 == UInt8(ascii: "\"") }
+            while quotes % 2 == 1, let more = try bytes.nextLine(limit: limit) {
+                line = more
+                length += 1 + more.length
+                quotes += more.bytes.count { $0 == UInt8(ascii: "\"") }
+                if length <= limit { record.bytes += [0x0a] + more.bytes } else { record.bytes = [] }
+            }
+            record.isUnterminated = !line.isComplete
+            if record.bytes.last == 0x0D { record.bytes.removeLast() }
+            if length > limit { (record.bytes, record.excessLength) = ([], length) }
+            return record
+        }
+
+        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+            guard UTF8Check.isValid(record.bytes) else {
+                throw LineError(.invalidUTF8, "The record is not valid UTF-8.")
+            }
+            guard let head, let cells = cells(record.bytes.dropFirst(head.bytes.count + 1)) else {
+                throw LineError(.badField, "A quoted field of the record has no end, or text after it.")
+            }
+            guard cells.count == head.names.count else {
+                throw LineError(
+                    .badField,
+                    "The record has \(cells.count) fields, but the first record of the file names \(head.names.count)."
+                )
+            }
+            return .object(
+                JSONObject(zip(head.names, cells).map { ($0, Self.value($1, of: $0)) }))
+        }
+
+        private static let numbers = Set(PromptRecord.settingNames).subtracting(["stop", "logit_bias"])
+
+        private static func value(_ text: String, of name: String) -> JSONValue {
+            guard numbers.contains(name) else { return .string(text) }
+            if text.isEmpty { return .null }
+            if let number = Int(text) { return .int(number) }
+            return Double(text).map { .double($0) } ?? .string(text)
+        }
+
+        /// Nil if a quoted field has no end, or something but a separator after it.
+        private func cells(_ record: ArraySlice<UInt8>) -> [String]? {
+            let quote = UInt8(ascii: "\"")
+            var cells: [String] = []
+            var index = record.startIndex
+            while true {
+                var cell: [UInt8] = []
+                if index < record.endIndex, record[index] == quote {
+                    index += 1
+                    while true {
+                        guard index < record.endIndex else { return nil }
+                        if record[index] == quote {
+                            guard index + 1 < record.endIndex, record[index + 1] == quote else { break }
+                            index += 1
+                        }
+                        cell.append(record[index])
+                        index += 1
+                    }
+                    index += 1
+                    guard index == record.endIndex || record[index] == separator else { return nil }
+                } else {
+                    while index < record.endIndex, record[index] != separator {
+                        cell.append(record[index])
+                        index += 1
+                    }
+                }
+                cells.append(String(decoding: cell, as: UTF8.self))
+                if index == record.endIndex { return cells }
+                index += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Foundations
+import Testing
+
+@testable import BatchPipeline
+
+@Suite struct DelimitedRecordsTests {
+    /// What each record says, or why it can't be read.
+    private func records(_ text: String, _ name: String, chunk: Int = 4096) throws -> [Result<
+        JSONValue, LineError
+    >] {
+        let folder = try TemporaryFolder()
+        var reader = InputReader(paths: [try folder.write(text, to: name)], chunkSize: chunk)
+        var all: [Result<JSONValue, LineError>] = []
+        while let record = try reader.next() {
+            all.append(Result { () throws(LineError) in try reader.fields(of: record) })
+        }
+        return all
+    }
+
+    @Test(arguments: [1, 7, 4096])
+    func csvIsAsRFC4180HasIt(chunk: Int) throws {
+        let text =
+            "\u{FEFF}id,prompt,max_tokens\r\na,\"one, \"\"two\"\"\nthree\",5\r\n\r\nb, plain ,\nc,\"x\"y,1\nd,too,many,cells\ne,,0.5"
+        let found = try records(text, "a.csv", chunk: chunk)
+        #expect(found.count == 5)
+        #expect(try found[0].get() == ["id": "a", "prompt": "one, \"two\"\nthree", "max_tokens": 5])
+        #expect(try found[1].get() == ["id": "b", "prompt": " plain ", "max_tokens": nil])
+        for wrong in found[2...3] { #expect(throws: LineError.self) { try wrong.get() } }
+        #expect(try found[4].get() == ["id": "e", "prompt": "", "max_tokens": 0.5])
+    }
+
+    @Test func tabsAndPlainText() throws {
+        let tabs = try records("q\ttopic\nwhy, oh why\t\"a\tb\"\n", "a.TSV")
+        #expect(try tabs.map { try $0.get() } == [["q": "why, oh why", "topic": "a\tb"]])
+        let plain = try records("First.\n\n{\"not\": \"json\"}\nlast", "a.txt")
+        #expect(
+            try plain.map { try $0.get() } == [
+                ["prompt": "First."], ["prompt": "{\"not\": \"json\"}"], ["prompt": "last"],
+            ])
+        #expect(try records("{\"prompt\": \"x\"}\n", "a.jsonl").count == 1)
+    }
+
+    /// Renamed columns make other records, and the same ones stay the same wherever they stand.
+    @Test func whatARecordIsKnownBy() throws {
+        func hashes(_ text: String) throws -> [UInt64] {
+            let folder = try TemporaryFolder()
+            var reader = InputReader(paths: [try folder.write(text, to: "a.csv")])
+            var all: [UInt64] = []
+            while let record = try reader.next() {
+                all.append(LineIdentity(record, by: reader, idField: nil).contentHash)
+            }
+            return all
+        }
+        let first = try hashes("a,b\n1,2\n3,4\n")
+        #expect(try hashes("a,b\n3,4\n1,2") == first.reversed())
+        #expect(try Set(hashes("a,c\n1,2\n3,4\n")).isDisjoint(with: first))
+    }
+
+    @Test func linesAreCountedAcrossLineFeeds() throws {
+        let folder = try TemporaryFolder()
+        let long = String(repeating: "x\n", count: 5000)
+        let path = try folder.write("prompt\n\"\(long)\"\nb\n", to: "a.csv")
+        #expect(try JobSettings.test(input: [path]).countLines() == 2)
+    }
+
+    @Test func theFirstRecordIsLookedAt() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("question,answer\nwhy,so\n", to: "a.csv")
+        let error = #expect(throws: JobError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
+        #expect(error?.message.contains("{{ question }}") == true, "\(error?.message ?? "")")
+        try JobSettings.test(input: [path]) { $0.prompt = "{{ question }}" }.checkBeginnings()
+        let named = try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: tsv")
+        #expect(named.inputFormat.format.name == "tsv")
+        #expect(throws: JobError.self) {
+            try JobSettings.parse("model: m\ninput: i\noutput: o\ninput_format: xml")
+        }
+    }
+}
