@@ -5,6 +5,7 @@
 
 #include "floats.h"
 #include "phi_kernels.h"
+#include "quantize.h"
 
 // The nearest integer, ties to even, of a value that is 0 or more: from 2^23 on all are integers.
 static inline float nearest(float value) {
@@ -30,9 +31,8 @@ static inline void bounds(const float *values, size_t n, float *least, float *gr
     *greatest = high[0];
 }
 
-static void quantize_group(const float *values, size_t n, uint32_t bits, float *scale_out, float *bias_out,
-                           uint8_t *codes) {
-    const float top = (float)((1u << bits) - 1);
+void phi_affine(const float *values, size_t n, float top, float *scale_out, float *bias_out, float *low_out,
+                float *high_out) {
     float low, high;
     bounds(values, n, &low, &high);
     float scale = (high - low) / top;
@@ -47,6 +47,17 @@ static void quantize_group(const float *values, size_t n, uint32_t bits, float *
         scale = edge / steps;
         bias = edge;
     }
+    *scale_out = scale;
+    *bias_out = bias;
+    *low_out = low;
+    *high_out = high;
+}
+
+static void quantize_group(const float *values, size_t n, uint32_t bits, float *scale_out, float *bias_out,
+                           uint8_t *codes) {
+    const float top = (float)((1u << bits) - 1);
+    float scale, bias, low, high;
+    phi_affine(values, n, top, &scale, &bias, &low, &high);
     for (size_t i = 0; i < n; i++) {
         float code = (values[i] - bias) / scale;
         code = code > 0 ? code : 0;
@@ -57,8 +68,7 @@ static void quantize_group(const float *values, size_t n, uint32_t bits, float *
     *bias_out = bias;
 }
 
-// One little-endian bit stream; 32 values of any width fill whole bytes.
-static void pack_codes(const uint8_t *codes, size_t n, uint32_t bits, uint8_t *out) {
+void phi_pack_codes(const uint8_t *codes, size_t n, uint32_t bits, uint8_t *out) {
     if (bits == 4) {
         for (size_t i = 0; i < n / 2; i++) out[i] = (uint8_t)(codes[2 * i] | codes[2 * i + 1] << 4);
         return;
@@ -80,7 +90,7 @@ void phi_quantize(const float *values, size_t n, uint32_t group, uint32_t bits, 
     for (size_t g = 0; g < n / group; g++) {
         float scale, bias;
         quantize_group(values + g * group, group, bits, &scale, &bias, codes);
-        pack_codes(codes, group, bits, words + g * group * bits / 8);
+        phi_pack_codes(codes, group, bits, words + g * group * bits / 8);
         phi_store_float(scales + g * size, float_type, scale);
         phi_store_float(biases + g * size, float_type, bias);
     }
