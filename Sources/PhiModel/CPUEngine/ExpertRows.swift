@@ -126,12 +126,12 @@ final class ExpertRows: @unchecked Sendable {
         try activated.reserve(rows.count * inner)
         // What the gate writes past its rows, to a whole block, the up projection overwrites.
         for (linear, offset) in [(expert.gate, 0), (expert.up, inner)] {
-            let matrix = weights[linear.place]
+            let matrix = try weights[linear.place]
             if offset == 0 || !input.fits(matrix) {
                 try input.prepare(rows: rows.count, for: matrix, keepsFloats: false)
                 pool.runRows(rows.count) { input.set(row: $0, rows[$0], kernels) }
             }
-            multiply(rows.count, by: linear, into: gateUp.pointer + offset, stride: width, &tally)
+            try multiply(rows.count, by: linear, into: gateUp.pointer + offset, stride: width, &tally)
         }
         try input.prepare(rows: rows.count, for: weights[expert.down.place], keepsFloats: false)
         let (gateUp, activated) = (gateUp.pointer, activated.pointer)
@@ -140,14 +140,14 @@ final class ExpertRows: @unchecked Sendable {
             kernels.silu_multiply(gate, gate + inner, inner, made)
             input.set(row: row, made, kernels)
         }
-        multiply(rows.count, by: expert.down, into: out, stride: stride, &tally)
+        try multiply(rows.count, by: expert.down, into: out, stride: stride, &tally)
     }
 
     private func multiply(
         _ rows: Int, by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int,
         _ tally: inout WorkTally
-    ) {
-        let matrix = weights[linear.place]
+    ) throws(ModelError) {
+        let matrix = try weights[linear.place]
         tally.countRows()
         input.multiply(
             rows: rows, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)

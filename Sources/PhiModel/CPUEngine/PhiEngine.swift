@@ -119,7 +119,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         network = try model.network(&reader)
         try adapter?.checkUse(of: reader.adapted)
         let weights = try PackedWeights(reader.plan, from: store, cache: options.cache, pool: pool)
-        weightBytes = reader.multiplied.reduce(0) { $0 + weights[$1].bytes }
+        weightBytes = try reader.multiplied.reduce(0) { try $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault
         notes = store.notes + weights.notes
         advice = Quantizer.advice(reader.plan, store)

@@ -38,6 +38,8 @@ package final class RowOps: @unchecked Sendable {
     private var addsProjected = false
 
     private(set) var tally = WorkTally()
+    /// Gets what every matmul with a matrix of floats is fed with.
+    var moments: InputMoments?
 
     init(
         _ shape: ModelShape, weights: PackedWeights, cache: consuming KVCache, kernels: Kernels,
@@ -79,7 +81,7 @@ package final class RowOps: @unchecked Sendable {
         try hidden.reserve(rowCount * width)
         let hidden = hidden.pointer
         let tokens = runs.flatMap(\.tokens)
-        let matrix = weights[embedding.place].matrix
+        let matrix = try weights[embedding.place].matrix
         pool.runRows(rowCount) { row in
             withUnsafePointer(to: matrix) {
                 kernels.dequantize_row($0, Int(tokens[row]), hidden + row * width)
@@ -102,7 +104,7 @@ package final class RowOps: @unchecked Sendable {
         try projected.reserve(kept.count * projectedWidth)
         for (linear, offset) in zip(linears, offsets) {
             // What one writes past its rows, to a whole block, the next one overwrites.
-            if !input.fits(weights[linear.place]) {
+            if try !input.fits(weights[linear.place]) {
                 try prepare(.normed, for: weights[linear.place], keepsFloats: isAdapted)
             }
             try multiply(by: linear, into: projected.pointer + offset, stride: projectedWidth)
@@ -158,8 +160,12 @@ package final class RowOps: @unchecked Sendable {
     private func multiply(
         by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int
     ) throws(ModelError) {
-        let matrix = weights[linear.place]
+        let matrix = try weights[linear.place]
         tally.countRows()
+        if !matrix.isQuantized {
+            moments?.add(
+                input.unquantized, rows: kept.count, columns: linear.columns, of: linear.place, pool)
+        }
         input.multiply(
             rows: kept.count, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
         if let adapter = linear.adapter {

@@ -281,7 +281,7 @@ import Testing
             }
             let pool = ComputePool(threads: 2)
             let packed = try PackedWeights(plan, from: store, cache: .folder(place.cache.path), pool: pool)
-            let matrices = [packed[0], packed[1]]
+            let matrices = [try packed[0], try packed[1]]
             func bytes() -> [Data] {
                 matrices.map { matrix in
                     matrix.matrix.data.map { Data(bytes: $0, count: matrix.bytes) } ?? Data()

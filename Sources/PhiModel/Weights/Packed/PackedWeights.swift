@@ -1,6 +1,11 @@
-/// All matrices of a model in the kernels' layout: mapped from the cache, or packed in memory.
+/// All matrices of a model in the kernels' layout: mapped from the cache, packed in memory, or packed one by one.
 struct PackedWeights {
-    private let matrices: [PackedMatrix]
+    private enum Matrices {
+        case all([PackedMatrix])
+        case oneByOne(PackedOneByOne)
+    }
+
+    private let matrices: Matrices
     /// Why they are not from the cache that was asked for; nil if they are.
     let cacheFault: String?
     /// What was done in the cache that a person may want to know.
@@ -39,13 +44,19 @@ struct PackedWeights {
         }
         cacheFault = fault
         self.notes = notes
-        matrices = plan.matrices.map { matrix in
+        let matrices = plan.matrices.map { matrix in
             var layout = matrix.layout
             layout.data = (base + matrix.offset).assumingMemoryBound(to: UInt8.self)
             return PackedMatrix(layout, memory: owner)
         }
+        self.matrices = .all(matrices)
         // Without room for it they stay where they are, which is a little slower.
         move = file != nil && WeightMove.isWorthwhile ? try? WeightMove(plan, matrices) : nil
+    }
+
+    init(_ matrices: PackedOneByOne) {
+        self.matrices = .oneByOne(matrices)
+        (cacheFault, notes, move) = (nil, [], nil)
     }
 
     private static func pack(_ plan: WeightPlan, _ pool: ComputePool) throws -> PageMemory {
@@ -59,5 +70,13 @@ struct PackedWeights {
     }
 
     /// The matrix at a place of the plan.
-    subscript(place: Int) -> PackedMatrix { matrices[place] }
+    /// - Throws: `ModelError` where it is packed only now, as `PackedOneByOne`.
+    subscript(place: Int) -> PackedMatrix {
+        get throws(ModelError) {
+            switch matrices {
+            case .all(let matrices): matrices[place]
+            case .oneByOne(let matrices): try matrices.matrix(place)
+            }
+        }
+    }
 }
