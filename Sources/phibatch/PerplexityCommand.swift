@@ -47,15 +47,9 @@ struct PerplexityCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let bytes: [UInt8]
-            do throws(Files.Failure) { bytes = try Files.contents(of: file) } catch {
-                throw ModelError(.missing, path: file, "can't be read: \(error.reason).")
-            }
+            let text = try TextFile.contents(of: file)
             if let each, let output = Files.identity(of: each), output == Files.identity(of: file) {
                 throw ModelError(.badRequest, path: each, "is the text itself; name another file for --each.")
-            }
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw ModelError(.malformed, path: file, "is not UTF-8 text.")
             }
             var options = EngineOptions(threads: threads, kvPrecision: kv.engineValue, cache: .standard())
             options.adapter = adapter

@@ -13,12 +13,17 @@ struct QuantizeCommand: ParsableCommand {
             layers and the embedding are quantized, except where their columns make no whole groups. Weights are read \
             a few rows at a time, so a model of any size goes through little memory.
 
+            --calibrate makes better use of the same bits: the model reads some pages of a text first, and scales and \
+            biases are chosen so that the columns that count most in it are met best. 4,096 tokens of any text in the \
+            languages the model is for will do. It takes the time of a prompt of so many tokens.
+
             --layer says how some layers are quantized: a path, in which * stands for any characters, then bits, a \
             group size if it is another one, or none. Of several that fit, the last counts.
 
             EXAMPLE:
               phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini
               phibatch quantize my-phi models/mine --embedding-bits 6 --layer '*.down_proj=6:32' --layer lm_head=8
+              phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini --calibrate text.txt
             """)
 
     @Argument(help: "The model to read: a folder or a name.")
@@ -40,6 +45,9 @@ struct QuantizeCommand: ParsableCommand {
         help: ArgumentHelp(
             "How some layers are quantized; may be repeated.", valueName: "pattern=bits[:group]"))
     var layer: [String] = []
+
+    @Option(help: ArgumentHelp("A text to choose scales and biases by.", valueName: "file"))
+    var calibrate: String?
 
     @Flag(help: "Replace a model that is in the folder.")
     var overwrite = false
@@ -66,7 +74,8 @@ struct QuantizeCommand: ParsableCommand {
             let options = QuantizeOptions(
                 standard: QuantizationParameters(groupSize: groupSize, bits: bits),
                 embeddingBits: embeddingBits,
-                rules: try layer.map { try LayerRule($0) }, overwrite: overwrite)
+                rules: try layer.map { try LayerRule($0) }, overwrite: overwrite,
+                calibration: try calibrate.map { try TextFile.contents(of: $0) })
             // Before anything is fetched.
             if let known = try ModelName(source, path: source).known, known.bits < 16 {
                 throw ModelError(
@@ -99,6 +108,9 @@ struct QuantizeCommand: ParsableCommand {
             console.say(
                 "\(summary.unfit.count) matrices stay floats, as their columns make no whole groups of \(groupSize): "
                     + "\(first)\(summary.unfit.count > 1 ? " and others" : "")")
+        }
+        if summary.calibrationTokens > 0 {
+            console.say("scales and biases are chosen by \(summary.calibrationTokens) tokens of the text")
         }
         if !summary.hasTokenizer {
             console.say("there is no tokenizer.json, so the model takes token ids only")

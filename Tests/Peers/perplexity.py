@@ -53,9 +53,8 @@ def gguf(folder):
 
 
 def expanded(model):
-    """The checkpoint's weights as float32 tensors."""
+    """The checkpoint's configuration, and its weights as float32 arrays."""
     import numpy as np
-    import torch
     from safetensors.numpy import load_file
 
     config = json.loads((model / "config.json").read_text())
@@ -73,7 +72,7 @@ def expanded(model):
             shifts = np.arange(0, 32, bits, dtype=np.uint32)
             integers = (x[..., None] >> shifts & (2**bits - 1)).reshape(*scales.shape[:2], -1)
             x = (integers * scales + biases).reshape(x.shape[0], -1)
-        weights[name] = torch.from_numpy(np.ascontiguousarray(x, np.float32))
+        weights[name] = np.ascontiguousarray(x, np.float32)
     return config, weights
 
 
@@ -86,7 +85,7 @@ def exact(model, ids, windows):
     for key in ("quantization", "quantization_config", "architectures"):
         config.pop(key, None)
     network = Phi3ForCausalLM(Phi3Config(**config, attn_implementation="eager")).float().eval()
-    network.load_state_dict(weights, strict=False)
+    network.load_state_dict({name: torch.from_numpy(x) for name, x in weights.items()}, strict=False)
     network.tie_weights()
     found = []
     with torch.no_grad():

@@ -57,6 +57,15 @@ struct QuantizeCommandTests {
             #expect(none.status == 69 && none.errors.contains("no such model"), "\(none.errors)")
             let known = try Program.run(["quantize", "phi-4-mini", "made"], folder: folder)
             #expect(known.status == 69 && known.errors.contains("quantized already"), "\(known.errors)")
+            let text = try Program.run(
+                ["quantize", "plain", "made", "--calibrate", "nowhere.txt"], folder: folder)
+            #expect(text.status == 69 && text.errors.contains("nowhere.txt: can't be read"), "\(text.errors)")
+            try Data("a text".utf8).write(to: URL(filePath: folder + "/text.txt"))
+            let tokens = try Program.run(
+                ["quantize", "plain", "made", "--calibrate", "text.txt"], folder: folder)
+            #expect(
+                tokens.status == 69 && tokens.errors.contains("plain: has no tokenizer.json"),
+                "\(tokens.errors)")
             #expect(!FileManager.default.fileExists(atPath: folder + "/made"))
         }
     }

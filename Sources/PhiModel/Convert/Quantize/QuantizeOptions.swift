@@ -10,6 +10,8 @@ package struct QuantizeOptions: Sendable {
     package var rules: [LayerRule]
     /// Replaces a model that is in the folder to be made.
     package var overwrite: Bool
+    /// A text that the model reads first, to learn which columns of its matrices count; nil writes what mlx-lm does.
+    package var calibration: String?
     package var threads: Int
     /// Bytes of the tensors in one file, as in mlx-lm.
     var fileLimit = 5 << 30
@@ -17,12 +19,14 @@ package struct QuantizeOptions: Sendable {
     package init(
         standard: QuantizationParameters = QuantizationParameters(groupSize: 64, bits: 4),
         embeddingBits: Int? = nil, rules: [LayerRule] = [], overwrite: Bool = false,
+        calibration: String? = nil,
         threads: Int = Processors.count
     ) {
         self.standard = standard
         self.embeddingBits = embeddingBits
         self.rules = rules
         self.overwrite = overwrite
+        self.calibration = calibration
         self.threads = threads
     }
 

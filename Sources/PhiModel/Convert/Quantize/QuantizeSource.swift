@@ -8,6 +8,9 @@ struct QuantizeSource {
     let generation: JSONObject?
     let architecture: any Architecture
     let store: TensorStore
+    /// Its matrices as floats, and their way from tokens to logits.
+    let plan: WeightPlan
+    let network: any Network
     /// The model's matrices, by path.
     let matrices: [String: TensorView]
     /// All tensors that the model has, in MLX's order.
@@ -48,12 +51,13 @@ struct QuantizeSource {
         }
         var reader = WeightReader(store, quantization: nil)
         // Looks for all tensors and checks their shapes.
-        _ = try architecture.network(&reader)
+        network = try architecture.network(&reader)
         var matrices: [String: TensorView] = [:]
         for matrix in reader.plan.matrices {
             if case .plain(let tensor, _, _) = matrix.tensors { matrices[matrix.name] = tensor }
         }
         self.matrices = matrices
+        plan = reader.plan
         names = Self.sorted(reader.names, type.modules)
         try Self.refuseOthers(than: reader.names, in: store)
         floats =

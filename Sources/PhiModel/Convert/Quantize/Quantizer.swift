@@ -6,7 +6,7 @@ package struct QuantizeProgress: Sendable, Equatable {
     /// Bytes of the source's tensors.
     package var done: Int
     package var total: Int
-    /// The layer under way.
+    /// The layer under way, or what is done before the first.
     package var layer: String
 }
 
@@ -25,15 +25,18 @@ package struct QuantizeSummary: Sendable, Equatable {
     /// Names of all files written, sorted.
     package var files: [String]
     package var hasTokenizer: Bool
+    /// Tokens of the text that the model was calibrated with; 0 without one.
+    package var calibrationTokens: Int
     /// What a person may want to know of the source.
     package var notes: [String]
 }
 
 /// Turns a model folder in BF16, F16 or F32 into one in MLX's quantized format. Tensors, config.json and index are
-/// those that `mlx_lm.convert -q` writes on a CPU, to the bit (`phi_quantize` has the formula).
+/// those that `mlx_lm.convert -q` writes on a CPU, to the bit (`phi_quantize` has the formula). With a text to
+/// calibrate with (`ColumnWeights`), scales and biases are others, in the same format (`phi_quantize_weighted`).
 ///
 /// Reads rows from the mapped files and writes what they become at its place, so that memory is bounded by the
-/// threads' blocks, whatever the model.
+/// threads' blocks, whatever the model; to calibrate, by its largest matrix and by what 4,096 tokens take.
 package enum Quantizer {
     /// Bytes of a tensor between two calls of `progress`.
     private static let stretch = 64 << 20
@@ -43,8 +46,9 @@ package enum Quantizer {
     ///   - folder: made if it is not there.
     ///   - progress: called again and again, on the calling thread.
     /// - Throws: `ModelError`: `missing`, `malformed` or `unsupported` for the source (naming file, key or tensor),
-    ///   `badRequest` for options that don't fit or a folder that is in use, `resources` if there is no room or
-    ///   writing fails. Whenever it throws, the folder holds no model that looks complete but is not.
+    ///   `badRequest` for options that don't fit, a text that is too short or a folder that is in use, `resources` if
+    ///   there is no room or writing fails. Whenever it throws, the folder holds no model that looks complete but is
+    ///   not.
     package static func quantize(
         _ source: String, to folder: String, options: QuantizeOptions,
         progress: (QuantizeProgress) -> Void = { _ in }
@@ -58,10 +62,15 @@ package enum Quantizer {
 
         try check(folder, options)
         try checkRoom(plan.byteCount + files.reduce(0) { $0 + $1.content.count }, in: folder)
+        let pool = ComputePool(threads: options.threads)
+        let weights = try options.calibration.map { text in
+            progress(QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "reading the text"))
+            return try ColumnWeights(model, text: text, pool: pool)
+        }
         let target = try ConversionFolder(folder, sources: model.files, overwrite: options.overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
-        try write(plan, to: target, ComputePool(threads: options.threads), progress)
+        try write(plan, weights, to: target, pool, progress)
         try target.complete(files.map(\.name), weights: plan.fileNames)
 
         var matrices: [Int: Int] = [:]
@@ -75,7 +84,8 @@ package enum Quantizer {
             matricesByBits: matrices, unfit: plan.unfit, parameterCount: plan.parameterCount,
             sourceByteCount: plan.sourceByteCount, byteCount: plan.byteCount,
             files: (files.map(\.name) + plan.fileNames).sorted(),
-            hasTokenizer: files.contains { $0.name == "tokenizer.json" }, notes: model.store.notes)
+            hasTokenizer: files.contains { $0.name == "tokenizer.json" },
+            calibrationTokens: weights?.tokenCount ?? 0, notes: model.store.notes)
     }
 
     /// A folder with anything but a model is not ours to write in.
@@ -101,7 +111,7 @@ package enum Quantizer {
     }
 
     private static func write(
-        _ plan: QuantizePlan, to folder: ConversionFolder, _ pool: ComputePool,
+        _ plan: QuantizePlan, _ weights: ColumnWeights?, to folder: ConversionFolder, _ pool: ComputePool,
         _ progress: (QuantizeProgress) -> Void
     ) throws {
         let writers = try zip(plan.files, plan.fileNames).map { tensors, name in
@@ -109,7 +119,8 @@ package enum Quantizer {
         }
         var state = QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "")
         for tensor in plan.tensors {
-            let quantizer = TensorQuantizer(tensor: tensor, writers: writers)
+            let quantizer = TensorQuantizer(
+                tensor: tensor, writers: writers, columnWeights: weights?[tensor.path])
             let rowSize = tensor.source.range.count / max(1, tensor.rows)
             let blockRows = quantizer.blockRows
             let step = max(blockRows, Self.stretch / max(1, rowSize) / blockRows * blockRows)

@@ -5,6 +5,8 @@ import Foundations
 struct TensorQuantizer {
     let tensor: PlannedTensor
     let writers: [SafetensorsWriter]
+    /// How much each column counts [columns]; nil takes MLX's scales and biases.
+    var columnWeights: [Float]?
 
     /// Bytes of the source that one thread reads at a time.
     private static let blockSize = 1 << 20
@@ -58,9 +60,14 @@ struct TensorQuantizer {
             }
             try narrow(floats, row: rows.lowerBound + row, in: outputs[0])
             guard let parameters = tensor.parameters else { continue }
-            phi_quantize(
-                floats, columns, UInt32(parameters.groupSize), UInt32(parameters.bits),
-                tensor.floats.kernelType, outputs[0], outputs[1], outputs[2])
+            let (group, bits) = (UInt32(parameters.groupSize), UInt32(parameters.bits))
+            let type = tensor.floats.kernelType
+            if let columnWeights {
+                phi_quantize_weighted(
+                    floats, columnWeights, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
+            } else {
+                phi_quantize(floats, columns, group, bits, type, outputs[0], outputs[1], outputs[2])
+            }
             let groups = columns / parameters.groupSize
             guard phi_find_not_finite(outputs[1], tensor.floats.kernelType, groups) == groups else {
                 throw tensor.source.fault(
