@@ -6,8 +6,9 @@ import Foundations
 ///
 /// The caller is one of the threads. It waits for those only that have taken a piece of its region: one that
 /// sleeps, or waits for a processor that something else is using, holds nobody up. Between two regions the
-/// threads spin for some microseconds, then sleep. Of more threads than there are processors only so many are
-/// awake at a time. Used by one caller at a time.
+/// threads spin for some microseconds, then sleep; sooner if the one they wait for has no processor, since other
+/// programs run, too: it gets theirs. Of more threads than there are processors only so many are awake at a time.
+/// Used by one caller at a time.
 final class ComputePool: Sendable {
     /// How many threads work in all, the caller among them.
     let threads: Int

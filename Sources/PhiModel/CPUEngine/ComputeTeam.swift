@@ -23,6 +23,8 @@ final class ComputeTeam: @unchecked Sendable {
     private let body: UnsafeMutablePointer<Atomic<UInt>>
     /// For each thread a `WorkShares.Mark`: the last region it had a part in, and the units it has done.
     private let notes: UnsafeMutablePointer<Atomic<UInt64>>
+    /// For each thread what others look at who wait for it.
+    private let places: ThreadPlaces
     /// Words between two threads' notes: two lines, since processors fetch them in pairs.
     private static let spacing = 16
 
@@ -36,9 +38,10 @@ final class ComputeTeam: @unchecked Sendable {
     private let leaderSleeps = Atomic<Bool>(false)
     private let isDismissed = Atomic<Bool>(false)
 
-    /// Some ten microseconds.
+    /// About a tenth of a millisecond, in which a helper that sleeps could hardly be woken.
     private static let spins = 4096
-    private static let yields = 16
+    /// After so many, some microseconds, it is time to see whether the other one has a processor at all.
+    private static let spinsToLook = 256
 
     /// - Parameters:
     ///   - threads: how many there may be, the leader among them.
@@ -54,6 +57,8 @@ final class ComputeTeam: @unchecked Sendable {
         shape = (memory + 8).assumingMemoryBound(to: Atomic<UInt64>.self)
         body = (memory + 16).assumingMemoryBound(to: Atomic<UInt>.self)
         notes = (memory + Self.spacing * 8).assumingMemoryBound(to: Atomic<UInt64>.self)
+        // On the lines of the notes.
+        places = ThreadPlaces(notes + 1, stride: Self.spacing)
     }
 
     deinit { memory.deallocate() }
@@ -81,6 +86,7 @@ final class ComputeTeam: @unchecked Sendable {
         body.pointee.store(UInt(bitPattern: function), ordering: .releasing)
         begun.pointee.store(2 * number, ordering: .sequentiallyConsistent)
         if sleeping.load(ordering: .sequentiallyConsistent) > 0 { callHelpers() }
+        places.enter(0, region: number)
         let own = shares.work(0, on: region, function)
         if own < count { awaitHelpers(number, count - own) }
     }
@@ -105,20 +111,35 @@ final class ComputeTeam: @unchecked Sendable {
 
     /// Waits until the helpers have done `units` units.
     private func awaitHelpers(_ number: UInt64, _ units: Int) {
-        for _ in 0..<Self.spins {
-            if unitsDone(number) == units { return }
-            phi_relax()
+        var spins = 0
+        while unitsDone(number) < units {
+            spins += 1
+            if spins < Self.spins, spins % Self.spinsToLook != 0 || !fetchHelper(number) {
+                phi_relax()
+            } else {
+                sleep(until: number, units)
+                spins = 0
+            }
         }
-        // Who holds a piece may be waiting for this processor.
-        for _ in 0..<Self.yields {
-            Platform.yieldProcessor()
-            if unitsDone(number) == units { return }
+    }
+
+    /// Looks for a helper that holds a piece and has no processor, and gives it the caller's.
+    private func fetchHelper(_ number: UInt64) -> Bool {
+        for thread in 1..<threads where places.region(thread) == number {
+            let mark = WorkShares.Mark(word: notes[thread * Self.spacing].load(ordering: .relaxed))
+            if mark.age(in: number) > 0, places.fetch(thread) { return true }
         }
+        return false
+    }
+
+    /// Sleeps until a helper has done what it took, unless all have.
+    private func sleep(until number: UInt64, _ units: Int) {
         leader.lock()
         leaderSleeps.store(true, ordering: .sequentiallyConsistent)
-        while unitsDone(number) < units { leader.wait() }
+        if unitsDone(number) < units { leader.wait() }
         leaderSleeps.store(false, ordering: .relaxed)
         leader.unlock()
+        places.enter(0, region: number)
     }
 
     private func unitsDone(_ number: UInt64) -> Int {
@@ -139,6 +160,7 @@ final class ComputeTeam: @unchecked Sendable {
         var seen: UInt64 = 0
         while let (region, function) = nextRegion(after: seen) {
             seen = region.number
+            places.enter(thread, region: seen)
             let units = shares.work(share, on: region, function)
             if units == 0 { continue }
             let mark = WorkShares.Mark(seen, units)
@@ -156,9 +178,13 @@ final class ComputeTeam: @unchecked Sendable {
         var spins = 0
         while !isDismissed.load(ordering: .relaxed) {
             if let found = region(after: seen) { return found }
+            let looks = spins % Self.spinsToLook == 0
+            // Whoever is on the leader's processor keeps it from going on.
+            if looks { places.leave(0) }
             spins += 1
-            // Threads for which there are no processors don't keep the others' busy.
-            if spins < Self.spins, threadsAwake <= width {
+            // Threads for which there are no processors don't keep the others' busy, nor do those whose leader has
+            // none.
+            if spins < Self.spins, threadsAwake <= width, !looks || spins == 1 || !places.fetch(0) {
                 phi_relax()
             } else {
                 sleep(seen)

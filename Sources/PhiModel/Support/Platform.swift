@@ -123,9 +123,6 @@ enum Platform {
         return Int(exactly: limit.rlim_cur).flatMap { $0 < Int.max >> 1 ? $0 : nil }
     }
 
-    /// Lets another thread have the processor.
-    static func yieldProcessor() { sched_yield() }
-
     /// Brings a part of a mapped file into reach in one call rather than page by page.
     static func expectReads(_ bytes: UnsafeRawBufferPointer) {
         #if os(Linux)

@@ -33,7 +33,7 @@ import Testing
             pool.run(count) { sums[$0] += 1 }
             pool.runRows(count) { sums[$0] += 1 }
             // Long enough for the others to fall asleep, where they have a processor to do so.
-            if round % 500 == 0 { for _ in 0..<2000 { Platform.yieldProcessor() } }
+            if round % 500 == 0 { for _ in 0..<2000 { _ = sched_yield() } }
         }
         #expect((0..<count).allSatisfy { sums[$0] == 4000 })
     }
@@ -46,7 +46,7 @@ import Testing
         pool.run(100) { _ in
             // The first to come waits until all but its own index are done.
             if !isLate.exchange(true, ordering: .sequentiallyConsistent) {
-                while done.load(ordering: .sequentiallyConsistent) < 99 { Platform.yieldProcessor() }
+                while done.load(ordering: .sequentiallyConsistent) < 99 { _ = sched_yield() }
             }
             done.wrappingAdd(1, ordering: .sequentiallyConsistent)
         }
@@ -79,7 +79,7 @@ import Testing
             let some = round % count + 1
             pool.run(some) { sums[$0] += 1 }
             pool.runPieces(count, unit: 2) { for index in $0 { sums[index] += 1 } }
-            if round % 250 == 0 { for _ in 0..<2000 { Platform.yieldProcessor() } }
+            if round % 250 == 0 { for _ in 0..<2000 { _ = sched_yield() } }
         }
         for index in 0..<count {
             #expect(sums[index] == 1000 + (0..<1000).count { $0 % count + 1 > index })
@@ -93,7 +93,7 @@ import Testing
         for round in 1...20 {
             pool.run(3) { _ in
                 // Long enough that whoever is done first stops spinning.
-                if !Thread.isMainThread { for _ in 0..<200 { Platform.yieldProcessor() } }
+                if !Thread.isMainThread { for _ in 0..<200 { _ = sched_yield() } }
                 done.wrappingAdd(1, ordering: .relaxed)
             }
             #expect(done.load(ordering: .relaxed) == 3 * round)
