@@ -26,15 +26,13 @@ extension JournalStore {
         case .damaged, .otherVersion: return nil
         case nil: break
         }
-        guard usesOutput, !options.restart, let digest = try outputDigest() else { return nil }
-        let isKept =
-            settings?.fingerprint == fingerprint && settings?.kept.contains { $0.digest == digest } ?? false
-        guard digest != fingerprint.digest, !isKept else { return nil }
-        return Change(path: paths.output, digest: digest, old: settings?.run(digest))
+        guard usesOutput, !options.restart else { return nil }
+        if let settings, settings.fingerprint == fingerprint { return nil }
+        return try otherDigest().map { Change(path: paths.output, digest: $0, old: settings?.run($0)) }
     }
 
-    /// The digest of the output's first result; nil if there is no output that is ours.
-    private func outputDigest() throws -> String? {
+    /// The digest of the first of the output's results that another run made; nil if there is none that is ours.
+    private func otherDigest() throws -> String? {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
             let file = try File.openIfPresent(paths.output, .read, in: system)
         else { return nil }
@@ -42,14 +40,15 @@ extension JournalStore {
             guard let record = try OutputRecord.find(for: file, at: paths, in: system).record,
                 case .valid(let header) = try OutputRecord.header(of: record)
             else { return nil }
-            return header.run
+            return header.run == fingerprint.digest ? nil : header.run
         }
-        var digest: String?
+        var other: String?
         try LineScanner(file: file).forEachLine { line in
-            digest = line.isWhole ? format.result(in: line.bytes)?.run : nil
-            return digest == nil
+            other = line.isWhole ? format.result(in: line.bytes)?.run : nil
+            if other == fingerprint.digest { other = nil }
+            return other == nil
         }
-        return digest
+        return other
     }
 
     /// Whether an unfinished run has nothing that would be lost.
@@ -125,7 +124,9 @@ extension JournalStore {
     }
 
     /// Once the output is in place.
-    func putSettings() throws {
+    /// - Parameter isUnchanged: it is what was there; then so is what is known of it.
+    func putSettings(isUnchanged: Bool) throws {
+        guard try system.exists(paths.output), settings == nil || !isUnchanged else { return }
         try OutputSettings(fingerprint: fingerprint, kept: journal.header.kept).put(at: place)
     }
 }

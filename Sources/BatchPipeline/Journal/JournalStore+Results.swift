@@ -96,7 +96,7 @@ extension JournalStore: ResultStore {
                 try writeOutput()
                 didReplaceOutput = true
             }
-            if try system.exists(paths.output) { try putSettings() }
+            try putSettings(isUnchanged: !didReplaceOutput)
             try removeJournal()
         }
     }

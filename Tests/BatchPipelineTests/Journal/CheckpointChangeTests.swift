@@ -87,6 +87,23 @@ import Testing
         #expect(folder.has("out.jsonl.journal.old-1"))
     }
 
+    /// Kept results in front of others: any of them may be of another run.
+    @Test func aMixedOutputBeginsAgainToo() throws {
+        let folder = try TestFolder()
+        try TestRun(lines: Array(lines.prefix(3))).run(openStore(folder))
+        try TestRun(lines: Array(lines.prefix(3))).run(
+            openStore(folder, fingerprint: other, ifChanged: .keep))
+        // Nothing was to do, so nothing has changed.
+        #expect(try TestRun(lines: Array(lines.prefix(3))).run(openStore(folder)) == 0)
+        try TestRun(lines: lines).run(openStore(folder, fingerprint: other, ifChanged: .keep))
+        #expect(throws: StoreError.self) { try openStore(folder) }
+        #expect(try TestRun(lines: lines).run(openStore(folder, ifChanged: .restart)) == 6)
+        #expect(try runs(folder) == Array(repeating: testFingerprint.digest, count: 6))
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.settings"))
+        #expect(try TestRun(lines: lines).run(openStore(folder)) == 0)
+        #expect(folder.has("out.jsonl.settings"))
+    }
+
     @Test func anothersFileOfThatNameStays() throws {
         let folder = try TestFolder()
         try folder.write(Array("mine".utf8), to: "out.jsonl.settings")
