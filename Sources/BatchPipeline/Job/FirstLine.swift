@@ -25,19 +25,25 @@ struct FirstLine {
 
     /// Fields that are neither the line's id nor a setting.
     private var ownFields: [JSONMember] {
-        fields.filter { $0.name != "id" && !PromptRecord.settingNames.contains($0.name) && $0.value != .null }
+        fields.filter {
+            $0.name != (job.idField ?? "id") && !PromptRecord.settingNames.contains($0.name)
+                && $0.value != .null
+        }
     }
 
     /// - Throws: `JobError` of kind `badJob` if no line of this kind can be a prompt.
     func check() throws {
-        guard !choosesPrompt, !has("prompt"), !has("messages") else { return }
+        guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user" else {
+            return
+        }
         if has("custom_id"), has("body") {
             throw JobError(
                 .badJob, at: place,
                 "is a line of OpenAI's batch files. \"jq -c '{id: .custom_id} + (.body | del(.model))' \(path)\" makes lines that phibatch reads."
             )
         }
-        guard !ownFields.isEmpty else { return }
+        // A line that carries an earlier error says nothing of the others.
+        guard !ownFields.isEmpty, EarlierStep.error(in: .object(fields)) == nil else { return }
         let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
         let text = ownFields.first { $0.value.kindName == "a string" } ?? ownFields[0]
         throw JobError(
@@ -70,6 +76,11 @@ struct FirstLine {
         if job.samples > 1, job.temperature ?? 0 == 0, !(job.temperature == nil && has("temperature")) {
             warnings.append(
                 "samples is \(job.samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
+            )
+        }
+        if job.keep == .all, let lost = fields.first(where: { $0.name == "text" }) {
+            warnings.append(
+                "keep: all leaves out \(lost.name), which a result has of its own. keep: {NEW: \(lost.name)} gives it another name."
             )
         }
         for field in ownFields where !templateFields.contains(field.name) {

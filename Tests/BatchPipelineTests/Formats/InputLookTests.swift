@@ -29,8 +29,8 @@ import Testing
         Example("[{\"prompt\": \"a\"},\n {\"prompt\": \"b\"}]\n", "JSON array", "jq -c '.[]'"),
         Example("[\n  {\n    \"prompt\": \"a\"\n  }\n]\n", "JSON array", "jq -c '.[]'"),
         Example("{\n  \"prompt\": \"a\"\n}\n", "over several lines", "jq -c ."),
-        Example("id,prompt\n1,Hello\n2,\"a, b\"\n", "CSV", "read_csv"),
-        Example("id\tprompt\n1\tHello\n", "TSV", "read_csv"),
+        Example("id,prompt\n1,Hello\n2,\"a, b\"\n", "CSV", "--input-format csv"),
+        Example("id\tprompt\n1\tHello\n", "TSV", "--input-format tsv"),
     ]
 
     @Test(arguments: examples)

@@ -1,3 +1,4 @@
+import PhiModel
 import Testing
 
 @testable import BatchPipeline
@@ -45,7 +46,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"prompt": "a"}"#, #"{"messages": []}"#, #"{"id": "x"}"#, #"{"id": "x", "seed": 4}"#, #"{"a": }"#,
+        #"{"error": {"code": "x", "message": "y"}}"#, #"{"prompt": "a"}"#, #"{"messages": []}"#,
+        #"{"id": "x"}"#, #"{"id": "x", "seed": 4}"#, #"{"a": }"#,
         "7",
     ])
     func oneBadLineIsLeftToTheRun(line: String) throws { #expect(try error(line) == nil) }
@@ -57,6 +59,19 @@ import Testing
             try job.checkBeginnings()
             #expect(try job.warnings().isEmpty)
         }
+    }
+
+    @Test func aJobMayAskByItself() throws {
+        try withJob(#"{"word": "red"}"#) {
+            $0.messages = [ChatMessage(role: "user", content: "Say {{ word }}.")]
+        } _: { job, _ in
+            try job.checkBeginnings()
+        }
+    }
+
+    @Test func whatKeepLeavesOutIsWarnedOf() throws {
+        let warnings = try warnings(#"{"prompt": "a", "text": "b"}"#) { $0.keep = .all }
+        #expect(warnings.count == 1 && warnings[0].contains("keep: {NEW: text}"), "\(warnings)")
     }
 
     @Test func aTemplateWithoutAFieldIsWarnedOf() throws {
