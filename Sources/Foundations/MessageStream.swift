@@ -6,7 +6,7 @@ import Foundation
 ///
 /// The descriptor is shared with other programs, so it stays as it is: blocking.
 package final class MessageStream: @unchecked Sendable {
-    package enum Weight {
+    package enum Weight: String {
         /// Left out if the stream doesn't take it at once.
         case info
         /// Kept until there is room, in the end for a second.
@@ -23,18 +23,22 @@ package final class MessageStream: @unchecked Sendable {
     private var leftOut = 0
     /// Of the job whose lines these are, where they go to a log.
     private var job: String?
+    private var form = LogForm.text
     /// Whether the last line is one that is drawn over.
     private var isDrawn = false
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// From now on each line begins with the time and the job's name, as in a log that several jobs share.
-    package func log(for job: Message) { lock.withLock { self.job = job.text } }
+    /// From now on each line has the time and the job's name, as in a log that several jobs share.
+    package func log(for job: Message, as form: LogForm) {
+        lock.withLock { (self.job, self.form) = (job.text, form) }
+    }
 
-    /// How a line begins.
-    private var start: String {
-        guard let job else { return "phibatch: " }
-        return "\(UTCTime(seconds: Int(Date().timeIntervalSince1970)).text) phibatch[\(job)]: "
+    /// A line with its line feed.
+    private func entry(_ message: String, _ weight: Weight) -> String {
+        guard let job else { return "phibatch: \(message)\n" }
+        let time = UTCTime(seconds: Int(Date().timeIntervalSince1970)).text
+        return form.line(time: time, job: job, level: weight.rawValue, message: message)
     }
 
     /// A line that stays.
@@ -46,8 +50,8 @@ package final class MessageStream: @unchecked Sendable {
                 return
             }
             var text = isDrawn ? "\r\u{1B}[K" : ""
-            if leftOut > 0 { text += "\(start)\(leftOut) lines are left out here: nobody read them\n" }
-            text += "\(start)\(message.text)\n"
+            if leftOut > 0 { text += entry("\(leftOut) lines are left out here: nobody read them", .info) }
+            text += entry(message.text, weight)
             (isDrawn, leftOut) = (false, 0)
             waiting.append((Array(text.utf8)[...], weight))
             flush(milliseconds: 0)
@@ -89,6 +93,27 @@ package final class MessageStream: @unchecked Sendable {
                 waiting[0].bytes = first.bytes.dropFirst(count)
                 if waiting[0].bytes.isEmpty { waiting.removeFirst() }
             }
+        }
+    }
+}
+
+/// How the lines of a log look.
+package enum LogForm: String, Sendable, CaseIterable {
+    case text, json
+
+    /// - Parameter time: ISO 8601.
+    package func line(time: String, job: String, level: String, message: String) -> String {
+        switch self {
+        case .text: return "\(time) phibatch[\(job)]: \(message)\n"
+        case .json:
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.string("time", time)
+                writer.string("job", job)
+                writer.string("level", level)
+                writer.string("message", message)
+            }
+            return writer.text + "\n"
         }
     }
 }

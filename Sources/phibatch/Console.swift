@@ -9,11 +9,14 @@ final class Console: Sendable {
     let isTerminal: Bool
     private static let stream = MessageStream(descriptor: 2)
 
-    /// - Parameter job: the name of the job, which lines begin with, and with the time, where they go to a log.
-    init(isQuiet: Bool, job: Message? = nil) {
+    /// - Parameters:
+    ///   - job: the name of the job, which lines have, and the time, where they go to a log.
+    ///   - form: of the log; nil is text where stderr is no terminal, and none where it is.
+    init(isQuiet: Bool, job: Message? = nil, form: LogForm? = nil) {
         self.isQuiet = isQuiet
-        if let job, isatty(2) == 0 { Self.stream.log(for: job) }
-        isTerminal = isatty(2) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+        let isLog = form != nil || isatty(2) == 0
+        if let job, isLog { Self.stream.log(for: job, as: form ?? .text) }
+        isTerminal = form == nil && isatty(2) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
     /// A line that stays, unless quiet. Left out if nobody reads stderr and it is full.

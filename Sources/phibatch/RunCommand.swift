@@ -4,6 +4,7 @@ import Foundation
 import Foundations
 import Logging
 
+extension LogForm: ExpressibleByArgument {}
 extension SettingsChange: ExpressibleByArgument {}
 
 struct RunCommand: ParsableCommand {
@@ -65,6 +66,18 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "If another run is writing the output, leave at once, silently and with 0: for cron.")
     var skipIfRunning = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How lines on stderr look: text, or json with time, job, level and message.",
+            valueName: "text|json"))
+    var logFormat: LogForm?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of the run's numbers in Prometheus' text format, replaced every few seconds.",
+            valueName: "file"))
+    var metricsFile: String?
+
     @Flag(help: "Only say what the run would meet: as \"phibatch check\".")
     var dryRun = false
 
@@ -89,7 +102,7 @@ struct RunCommand: ParsableCommand {
             var job = try BatchJob(options.settings())
             (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
             job.cache = .standard()
-            let console = Console(isQuiet: quiet, job: jobName(job.settings))
+            let console = Console(isQuiet: quiet, job: jobName(job.settings), form: logFormat)
             let (name, path) = (job.settings.modelName, job.settings.model)
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 name ?? path, path: path)
@@ -113,8 +126,11 @@ struct RunCommand: ParsableCommand {
         var job = job
         job.log = log
         let signals = SignalWatch(
-            resumable: job.settings.output != "-", job: jobName(job.settings))
+            resumable: job.settings.output != "-", job: jobName(job.settings), form: logFormat)
 
+        let progress = ProgressReport(
+            console: console,
+            metrics: try metricsFile.map { try MetricsFile(path: $0, job: jobName(job.settings).text) })
         let session: JobSession
         do {
             session = try JobSession(job, stopFlag: signals.stopFlag)
@@ -125,11 +141,12 @@ struct RunCommand: ParsableCommand {
         }
         let outcome: RunOutcome
         do {
-            let progress = ProgressReport(console: console)
+            progress.begin()
             // On this thread: a machine that gives no more of them still runs the job.
             outcome = try session.run(stopFlag: signals.stopFlag, progress: progress.update)
         } catch {
             console.error("\(error)")
+            progress.end(RunStatistics(), status: ExitStatus.of(error))
             if let journal = session.journal?.journalPath {
                 let goesOn = (error as? StoreError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
@@ -141,12 +158,14 @@ struct RunCommand: ParsableCommand {
         let summary = Summary(job: job.settings, outcome: outcome, journal: session.journal)
         for line in summary.lines { log.info("\(line)") }
         for warning in summary.warnings { log.warning("\(warning)") }
-        switch outcome.status {
-        case .complete: return
-        case .tooManyFailures:
-            console.error(summary.failureReport)
-            throw ExitCode(3)
-        case .interrupted: throw ExitCode(128 + (signals.received ?? SIGINT))
-        }
+        let code: Int32 =
+            switch outcome.status {
+            case .complete: 0
+            case .tooManyFailures: 3
+            case .interrupted: 128 + (signals.received ?? SIGINT)
+            }
+        progress.end(outcome.statistics, status: code)
+        if code == 3 { console.error(summary.failureReport) }
+        if code != 0 { throw ExitCode(code) }
     }
 }

@@ -31,22 +31,24 @@ final class SignalWatch: Sendable {
     /// - Parameters:
     ///   - resumable: whether there is a journal to go on from; with a stream as output, there is none.
     ///   - job: its name, for a log.
-    init(resumable: Bool, job: Message) {
-        // The cursor may be at the end of a progress line.
-        let start =
-            Platform.isTerminal(2)
-            ? "\r\u{1B}[Kphibatch: "
-            : String(repeating: "0", count: UTCTime.length) + " phibatch[\(job.text)]: "
+    ///   - form: of the log; nil as with `Console`.
+    init(resumable: Bool, job: Message, form: LogForm?) {
+        let time = String(repeating: "0", count: UTCTime.length)
+        func line(_ text: String) -> String {
+            // The cursor may be at the end of a progress line.
+            if form == nil, Platform.isTerminal(2) { return "\r\u{1B}[Kphibatch: \(text)\n" }
+            return (form ?? .text).line(time: time, job: job.text, level: "warning", message: text)
+        }
         notices = Platform.stopSignals.map { number, name in
             let text = resumable ? "saving what is under way, then stopping" : "stopping"
-            return SignalNotice(number: number, text: "\(start)\(name): \(text)\n")
+            return SignalNotice(number: number, text: line("\(name): \(text)"))
         }
         endNotices = Platform.stopSignals.map { number, name in
             let text = "all lines are done; the run is just ending by itself"
-            return SignalNotice(number: number, text: "\(start)\(name): \(text)\n")
+            return SignalNotice(number: number, text: line("\(name): \(text)"))
         }
         let end = resumable ? "; what is finished is safe" : ""
-        lastNotice = SignalNotice(number: 0, text: "\(start)leaving in the middle of a long step\(end)\n")
+        lastNotice = SignalNotice(number: 0, text: line("leaving in the middle of a long step\(end)"))
         current = self
 
         Platform.ignoreFailedWrites()
@@ -92,12 +94,17 @@ private nonisolated(unsafe) var current: SignalWatch?
 private struct SignalNotice: @unchecked Sendable {
     let number: Int32
     private let bytes: UnsafeMutableRawBufferPointer
-    private let hasTime: Bool
+    /// Where the time stands, if there is room for one.
+    private let time: Range<Int>?
 
-    /// - Parameter text: its line; one for a log begins with room for the time.
+    /// - Parameter text: its line; one for a log has zeros where the time belongs.
     init(number: Int32, text: String) {
         self.number = number
-        hasTime = text.hasPrefix("0")
+        let room = String(repeating: "0", count: UTCTime.length)
+        time = text.firstRange(of: room).map {
+            let start = text.utf8.distance(from: text.startIndex, to: $0.lowerBound)
+            return start..<start + UTCTime.length
+        }
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
         copy.copyBytes(from: text.utf8)
         bytes = copy
@@ -105,9 +112,9 @@ private struct SignalNotice: @unchecked Sendable {
 
     /// In a signal's handler.
     func write() {
-        if hasTime {
-            let start = UnsafeMutableRawBufferPointer(rebasing: bytes[..<UTCTime.length])
-            UTCTime(seconds: Platform.secondsSince1970).write(to: start)
+        if let time {
+            UTCTime(seconds: Platform.secondsSince1970).write(
+                to: UnsafeMutableRawBufferPointer(rebasing: bytes[time]))
         }
         Platform.writeError(UnsafeRawBufferPointer(bytes))
     }

@@ -6,12 +6,37 @@ import Foundations
 final class ProgressReport {
     /// Seconds between plain lines where no line can be drawn over.
     private static let plainInterval = 30.0
+    /// Seconds between two writings of the metrics.
+    private static let metricsInterval = 5.0
     private let console: Console
+    private let metrics: MetricsFile?
     private var nextPlain = ProgressReport.plainInterval
+    private var nextMetrics = ContinuousClock.now
 
-    init(console: Console) { self.console = console }
+    init(console: Console, metrics: MetricsFile?) {
+        self.console = console
+        self.metrics = metrics
+    }
+
+    func begin() { write(RunStatistics(), isRunning: true, status: nil) }
+
+    /// The last numbers of a run that has ended.
+    func end(_ statistics: RunStatistics, status: Int32) {
+        write(statistics, isRunning: false, status: status)
+    }
+
+    /// A monitor that can't be told is no reason to end a run.
+    private func write(_ statistics: RunStatistics, isRunning: Bool, status: Int32?) {
+        do { try metrics?.write(statistics, isRunning: isRunning, status: status) } catch {
+            console.warn("\(error)")
+        }
+    }
 
     func update(_ statistics: RunStatistics) {
+        if metrics != nil, .now >= nextMetrics {
+            write(statistics, isRunning: true, status: nil)
+            nextMetrics = .now + .seconds(Self.metricsInterval)
+        }
         let text = Self.text(statistics)
         console.progress(text)
         if !console.isTerminal, statistics.seconds >= nextPlain {

@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import BatchPipeline
@@ -170,6 +171,28 @@ struct FirstWeekTests {
                 line.contains(#/^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ phibatch\[out\.jsonl\]: /#),
                 "\(line)")
         }
+    }
+
+    /// For programs that read logs, and for monitors.
+    @Test func logsAndMetricsForPrograms() throws {
+        let job = try DemoJob(
+            ["{\"prompt\": \"Hi\"}", "oops"], ["--max-tokens", "2", "--log-format", "json"])
+        defer { job.remove() }
+        let run = try job.run(["--metrics-file", "m.prom"])
+        #expect(run.status == 3, "\(run.errors)")
+        for line in run.errors.split(separator: "\n") {
+            let entry = try JSONValue(parsing: Array(line.utf8), limits: .line)
+            #expect(entry.string("job") == "out.jsonl" && entry.string("level") != nil)
+            #expect(entry.string("message")?.isEmpty == false && entry.string("time")?.count == 20)
+        }
+        let metrics = try String(contentsOfFile: job.folder + "/m.prom", encoding: .utf8)
+        for line in [
+            "running{job=\"out.jsonl\"} 0", "exit_status{job=\"out.jsonl\"} 3",
+            "results{job=\"out.jsonl\"} 2",
+            "results_failed{job=\"out.jsonl\"} 1", "completion_tokens{job=\"out.jsonl\"} ",
+        ] { #expect(metrics.contains("\nphibatch_" + line), "\(metrics)") }
+        #expect(try job.run(["--metrics-file", "in.jsonl"]).status == 73)
+        #expect(try job.files.filter { $0.hasPrefix("m.prom") } == ["m.prom"])
     }
 
     @Test func statusSaysWhereAJobStands() throws {

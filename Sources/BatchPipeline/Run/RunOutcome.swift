@@ -40,6 +40,8 @@ public struct RunStatistics: Sendable, Equatable {
     /// What the steps' time went into.
     package var compute = ComputeTimes()
 
+    package init() {}
+
     /// Results that are there, of earlier runs and of this one, failed ones included.
     public var finished: Int { done + failedResults + skipped }
 
