@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ProgramAndCommandTests {
     private static let options = [
-        "--max-tokens", "40", "--ignore-eos", "--seed", "3", "--temperature", "0.8", "--workers", "2",
+        "--max-tokens", "100", "--ignore-eos", "--seed", "3", "--temperature", "0.8", "--workers", "2",
         "--checkpoint-interval", "0",
     ]
 
@@ -15,7 +15,7 @@ struct ProgramAndCommandTests {
         settings.model = job.model
         settings.input = [job.folder + "/in.jsonl"]
         settings.output = job.folder + "/out.jsonl"
-        (settings.maxTokens, settings.seed, settings.temperature) = (40, 3, 0.8)
+        (settings.maxTokens, settings.seed, settings.temperature) = (100, 3, 0.8)
         settings.ignoreEndOfSequence = true
         settings.engine.workers = .count(2)
         settings.checkpointInterval = 0
@@ -27,10 +27,11 @@ struct ProgramAndCommandTests {
     }
 
     /// Runs the job in this program until some tokens are there.
-    private func begin(_ job: DemoJob) async throws {
+    /// - Returns: whether it was stopped; a starved task may hear of its progress too late for that.
+    private func begin(_ job: DemoJob) async throws -> Bool {
         let run = try BatchJob(settings(job)).run()
         for try await progress in run where progress.completionTokens >= 20 { run.stop() }
-        #expect(try await run.outcome.status == .interrupted)
+        return try await run.outcome.status == .interrupted
     }
 
     @Test func eachTakesUpTheOthersRun() async throws {
@@ -41,9 +42,10 @@ struct ProgramAndCommandTests {
 
         let first = try job()
         defer { first.remove() }
-        try await begin(first)
+        let isStopped = try await begin(first)
         let rest = try first.run()
-        #expect(rest.status == 0 && rest.errors.contains("taken up in the middle"), "\(rest.errors)")
+        let says = isStopped ? "taken up in the middle" : "nothing to do"
+        #expect(rest.status == 0 && rest.errors.contains(says), "\(rest.errors)")
         #expect(first.results == expected)
 
         let second = try job()

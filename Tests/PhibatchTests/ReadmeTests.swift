@@ -97,9 +97,11 @@ struct ReadmeTests {
             let needed = block.contains("model:") ? "" : "model: m\ninput: i\noutput: o\n"
             _ = try PromptBuilder(JobSettings.parse(needed + block))
         }
-        let help = try RunningProgram(["run", "--help"], folder: NSTemporaryDirectory()).end().output
+        let help = try ["run", "status", "quantize"].map {
+            try RunningProgram([$0, "--help"], folder: NSTemporaryDirectory()).end().output
+        }.joined()
         for option in Self.text.matches(of: /--([a-z][a-z-]+)/)
-        where !["help", "check"].contains(String(option.1)) {
+        where option.1 != "help" {
             #expect(help.contains("--\(option.1)") || help.contains("-\(option.1)"), "--\(option.1)")
         }
         for code in LineError.Code.allCases { #expect(Self.text.contains("`\(code.rawValue)`"), "\(code)") }
