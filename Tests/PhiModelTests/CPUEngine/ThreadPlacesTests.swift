@@ -18,7 +18,7 @@
             onThreads(count, count: count) { $0 == 0 ? run.measure() : run.disturb() }
             #expect(run.helper.load(ordering: .relaxed) != 0, "the helper has done nothing")
             let ratios = run.ratios.withLock { $0.sorted() }
-            #expect(ratios[ratios.count / 2] < 1.25, "times the processor time of one thread: \(ratios)")
+            #expect(ratios[ratios.count / 2] < 1.35, "times the processor time of one thread: \(ratios)")
         }
 
         /// A thread at work has a processor, one that sleeps has none.
