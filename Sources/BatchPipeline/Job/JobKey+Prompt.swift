@@ -62,10 +62,6 @@ extension JobKey {
             "control_tokens", "text|parse",
             "whether texts such as <|end|> in a line's fields stay text (the default), or are special tokens as in "
                 + "Hugging Face's tokenizers",
-            SettingMember(
-                set: { job, value throws(SettingProblem) in
-                    job.controlTokens = try value.word(ControlTokenHandling.self)
-                },
-                text: { $0.controlTokens.rawValue }), effect: .always()),
+            .word(\.controlTokens), effect: .always()),
     ]
 }

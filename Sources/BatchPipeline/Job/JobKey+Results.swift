@@ -26,11 +26,7 @@ extension JobKey {
             "error_lines", "skip|pass",
             "lines that carry the error of an earlier step: passed over and counted (the default), or passed on as "
                 + "they are",
-            SettingMember(
-                set: { job, value throws(SettingProblem) in
-                    job.errorLines = try value.word(ErrorLineHandling.self)
-                },
-                text: { $0.errorLines == .skip ? nil : $0.errorLines.rawValue }), effect: .ifSet),
+            .word(\.errorLines, unset: .skip), effect: .ifSet),
         JobKey(
             "max_failures", "N|P%",
             "how many lines may fail, or which share of them (default 0); if it is given and certain to be passed, the "

@@ -89,6 +89,15 @@ struct SettingMember: Sendable {
             text: { $0[keyPath: path].map { ResultText.list([$0]) } })
     }
 
+    /// One of a few words. The fingerprint leaves out the word `unset`.
+    static func word<Choice: RawRepresentable & CaseIterable & Equatable & Sendable>(
+        _ path: WritableKeyPath<JobSettings, Choice> & Sendable, unset: Choice? = nil
+    ) -> Self where Choice.RawValue == String {
+        SettingMember(
+            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.word(Choice.self) },
+            text: { $0[keyPath: path] == unset ? nil : $0[keyPath: path].rawValue })
+    }
+
     static let stops = SettingMember(
         set: { job, value throws(SettingProblem) in
             let stops = try value.strings()

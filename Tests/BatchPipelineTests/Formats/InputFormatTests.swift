@@ -12,7 +12,7 @@ import Testing
     private func records(_ files: [String], limit: Int = 1000, chunk: Int = 5) throws -> [InputRecord] {
         let folder = try TemporaryFolder()
         let paths = try files.enumerated().map { try folder.write($1, to: "\($0).csv") }
-        var reader = InputReader(paths: paths, format: QuotedRecords(), limit: limit, chunkSize: chunk)
+        var reader = InputReader(paths: paths, format: DelimitedRecords.csv, limit: limit, chunkSize: chunk)
         var records: [InputRecord] = []
         while let record = try reader.next() { records.append(record) }
         return records
@@ -23,7 +23,9 @@ import Testing
             let records = try records([text, text], chunk: chunk)
             #expect(records.map(\.number) == [2, 3, 6, 7, 8, 2, 3, 6, 7, 8])
             #expect(records.map(\.overallNumber) == [2, 3, 6, 7, 8, 10, 11, 14, 15, 16])
-            #expect(String(decoding: records[1].bytes, as: UTF8.self) == "b,\"second, with\ntwo lines\"")
+            #expect(
+                String(decoding: records[1].bytes, as: UTF8.self)
+                    == "id,prompt\nb,\"second, with\ntwo lines\"")
         }
         #expect(try records([text], limit: 20).map(\.excessLength) == [nil, 26, nil, nil, nil])
     }
@@ -49,7 +51,7 @@ import Testing
 
     @Test func aJobGivesTheSameAnswersAsInTheNativeFormat() throws {
         let folder = try TestFolder()
-        let found = try results(text, QuotedRecords(), in: folder, made: 3)
+        let found = try results(text, DelimitedRecords.csv, in: folder, made: 3)
         let native = try results(
             ["first", "second, with\\ntwo lines", "last"].enumerated().map {
                 "{\"id\":\"\(["a", "b", "d"][$0])\",\"prompt\":\"\($1)\"}\n"
@@ -60,19 +62,19 @@ import Testing
         #expect(found["6"] == "bad_field")
         // An edit costs what is edited.
         let edited = text.replacing("last", with: "changed").replacing("a,again\n", with: "")
-        #expect(try results(edited, QuotedRecords(), in: folder, made: 1)["d"] != native["d"])
+        #expect(try results(edited, DelimitedRecords.csv, in: folder, made: 1)["d"] != native["d"])
     }
 
     @Test func halfARecordIsLeftForTheNextRun() throws {
         let folder = try TestFolder()
         for end in ["e", "e,\"half\nof it"] {
-            #expect(try results(text + end, QuotedRecords(), in: TestFolder(), made: 3)["e"] == nil)
+            #expect(try results(text + end, DelimitedRecords.csv, in: TestFolder(), made: 3)["e"] == nil)
             try folder.write((text + end).utf8, to: "half")
             var job = JobSettings.test(input: [folder.path("half")])
-            job.inputFormat = FormatChoice(QuotedRecords())
+            job.inputFormat = FormatChoice(DelimitedRecords.csv)
             #expect(try job.countLines() == 5)
         }
-        #expect(try results(text + "e,whole", QuotedRecords(), in: folder, made: 4)["e"] != nil)
+        #expect(try results(text + "e,whole", DelimitedRecords.csv, in: folder, made: 4)["e"] != nil)
     }
 
     /// Input and output are read and written through the same layer.
