@@ -18,7 +18,10 @@ struct ModelFetch {
     /// - Parameter path: the name as a path.
     /// - Throws: `HubError`.
     func folder(_ name: String, path: String) throws -> String {
-        try fetched { try await ModelName(name, path: path).fetchedFolder(settings, report: $0) }
+        let model = try ModelName(name, path: path)
+        // A model that is here needs no task: its threads may not be had where processes or memory are limited.
+        if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
+        return try fetched { try await model.fetchedFolder(settings, report: $0) }
     }
 
     /// For the commands besides `run`: of a name, or a path from the working directory on.
