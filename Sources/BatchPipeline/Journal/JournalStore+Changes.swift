@@ -123,10 +123,12 @@ extension JournalStore {
             KeptRun(digest: digest, fingerprint: fingerprint ?? settings?.run(digest)))
     }
 
-    /// Once the output is in place.
-    /// - Parameter isUnchanged: it is what was there; then so is what is known of it.
+    /// Right before the output is put in place.
+    /// - Parameter isUnchanged: it is what is there; then so is what is known of it.
     func putSettings(isUnchanged: Bool) throws {
-        guard try system.exists(paths.output), settings == nil || !isUnchanged else { return }
+        guard settings == nil || !isUnchanged else { return }
+        // A run that is given no line makes no output.
+        if isUnchanged, try !system.exists(paths.output) { return }
         try OutputSettings(fingerprint: fingerprint, kept: journal.header.kept).put(at: place)
     }
 }

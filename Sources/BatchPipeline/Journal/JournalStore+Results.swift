@@ -92,11 +92,13 @@ extension JournalStore: ResultStore {
         try failing { try journal.sync() }
         try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
-            if try !isUnchanged() {
+            let isUnchanged = try isUnchanged()
+            // First, so that a full disk shows while the earlier output is there. Until the journal is gone, nobody asks.
+            try putSettings(isUnchanged: isUnchanged)
+            if !isUnchanged {
                 try writeOutput()
                 didReplaceOutput = true
             }
-            try putSettings(isUnchanged: !didReplaceOutput)
             try removeJournal()
         }
     }
