@@ -96,7 +96,7 @@ def needs_root(bench):
 @case("resources/pids-cgroup", quick=True)
 def pids(bench):
     bench.expected(bench.small)
-    for count in [8] if bench.quick else [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]:
+    for count in [1, 8] if bench.quick else [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]:
         with Group("pids", max=count) as group:
             under_limit(bench, f"{count} threads allowed, --threads 8", "8", preexec=group.join)
 
@@ -120,7 +120,7 @@ def other_users_threads():
                 pass
 
 
-@case("resources/nproc", alone=True)
+@case("resources/nproc", quick=True, alone=True)
 def nproc(bench):
     needs_root(bench)
     other_users_threads()
