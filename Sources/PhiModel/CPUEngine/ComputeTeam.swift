@@ -40,8 +40,9 @@ final class ComputeTeam: @unchecked Sendable {
 
     /// About a tenth of a millisecond, in which a helper that sleeps could hardly be woken.
     private static let spins = 4096
-    /// After so many, some microseconds, it is time to see whether the other one has a processor at all.
-    private static let spinsToLook = 256
+    /// After so many, some tens of microseconds, it is time to see whether the other one has a processor at all.
+    /// To look takes a microsecond, in which a region may begin.
+    private static let spinsToLook = 1024
 
     /// - Parameters:
     ///   - threads: how many there may be, the leader among them.
@@ -86,7 +87,7 @@ final class ComputeTeam: @unchecked Sendable {
         body.pointee.store(UInt(bitPattern: function), ordering: .releasing)
         begun.pointee.store(2 * number, ordering: .sequentiallyConsistent)
         if sleeping.load(ordering: .sequentiallyConsistent) > 0 { callHelpers() }
-        places.enter(0, region: number)
+        places.note(0)
         let own = shares.work(0, on: region, function)
         if own < count { awaitHelpers(number, count - own) }
     }
@@ -139,7 +140,7 @@ final class ComputeTeam: @unchecked Sendable {
         if unitsDone(number) < units { leader.wait() }
         leaderSleeps.store(false, ordering: .relaxed)
         leader.unlock()
-        places.enter(0, region: number)
+        places.note(0)
     }
 
     private func unitsDone(_ number: UInt64) -> Int {
@@ -178,13 +179,13 @@ final class ComputeTeam: @unchecked Sendable {
         var spins = 0
         while !isDismissed.load(ordering: .relaxed) {
             if let found = region(after: seen) { return found }
+            spins += 1
             let looks = spins % Self.spinsToLook == 0
             // Whoever is on the leader's processor keeps it from going on.
             if looks { places.leave(0) }
-            spins += 1
             // Threads for which there are no processors don't keep the others' busy, nor do those whose leader has
             // none.
-            if spins < Self.spins, threadsAwake <= width, !looks || spins == 1 || !places.fetch(0) {
+            if spins < Self.spins, threadsAwake <= width, !looks || !places.fetch(0) {
                 phi_relax()
             } else {
                 sleep(seen)

@@ -16,14 +16,19 @@ struct ThreadPlaces: @unchecked Sendable {
         self.stride = stride
     }
 
-    /// Notes where the caller is, which is `thread` of the team, and that it enters a region.
-    func enter(_ thread: Int, region: UInt64) {
+    /// Notes where the caller is, which is `thread` of the team.
+    func note(_ thread: Int) {
         let (processor, number) = (UInt32(bitPattern: phi_processor()), UInt32(bitPattern: phi_thread()))
         let place = UInt64(processor) << 32 | UInt64(number)
         let words = words + thread * stride
         // Not written without need: others read it.
         if words[0].load(ordering: .relaxed) != place { words[0].store(place, ordering: .relaxed) }
-        words[1].store(region, ordering: .relaxed)
+    }
+
+    /// Notes where the caller is, and that it enters a region.
+    func enter(_ thread: Int, region: UInt64) {
+        note(thread)
+        words[thread * stride + 1].store(region, ordering: .relaxed)
     }
 
     func region(_ thread: Int) -> UInt64 { words[thread * stride + 1].load(ordering: .relaxed) }
