@@ -58,12 +58,16 @@ struct StatusCommand: ParsableCommand {
     }
 
     private func report(ofOutput output: String) throws -> StatusReport {
-        let status = try JobStatus.read(output: output, scratch: WeightCacheLocation.standard().scratch)
+        let format = try ResultFormats.format(ofOutput: output)
+        let status = try JobStatus.read(
+            output: output, format: format, scratch: WeightCacheLocation.standard().scratch)
         let total = status.state == .complete ? status.done : status.progress?.resultsTotal
         var report = StatusReport(
             output: output, status: status, total: total,
             state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"))
-        if check { report.check = CheckReport(try OutputCheck.read(output: output), total: nil) }
+        if check {
+            report.check = CheckReport(try OutputCheck.read(output: output, format: format), total: nil)
+        }
         return report
     }
 
@@ -77,7 +81,9 @@ struct StatusCommand: ParsableCommand {
         let format = job.outputFormat.format
         let status = try JobStatus.read(
             output: job.output, format: format, scratch: WeightCacheLocation.standard().scratch)
-        let total = try job.countLines().map { $0 * job.samples } ?? status.progress?.resultsTotal
+        // Lines may ask for more than one result themselves.
+        let total =
+            try job.countLines().map { max($0 * job.samples, status.done) } ?? status.progress?.resultsTotal
         let freshness = status.state == .complete ? try JobFreshness(job, cache: .standard()) : nil
         let command: Message = options.files.first.map { "phibatch run \($0)" } ?? "the same command"
         var report = StatusReport(

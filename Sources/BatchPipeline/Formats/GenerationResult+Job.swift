@@ -12,7 +12,8 @@ extension GenerationResult {
                 text: completion.text, finishReason: completion.finishReason,
                 promptTokens: completion.request.prompt.count, completionTokens: completion.tokens.count,
                 seed: work.seed, tokens: job.tokens ? completion.tokens : nil,
-                logprobs: job.logprobs == nil ? nil : completion.notes.map(Self.entry),
+                logprobs: completion.request.sampling.logprobs == nil
+                    ? nil : completion.notes.map(Self.entry),
                 provenance: provenance.sorted { $0.key < $1.key }.map {
                     .init(name: $0.key, value: $0.value)
                 },

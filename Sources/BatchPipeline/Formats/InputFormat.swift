@@ -8,6 +8,9 @@ package protocol InputFormat: Sendable {
     /// From how many bytes on a record need not be kept in memory where records are only counted.
     var countingLimit: Int { get }
 
+    /// Each line is a JSON object.
+    var isJSONLines: Bool { get }
+
     /// The format of one file of the input; most often this one.
     func format(for path: String) -> any InputFormat
 
@@ -17,6 +20,7 @@ package protocol InputFormat: Sendable {
 
 extension InputFormat {
     package var countingLimit: Int { 4096 }
+    package var isJSONLines: Bool { false }
     package func format(for path: String) -> any InputFormat { self }
 }
 
@@ -28,6 +32,31 @@ package protocol InputCursor {
 
     /// What the record that came last says, as a JSON object: `id`, `prompt` and the others, as in a native line.
     func fields(of record: InputRecord) throws(LineError) -> JSONValue
+
+    /// As `fields`, with what else the record asks for.
+    func content(of record: InputRecord) throws(LineError) -> LineContent
+}
+
+extension InputCursor {
+    package func content(of record: InputRecord) throws(LineError) -> LineContent {
+        LineContent(fields: try fields(of: record))
+    }
+}
+
+/// What a record says.
+package struct LineContent: Sendable {
+    /// A JSON object: `id`, `prompt` and the others, as in a native line.
+    package var fields: JSONValue
+    /// Nil if the record is none of OpenAI's requests.
+    package var request: OpenAIRequest?
+    /// What is wrong with it beside what its fields show.
+    package var fault: LineError?
+
+    package init(fields: JSONValue, request: OpenAIRequest? = nil, fault: LineError? = nil) {
+        self.fields = fields
+        self.request = request
+        self.fault = fault
+    }
 }
 
 /// A piece of the input that asks for one answer. In most formats it is a line.
@@ -59,7 +88,8 @@ package struct InputRecord: Sendable {
 /// The formats that inputs can have.
 package enum InputFormats {
     package static let all: [any InputFormat] = [
-        FormatByName(), NativeLines(), DelimitedRecords.csv, DelimitedRecords.tsv, PlainLines(),
+        FormatByName(), NativeLines(), OpenAILines(), DelimitedRecords.csv, DelimitedRecords.tsv,
+        PlainLines(),
     ]
 
     /// What an input has where nothing else is said.

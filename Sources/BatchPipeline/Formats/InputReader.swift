@@ -54,13 +54,16 @@ struct InputReader {
     // MARK: Of the record that came last
 
     /// - Throws: `LineError` if it is too long or isn't as its format demands.
-    func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+    func fields(of record: InputRecord) throws(LineError) -> JSONValue { try content(of: record).fields }
+
+    /// - Throws: as `fields`.
+    func content(of record: InputRecord) throws(LineError) -> LineContent {
         if let length = record.excessLength {
             throw LineError(
                 .lineTooLong, "The line has \(length) bytes; at most \(limit ?? Self.defaultLimit) are read.")
         }
         guard let file else { preconditionFailure("only the record that came last is asked for") }
-        return try file.cursor.fields(of: record)
+        return try file.cursor.content(of: record)
     }
 
     /// Half a record: one without an end that says nothing whole. It seems that its writer is still at it, or was

@@ -10,6 +10,8 @@ struct LineIdentity {
     var record: Result<PromptRecord, LineError>
     /// What the line says; nil if it is no object.
     private(set) var fields: JSONValue?
+    /// Nil if it is none of OpenAI's.
+    private(set) var request: OpenAIRequest?
 
     /// - Parameters:
     ///   - reader: the one that has just read the record.
@@ -20,13 +22,21 @@ struct LineIdentity {
         contentHash = hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         id = String(line.overallNumber)
         do throws(LineError) {
-            let fields = try reader.fields(of: line)
-            self.fields = fields
-            if let own = try PromptRecord.id(of: fields, idField) { id = own }
-            record = .success(try PromptRecord(fields: fields, idField: idField))
+            let content = try reader.content(of: line)
+            (fields, request) = (content.fields, content.request)
+            if let own = try PromptRecord.id(of: content.fields, idField) { id = own }
+            if let fault = content.fault { throw fault }
+            var prompt = try PromptRecord(fields: content.fields, idField: idField)
+            prompt.request = content.request
+            record = .success(prompt)
         } catch {
             record = .failure(error)
         }
+    }
+
+    /// How many results the line has: as many as it asks for itself, where an output can hold them, or else the job.
+    func samples(in job: JobSettings) -> Int {
+        job.outputFormat.format.isByLine ? request?.choices ?? job.samples : job.samples
     }
 
     /// The error of an earlier step that the line carries.

@@ -5,6 +5,7 @@ import Foundations
 /// Lines end in LF or CRLF, the last one perhaps in nothing. Lines of white space are passed over, but counted.
 package struct NativeLines: InputFormat {
     package let name = "jsonl"
+    package var isJSONLines: Bool { true }
 
     package init() {}
 

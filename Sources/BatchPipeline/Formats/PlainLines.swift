@@ -29,7 +29,7 @@ package struct PlainLines: InputFormat {
     }
 }
 
-/// What a file's name says: `.csv`, `.tsv`, `.txt`, and JSON lines otherwise.
+/// What a file's name says: `.csv`, `.tsv`, `.txt`, and JSON lines otherwise, each native or one of OpenAI's requests.
 package struct FormatByName: InputFormat {
     package let name = "auto"
 
@@ -40,10 +40,10 @@ package struct FormatByName: InputFormat {
         let formats: [(ending: String, format: any InputFormat)] = [
             (".csv", DelimitedRecords.csv), (".tsv", DelimitedRecords.tsv), (".txt", PlainLines()),
         ]
-        return formats.first { name.hasSuffix($0.ending) }?.format ?? NativeLines()
+        return formats.first { name.hasSuffix($0.ending) }?.format ?? OpenAILines.orNative
     }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
-        NativeLines().makeCursor(over: bytes, limit: limit)
+        OpenAILines.orNative.makeCursor(over: bytes, limit: limit)
     }
 }

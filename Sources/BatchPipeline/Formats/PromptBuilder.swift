@@ -51,7 +51,15 @@ struct PromptBuilder: Sendable {
             return .tokens(ids)
         }
         let beginning = try prefix.map { template throws(LineError) in try fill(template, record) }
-        guard usesChat else {
+        if record.request?.endpoint == .completions {
+            guard system == nil, messages.isEmpty else {
+                throw LineError(
+                    .badField,
+                    "A completion goes without a chat template, so the job's system and messages have no place in it."
+                )
+            }
+        }
+        guard usesChat, record.request?.endpoint != .completions else {
             if case .messages = record.content, !(isPromptChosen && usesPromptTemplate(record)) {
                 try refuseBoth(record)
                 throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")

@@ -32,6 +32,8 @@ package struct PromptRecord: Sendable {
     package var repetitionPenalty: Float?
     /// By token id.
     package var logitBias: [Int32: Float]?
+    /// Nil if the line is none of OpenAI's.
+    package var request: OpenAIRequest?
 
     static let idLimit = 4096
 

@@ -6,7 +6,14 @@
 package protocol ResultFormat: Sendable {
     var name: String { get }
 
+    /// All samples of a line make one piece of the output, which stands with the last of them.
+    var isByLine: Bool { get }
+
     func makeEncoder(for run: ResultRun) -> any ResultEncoder
+}
+
+extension ResultFormat {
+    package var isByLine: Bool { false }
 }
 
 /// What all results of an output have in common.
@@ -38,6 +45,9 @@ package struct ResultPlace: Sendable {
 
 /// Writes one output, from its beginning to its end. The same calls give the same bytes.
 package protocol ResultEncoder {
+    /// Results are held back until the last one of their line comes.
+    var isHolding: Bool { get }
+
     /// Appends what stands before the first result. Called once, even if there are no results.
     mutating func begin(_ output: inout [UInt8])
 
@@ -50,6 +60,7 @@ package protocol ResultEncoder {
 }
 
 extension ResultEncoder {
+    package var isHolding: Bool { false }
     package mutating func begin(_ output: inout [UInt8]) {}
 
     /// Right where nothing in a result depends on its place.

@@ -1,8 +1,21 @@
 /// The formats that outputs can have.
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
-        NativeResults()
+        NativeResults(), OpenAIResults(),
     ]
+
+    package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
+
+    /// That of the output that is there, as far as the files beside it tell.
+    /// - Throws: `StoreError` if a file can't be read.
+    package static func format(ofOutput path: String) throws -> any ResultFormat {
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: path, format: standard, in: system)
+        guard let record = try RunFile.open(paths.record, .record, .readOwn, in: system),
+            case .valid(let header) = try OutputRecord.header(of: record)
+        else { return standard }
+        return named(header.format) ?? standard
+    }
 
     /// What an output has where nothing else is said.
     package static let standard: any ResultFormat = NativeResults()

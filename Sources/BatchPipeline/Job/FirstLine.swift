@@ -39,7 +39,7 @@ struct FirstLine {
         if has("custom_id"), has("body") {
             throw JobError(
                 .badJob, at: place,
-                "is a line of OpenAI's batch files. \"jq -c '{id: .custom_id} + (.body | del(.model))' \(path)\" makes lines that phibatch reads."
+                "seems to be a line of OpenAI's batch files, but its `method` is not POST, its `url` none of \(OpenAIRequest.Endpoint.names), or its `body` no object."
             )
         }
         // A line that carries an earlier error says nothing of the others.
@@ -115,7 +115,7 @@ extension JobSettings {
     func checkBeginnings() throws {
         for path in input {
             guard let look = InputLook(path: path) else { continue }
-            let isJSON = inputFormat.format.format(for: path) is NativeLines
+            let isJSON = inputFormat.format.format(for: path).isJSONLines
             if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
                 throw JobError(.badJob, at: path, problem)
             }
@@ -126,7 +126,12 @@ extension JobSettings {
     /// Nil if there is none, or it is not right by itself.
     private func firstLine(_ look: InputLook, _ path: String) throws -> FirstLine? {
         let format = inputFormat.format.format(for: path)
-        guard !(format is NativeLines) else { return FirstLine(look, path: path, job: self) }
+        if let lines = format as? OpenAILines {
+            guard let fields = look.firstFields else { return nil }
+            return FirstLine(
+                lines.content(of: fields).fields, number: look.firstLineNumber, path: path, job: self)
+        }
+        guard !format.isJSONLines else { return FirstLine(look, path: path, job: self) }
         var reader = InputReader(paths: [path], format: format)
         guard let record = try reader.next(), let fields = try? reader.fields(of: record) else { return nil }
         return FirstLine(fields, number: record.number, path: path, job: self)

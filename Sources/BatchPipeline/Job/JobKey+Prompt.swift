@@ -19,14 +19,23 @@ extension JobKey {
             SettingMember { job, value throws(SettingProblem) in job.input = try value.paths() }),
         JobKey(
             "input_format", "FORMAT",
-            "jsonl, csv, tsv (columns are the line's fields) or text (a prompt a line); by the file's name by default "
-                + "(auto)",
+            "jsonl, openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
+                + "file's name and lines by default (auto)",
             SettingMember { job, value throws(SettingProblem) in
                 job.inputFormat = FormatChoice(try value.inputFormat())
             }),
         JobKey(
             "output", "FILE", "JSONL file of results, or - for stdout (required)", letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
+        JobKey(
+            "output_format", "FORMAT",
+            "jsonl or openai (as its batch API answers); openai by default (auto) if the input file's first line is one "
+                + "of its requests, else jsonl",
+            SettingMember { job, value throws(SettingProblem) in
+                let format = try value.resultFormat()
+                job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
+                job.outputFormatFollowsInput = format == nil
+            }),
     ]
 
     package static let prompt = [

@@ -16,6 +16,7 @@ extension JobSettings {
         if let file, job.output != "-", areSame(file, job.output) {
             throw JobError(.badJob, at: file, "output would overwrite the job file.")
         }
+        job.chooseOutputFormat()
         return job
     }
 
@@ -46,6 +47,21 @@ extension JobSettings {
             throw error
         }
         try JobFile.apply(bytes, name: file, folder: Paths.folder(of: file), to: &self)
+    }
+
+    /// The output looks as the input does, unless the job says how.
+    mutating func chooseOutputFormat() {
+        let isAsked = outputFormat.format is OpenAIResults
+        guard isAsked || outputFormatFollowsInput && firstLineIsRequest else { return }
+        let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
+        outputFormat = FormatChoice(OpenAIResults(model: name ?? Paths.name(of: model)))
+    }
+
+    private var firstLineIsRequest: Bool {
+        guard let path = input.first, inputFormat.format.format(for: path) is OpenAILines,
+            let fields = InputLook(path: path)?.firstFields
+        else { return false }
+        return OpenAIRequest.isOne(fields)
     }
 
     /// What must hold between settings.

@@ -50,6 +50,8 @@ public struct JobSettings: Sendable, Equatable {
     /// How the input is read and how the output looks. Neither changes what a result is.
     package var inputFormat = FormatChoice(InputFormats.standard)
     package var outputFormat = FormatChoice(ResultFormats.standard)
+    /// Not chosen by the job: it is that of the input.
+    package var outputFormatFollowsInput = true
 
     /// System message, a template over the line's fields; replaces a line's own.
     public var system: String?

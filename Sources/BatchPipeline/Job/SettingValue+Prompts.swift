@@ -35,6 +35,15 @@ extension SettingValue {
         return format
     }
 
+    /// Nil for that of the input.
+    func resultFormat() throws(SettingProblem) -> (any ResultFormat)? {
+        if text == "auto" { return nil }
+        guard let text, let format = ResultFormats.named(text) else {
+            throw wrong("one of auto, " + ResultFormats.all.map(\.name).joined(separator: ", "))
+        }
+        return format
+    }
+
     /// A list of `{role: ..., content: ...}`; as an option ROLE=TEXT, several times.
     func messages() throws(SettingProblem) -> [ChatMessage] {
         let right = "a list of messages, each with role and content"

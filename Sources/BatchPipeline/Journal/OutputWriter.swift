@@ -12,6 +12,8 @@ final class OutputWriter {
     private var output: BufferedWriter
     private var encoder: any ResultEncoder
     private let record: File?
+    /// Of results that the encoder holds back.
+    private var pending: [OutputRecord.Entry] = []
     private var lines: BufferedWriter?
     /// How many results are written.
     private(set) var count = 0
@@ -79,11 +81,19 @@ final class OutputWriter {
         _ key: WorkKey, _ isFailed: Bool, _ tokens: Int, _ written: (range: Range<Int>, content: UInt64)
     ) throws {
         count += 1
-        try lines?.appendLine(
+        guard lines != nil else { return }
+        pending.append(
             OutputRecord.Entry(
                 key: key, isFailed: isFailed, completionTokens: tokens, range: written.range,
-                content: written.content
-            ).line)
+                content: written.content))
+        if encoder.isHolding { return }
+        // What one piece of the output holds is kept or made anew as a whole.
+        let isFailed = pending.contains(where: \.isFailed)
+        for var entry in pending {
+            entry.isFailed = isFailed
+            try lines?.appendLine(entry.line)
+        }
+        pending = []
     }
 
     // MARK: The end

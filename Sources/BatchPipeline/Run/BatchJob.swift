@@ -32,6 +32,7 @@ public struct BatchJob: Sendable {
         try settings.checkValues()
         try settings.checkFiles()
         self.settings = settings
+        self.settings.chooseOutputFormat()
     }
 
     /// A job file (YAML or JSON). Relative paths in it start at its folder.

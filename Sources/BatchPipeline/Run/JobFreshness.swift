@@ -76,7 +76,7 @@ package struct JobFreshness: Sendable, Equatable {
             if reader.isHalf(line) { continue }
             let identity = LineIdentity(line, by: reader, idField: job.idField)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
-            for sample in 0..<job.samples {
+            for sample in 0..<identity.samples(in: job) {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
                 guard let number = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)) else {
                     new += 1

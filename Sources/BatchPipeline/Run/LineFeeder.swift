@@ -90,13 +90,17 @@ final class LineFeeder: @unchecked Sendable {
         }
         // A long line need not be in memory twice.
         line.bytes = []
-        let kept = parsed.fields.map(job.keep.values) ?? []
+        let samples = parsed.samples(in: job)
+        var kept = parsed.fields.map(job.keep.values) ?? []
+        if job.outputFormat.format.isByLine {
+            kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
+        }
         let index = count.lines
         lock.withLock { counted.lines += 1 }
         var prepared: Result<LinePreparer.Prepared, LineError>?
-        for sample in 0..<job.samples {
+        for sample in 0..<samples {
             var label = WorkLabel(
-                position: index * job.samples + sample, index: index, sample: sample,
+                position: count.positions, index: index, sample: sample,
                 key: WorkKey(id: parsed.id, sample: sample, contentHash: parsed.contentHash),
                 file: line.file, lineNumber: line.number)
             label.kept = kept
@@ -135,6 +139,13 @@ final class LineFeeder: @unchecked Sendable {
         if let error = identity.carriedError {
             if job.errorLines == .skip { return nil }
             identity.record = .failure(error)
+        }
+        if identity.request?.choices ?? 1 > 1, !job.outputFormat.format.isByLine {
+            identity.record = .failure(
+                LineError(
+                    .badField,
+                    "`n` above 1 needs the job's output_format: openai, in which a result holds all answers; samples of the job is for others."
+                ))
         }
         if try !seen.insert(identity.id) {
             identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))

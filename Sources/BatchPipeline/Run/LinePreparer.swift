@@ -52,7 +52,7 @@ struct LinePreparer: Sendable {
                 topP: job.topP ?? record.topP ?? 1,
                 topK: job.topK ?? record.topK ?? 0,
                 minP: job.minP ?? record.minP ?? 0,
-                logprobs: job.logprobs,
+                logprobs: record.request?.logprobs ?? job.logprobs,
                 rules: rules),
             seed: record.seed ?? job.seed ?? 0,
             stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),

@@ -24,7 +24,7 @@ struct LookAhead {
             let identity = LineIdentity(line, by: reader, idField: job.idField)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             end.lines += 1
-            for sample in 0..<job.samples {
+            for sample in 0..<identity.samples(in: job) {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
                 guard try store.lookAhead(at: key) else { return }
             }

@@ -15,7 +15,11 @@ extension RunFingerprint {
         let model = try ModelFingerprint.parts(
             folder: job.model, adapter: job.adapter, hashes: FileHashes(cache: cache.folder),
             willRead: willRead)
-        let settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
+        var settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
+        // What a line's samples make together depends on how many there are.
+        if job.outputFormat.format.isByLine {
+            settings.append(("job.output_format", "\(job.outputFormat.format.name), samples \(job.samples)"))
+        }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }
 }

@@ -1,0 +1,178 @@
+import BatchEngine
+import Foundations
+
+/// The members of `response` in a line of OpenAI's batch results.
+struct OpenAIAnswer {
+    /// Of the line's content.
+    let id: String
+    let model: String
+    /// The digest of the run.
+    let run: String
+    let endpoint: OpenAIRequest.Endpoint
+
+    /// - Parameter results: the line's choices, in order; at least one.
+    func write(_ results: [GenerationResult], to writer: inout JSONWriter) {
+        var completions: [GenerationResult.Completion] = []
+        var failure: GenerationResult.Failure?
+        for result in results {
+            switch result {
+            case .completion(let completion): completions.append(completion)
+            case .failure(let one): failure = failure ?? one
+            }
+        }
+        writer.int("status_code", failure.map(Self.status) ?? 200)
+        writer.string("request_id", "req_\(id)")
+        writer.object("body") { writer in
+            if let failure { return write(failure, &writer) }
+            switch endpoint {
+            case .chat: writeChoices("chatcmpl", "chat.completion", completions, &writer, writeMessage)
+            case .completions: writeChoices("cmpl", "text_completion", completions, &writer, writeText)
+            case .responses: writeResponse(completions[0], &writer)
+            }
+        }
+    }
+
+    // MARK: Errors
+
+    private static func status(of failure: GenerationResult.Failure) -> Int {
+        switch failure.error.code {
+        case .notFinite, .nothingAllowed: 500
+        default: 400
+        }
+    }
+
+    private func write(_ failure: GenerationResult.Failure, _ writer: inout JSONWriter) {
+        writer.object("error") { writer in
+            writer.string("message", failure.error.message)
+            writer.string("type", Self.status(of: failure) == 500 ? "server_error" : "invalid_request_error")
+            writer.key("param")
+            writer.null()
+            writer.string("code", failure.error.code.rawValue)
+            if let file = failure.file { writer.string("file", file) }
+            writer.int("line", failure.line)
+        }
+    }
+
+    // MARK: Completions and chats
+
+    private func writeChoices(
+        _ prefix: String, _ kind: String, _ completions: [GenerationResult.Completion],
+        _ writer: inout JSONWriter, _ choice: (GenerationResult.Completion, inout JSONWriter) -> Void
+    ) {
+        writer.string("id", "\(prefix)-\(id)")
+        writer.string("object", kind)
+        writer.int("created", 0)
+        writer.string("model", model)
+        writer.array("choices") { writer in
+            for (index, completion) in completions.enumerated() {
+                writer.object { writer in
+                    writer.int("index", index)
+                    choice(completion, &writer)
+                    writer.key("finish_reason")
+                    completion.finishReason.map { writer.string($0 == .length ? "length" : "stop") }
+                        ?? writer.null()
+                    if let tokens = completion.tokens {
+                        writer.array("token_ids") { writer in for token in tokens { writer.int(token) } }
+                    }
+                }
+            }
+        }
+        let made = completions.reduce(0) { $0 + $1.completionTokens }
+        writer.object("usage") { writer in
+            writer.int("prompt_tokens", completions[0].promptTokens)
+            writer.int("completion_tokens", made)
+            writer.int("total_tokens", completions[0].promptTokens + made)
+        }
+        writer.string("system_fingerprint", "fp_\(run)")
+    }
+
+    private func writeMessage(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
+        writer.object("message") { writer in
+            writer.string("role", "assistant")
+            writer.string("content", completion.text)
+            writer.key("refusal")
+            writer.null()
+        }
+        writer.key("logprobs")
+        guard let entries = completion.logprobs else { return writer.null() }
+        writer.object { writer in
+            writer.array("content") { writer in for entry in entries { entry.write(to: &writer) } }
+            writer.key("refusal")
+            writer.null()
+        }
+    }
+
+    private func writeText(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
+        writer.string("text", completion.text)
+        writer.key("logprobs")
+        guard let entries = completion.logprobs else { return writer.null() }
+        writer.object { writer in
+            writer.array("tokens") { writer in for entry in entries { writer.string(entry.token.text) } }
+            writer.array("token_logprobs") { writer in
+                for entry in entries { writer.number(entry.token.logprob) }
+            }
+            writer.array("top_logprobs") { writer in
+                for entry in entries {
+                    // Tokens that are parts of characters may have one text; the likeliest counts.
+                    var tops = JSONObject()
+                    for token in entry.top { _ = tops.insert(.float(token.logprob), for: token.text) }
+                    writer.value(.object(tops))
+                }
+            }
+            var offset = 0
+            writer.array("text_offset") { writer in
+                for entry in entries {
+                    writer.int(offset)
+                    offset += entry.token.text.unicodeScalars.count
+                }
+            }
+        }
+    }
+
+    // MARK: Responses
+
+    private func writeResponse(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
+        let isCut = completion.finishReason == .length
+        writer.string("id", "resp_\(id)")
+        writer.string("object", "response")
+        writer.int("created_at", 0)
+        writer.string("status", isCut ? "incomplete" : "completed")
+        writer.key("error")
+        writer.null()
+        writer.key("incomplete_details")
+        if isCut { writer.object { $0.string("reason", "max_output_tokens") } } else { writer.null() }
+        writer.string("model", model)
+        writer.array("output") { writer in
+            writer.object { writer in
+                writer.string("type", "message")
+                writer.string("id", "msg_\(id)")
+                writer.string("status", isCut ? "incomplete" : "completed")
+                writer.string("role", "assistant")
+                writer.array("content") { writer in
+                    writer.object { writer in
+                        writer.string("type", "output_text")
+                        writer.string("text", completion.text)
+                        writer.array("annotations") { _ in }
+                        writer.array("logprobs") { writer in
+                            for entry in completion.logprobs ?? [] { entry.write(to: &writer) }
+                        }
+                    }
+                }
+            }
+        }
+        writer.bool("parallel_tool_calls", false)
+        writer.string("tool_choice", "none")
+        writer.array("tools") { _ in }
+        writer.object("usage") { writer in
+            writer.int("input_tokens", completion.promptTokens)
+            writer.object("input_tokens_details") { writer in
+                writer.int("cached_tokens", 0)
+                writer.int("cache_write_tokens", 0)
+            }
+            writer.int("output_tokens", completion.completionTokens)
+            writer.object("output_tokens_details") { $0.int("reasoning_tokens", 0) }
+            writer.int("total_tokens", completion.promptTokens + completion.completionTokens)
+        }
+        writer.object("metadata") { $0.string("run", run) }
+    }
+}

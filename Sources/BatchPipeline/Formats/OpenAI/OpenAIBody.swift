@@ -1,0 +1,206 @@
+import BatchEngine
+import Foundations
+
+/// The body of one of OpenAI's requests, as the fields of a native line. What phibatch can't do is refused; what has
+/// no effect on an answer is passed over.
+struct OpenAIBody {
+    private(set) var fields: [(String, JSONValue)] = []
+    private(set) var choices: Int?
+    private(set) var logprobs: Int?
+    private let body: JSONObject
+    private let endpoint: OpenAIRequest.Endpoint
+
+    init(_ body: JSONObject, of endpoint: OpenAIRequest.Endpoint) {
+        self.body = body
+        self.endpoint = endpoint
+    }
+
+    private enum Rule {
+        /// A native field; nil has the same name.
+        case field(String?)
+        /// Taken by the endpoint's own reading.
+        case own
+        /// No part of what is asked.
+        case ignored
+        /// Only these values, which ask for nothing special.
+        case only([JSONValue])
+    }
+
+    private static let common: [String: Rule] = [
+        "model": .field(nil), "metadata": .field(nil), "temperature": .field(nil), "top_p": .field(nil),
+        // As vLLM and others have them.
+        "top_k": .field(nil), "min_p": .field(nil), "repetition_penalty": .field(nil),
+        "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
+        "prompt_cache_key": .ignored, "prompt_cache_retention": .ignored,
+        "stream": .only([false]), "top_logprobs": .own,
+    ]
+    private static let completing: [String: Rule] = [
+        "stop": .field(nil), "seed": .field(nil), "presence_penalty": .field(nil),
+        "frequency_penalty": .field(nil), "logit_bias": .field(nil), "n": .own, "logprobs": .own,
+        "max_tokens": .own,
+    ]
+    private static let rules: [OpenAIRequest.Endpoint: [String: Rule]] = [
+        .chat: [
+            "messages": .own, "max_completion_tokens": .own, "tools": .only([[]]), "functions": .only([[]]),
+            "tool_choice": .only(["none", "auto"]), "function_call": .only(["none", "auto"]),
+            "parallel_tool_calls": .ignored, "response_format": .only([["type": "text"]]),
+            "modalities": .only([["text"]]),
+        ].merging(common) { $1 }.merging(completing) { $1 },
+        .completions: [
+            "prompt": .own, "echo": .only([false]), "best_of": .only([1]), "suffix": .only([""]),
+        ].merging(common) { $1 }.merging(completing) { $1 },
+        .responses: [
+            "input": .own, "instructions": .own, "max_output_tokens": .own, "include": .own,
+            "tools": .only([[]]), "tool_choice": .only(["none", "auto"]), "parallel_tool_calls": .ignored,
+            "text": .only([["format": ["type": "text"]], [:]]), "truncation": .only(["disabled"]),
+            "background": .only([false]),
+        ].merging(common) { $1 },
+    ]
+
+    mutating func read() throws(LineError) {
+        let rules = Self.rules[endpoint] ?? [:]
+        for member in body where member.value != .null {
+            switch rules[member.name] {
+            case .field(let name)?: fields.append((name ?? member.name, member.value))
+            case .own?, .ignored?: break
+            case .only(let values)?:
+                guard values.contains(member.value) else {
+                    throw LineError(.badField, "`\(member.name)` is not supported\(Self.right(values)).")
+                }
+            case nil:
+                throw LineError(
+                    .badField, "`\(member.name.prefix(64))` is not supported by \(endpoint.rawValue) here.")
+            }
+        }
+        // The API's own default, which is not ours.
+        if value("temperature") == nil { fields.append(("temperature", 1)) }
+        switch endpoint {
+        case .chat: try readChat()
+        case .completions: try readCompletion()
+        case .responses: try readResponse()
+        }
+    }
+
+    private static func right(_ values: [JSONValue]) -> String {
+        let texts = values.map { JSONWriter.text(of: $0) }
+        return "; it may only be \(texts.joined(separator: " or "))"
+    }
+
+    private func value(_ name: String) -> JSONValue? { field[name] }
+    private var field: LineField { LineField(.object(body)) }
+
+    // MARK: The endpoints
+
+    private mutating func readChat() throws(LineError) {
+        choices = try field.int("n", in: OpenAIRequest.choicesRange)
+        try readLimit(["max_completion_tokens", "max_tokens"], unset: OpenAIRequest.defaultMaxTokens)
+        switch value("logprobs") {
+        case nil, .bool(false)?:
+            guard value("top_logprobs") == nil else {
+                throw LineError(.badField, "`top_logprobs` needs `logprobs`: true.")
+            }
+        case .bool(true)?: logprobs = try topLogprobs()
+        case let other?: throw LineError(.badField, "`logprobs` must be a boolean, but is \(other.kindName).")
+        }
+        guard case .array(let messages)? = value("messages") else {
+            throw LineError(.missingPrompt, "`messages` is missing, or no list.")
+        }
+        fields.append(("messages", try conversation(messages, "messages")))
+    }
+
+    private mutating func readCompletion() throws(LineError) {
+        choices = try field.int("n", in: OpenAIRequest.choicesRange)
+        try readLimit(["max_tokens"], unset: 16)
+        logprobs = try field.int("logprobs", in: SamplingParameters.logprobsRange)
+        switch value("prompt") {
+        case .array(let parts)?:
+            let isTokens = parts.allSatisfy { if case .int = $0 { true } else { false } }
+            if isTokens { fields.append(("prompt", .array(parts))) }
+            guard !isTokens else { return }
+            guard parts.count == 1 else {
+                throw LineError(.badField, "`prompt` holds \(parts.count) prompts; a line has one.")
+            }
+            fields.append(("prompt", parts[0]))
+        case let prompt?: fields.append(("prompt", prompt))
+        case nil: throw LineError(.missingPrompt, "`prompt` is missing.")
+        }
+    }
+
+    private mutating func readResponse() throws(LineError) {
+        // A response is one, whatever the job's samples.
+        choices = 1
+        try readLimit(["max_output_tokens"], unset: OpenAIRequest.defaultMaxTokens)
+        let shown: JSONValue = "message.output_text.logprobs"
+        switch value("include") {
+        case nil, .array([])?:
+            guard value("top_logprobs") == nil else {
+                throw LineError(
+                    .badField, "`top_logprobs` needs `include`: [\"message.output_text.logprobs\"].")
+            }
+        case .array([shown])?: logprobs = try topLogprobs()
+        default: throw LineError(.badField, "`include` may only be [\"message.output_text.logprobs\"].")
+        }
+        var messages: [JSONValue] = []
+        switch value("instructions") {
+        case nil: break
+        case .string(let text)?: messages.append(["role": "system", "content": .string(text)])
+        case let other?:
+            throw LineError(.badField, "`instructions` must be a string, but is \(other.kindName).")
+        }
+        switch value("input") {
+        case .string(let text)?: messages.append(["role": "user", "content": .string(text)])
+        case .array(let items)?: messages += items
+        default: throw LineError(.missingPrompt, "`input` is missing, or neither a string nor a list.")
+        }
+        fields.append(("messages", try conversation(messages, "input")))
+    }
+
+    // MARK: Their parts
+
+    private func topLogprobs() throws(LineError) -> Int {
+        try field.int("top_logprobs", in: SamplingParameters.logprobsRange) ?? 0
+    }
+
+    /// The first of these names that is there counts.
+    private mutating func readLimit(_ names: [String], unset: Int) throws(LineError) {
+        for name in names {
+            guard let limit = try field.int(name, in: JobSettings.maxTokensRange) else { continue }
+            return fields.append(("max_tokens", .int(limit)))
+        }
+        fields.append(("max_tokens", .int(unset)))
+    }
+
+    /// Messages as the chat template knows them: roles of old, contents of text alone.
+    private func conversation(_ messages: [JSONValue], _ name: String) throws(LineError) -> JSONValue {
+        var known: [JSONValue] = []
+        for (index, message) in messages.enumerated() {
+            func wrong(_ what: String) -> LineError { LineError(.badField, "`\(name)[\(index)]` \(what).") }
+            guard case .object(var members) = message else { throw wrong("is no object") }
+            if let kind = members["type"], kind != "message" {
+                throw wrong(
+                    "is of the type \(JSONWriter.text(of: kind).prefix(64)); only messages are understood")
+            }
+            members["type"] = nil
+            for name in ["tool_calls", "function_call", "audio"] {
+                if let value = members[name], value != .null {
+                    throw wrong("has `\(name)`, which is not supported")
+                }
+                members[name] = nil
+            }
+            if members["role"] == "developer" { members["role"] = "system" }
+            if case .array(let parts)? = members["content"] {
+                var text = ""
+                for part in parts {
+                    guard case .string(let kind)? = part["type"],
+                        ["text", "input_text", "output_text"].contains(kind),
+                        case .string(let more)? = part["text"]
+                    else { throw wrong("has a part that is no text; nothing else is understood") }
+                    text += more
+                }
+                members["content"] = .string(text)
+            }
+            known.append(.object(members))
+        }
+        return .array(known)
+    }
+}

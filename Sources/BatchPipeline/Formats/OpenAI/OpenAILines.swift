@@ -1,0 +1,45 @@
+import Foundations
+
+/// OpenAI's batch files: one request a line, such as
+///
+///     {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": [...]}}
+///
+/// See https://platform.openai.com/docs/api-reference/batch/request-input.
+package struct OpenAILines: InputFormat {
+    package let name: String
+    package var isJSONLines: Bool { true }
+    /// Lines that are no requests are native ones.
+    private let takesNative: Bool
+
+    package init() { (name, takesNative) = ("openai", false) }
+
+    private init(takesNative: Bool) { (name, self.takesNative) = ("auto", takesNative) }
+
+    /// Each line as it is.
+    static let orNative = OpenAILines(takesNative: true)
+
+    /// - Parameter line: an object.
+    func content(of line: JSONValue) -> LineContent {
+        takesNative && !OpenAIRequest.isOne(line)
+            ? LineContent(fields: line) : OpenAIRequest.content(of: line)
+    }
+
+    package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
+        Cursor(format: self, lines: NativeLines().makeCursor(over: bytes, limit: limit))
+    }
+
+    private struct Cursor: InputCursor {
+        let format: OpenAILines
+        var lines: any InputCursor
+
+        mutating func next() throws -> InputRecord? { try lines.next() }
+
+        func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+            try content(of: record).fields
+        }
+
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            format.content(of: try lines.fields(of: record))
+        }
+    }
+}

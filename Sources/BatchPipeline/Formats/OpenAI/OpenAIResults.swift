@@ -1,0 +1,58 @@
+import Foundations
+
+/// What OpenAI's batch API makes of its requests: one line each, with all choices.
+///
+///     {"id":"batch_req_…","custom_id":"…","response":{"status_code":200,"request_id":"…","body":{…}},"error":null}
+///
+/// A line that fails has status 400, or 500 where it is not to blame, and the error in `body`. As the same job gives
+/// the same bytes, ids are made of the line's content, and `created` is 0. `system_fingerprint` is that of the run.
+package struct OpenAIResults: ResultFormat {
+    package let name = "openai"
+    package let isByLine = true
+    /// The model, as results name it.
+    private let model: String
+
+    package init(model: String = "") { self.model = model }
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(run: run, model: model) }
+
+    private struct Encoder: ResultEncoder {
+        let run: ResultRun
+        let model: String
+        /// Of the line that is under way.
+        private var held: [GenerationResult] = []
+
+        init(run: ResultRun, model: String) {
+            self.run = run
+            self.model = model
+        }
+
+        var isHolding: Bool { !held.isEmpty }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            held.append(result)
+            let request = OpenAIRequest(of: result)
+            guard place.key.sample + 1 >= request.choices ?? run.samples else { return }
+            var id: [UInt8] = []
+            JSONBytes.appendHex(place.key.contentHash, to: &id)
+            let answer = OpenAIAnswer(
+                id: String(decoding: id, as: UTF8.self), model: model, run: place.run ?? run.digest,
+                endpoint: request.endpoint)
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.string("id", "batch_req_\(answer.id)")
+                writer.string("custom_id", place.key.id)
+                writer.object("response") { answer.write(held, to: &$0) }
+                writer.key("error")
+                writer.null()
+                for value in result.kept where value.name != OpenAIRequest.keptName {
+                    writer.key(value.name)
+                    writer.raw(value.json)
+                }
+            }
+            output += writer.bytes
+            output.append(0x0a)
+            held = []
+        }
+    }
+}
