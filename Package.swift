@@ -47,6 +47,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "Foundations",
             dependencies: [
@@ -81,7 +82,7 @@ let package = Package(
         .target(
             name: "BatchPipeline",
             dependencies: [
-                "BatchEngine", "Foundations", "PhiModel",
+                "BatchEngine", "CZlib", "Foundations", "PhiModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),

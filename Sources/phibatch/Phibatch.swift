@@ -19,7 +19,8 @@ struct Phibatch: ParsableCommand {
             """,
         version: "phibatch \(version)",
         subcommands: [
-            RunCommand.self, CheckCommand.self, StatusCommand.self, ChatCommand.self, TokenizeCommand.self,
+            RunCommand.self, CheckCommand.self, StatusCommand.self, VerifyCommand.self, MergeCommand.self,
+            ChatCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
             ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,

@@ -1,6 +1,7 @@
 import Foundations
 
-/// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more.
+/// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more. What is packed
+/// with gzip is unpacked on the way.
 final class ByteSource {
     let name: String
     private let system: any FileSystem
@@ -9,6 +10,9 @@ final class ByteSource {
     /// Of a regular file: where it ended when it was opened, and where we are.
     private var expectedEnd: Int?
     private var position = 0
+    /// Bytes that were read to see what they are.
+    private var looked: [UInt8]?
+    private var gzip: GzipStream?
 
     /// - Parameter path: a file, or `-` for stdin.
     /// - Throws: `JobError` of kind `missingInput`.
@@ -50,6 +54,43 @@ final class ByteSource {
     /// - Returns: how many bytes were read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if looked == nil { try look() }
+        guard let gzip else { return try readPlain(into: buffer) }
+        do {
+            return try gzip.read(into: buffer) { try readPlain(into: $0) }
+        } catch let fault as GzipStream.Fault {
+            let what: Message =
+                switch fault {
+                case .damaged: "is damaged: gunzip can't unpack it either."
+                case .cut: "ends in the middle of its gzip data. Run the same command again once it is whole."
+                case .noMemory: "can't be unpacked: there is no memory."
+                }
+            throw JobError(.inputOutput, at: name, what)
+        }
+    }
+
+    /// The first two bytes tell what it is.
+    private func look() throws {
+        var start: [UInt8] = []
+        while start.count < GzipStream.magic.count {
+            var more = [UInt8](repeating: 0, count: GzipStream.magic.count - start.count)
+            let count = try more.withUnsafeMutableBytes { try readRaw(into: $0) }
+            if count == 0 { break }
+            start += more[..<count]
+        }
+        looked = start
+        if start == GzipStream.magic { gzip = try GzipStream() }
+    }
+
+    private func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        guard let looked, !looked.isEmpty, !buffer.isEmpty else { return try readRaw(into: buffer) }
+        let count = min(looked.count, buffer.count)
+        buffer.copyBytes(from: looked[..<count])
+        self.looked = Array(looked[count...])
+        return count
+    }
+
+    private func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try Self.attempt(name, .inputOutput) { () throws(SystemError) in
             try system.retrying { () throws(SystemError) in try system.read(descriptor, into: buffer) }
         }

@@ -75,7 +75,6 @@ struct InputLook {
         func piped(_ program: String) -> (String) -> Message {
             { path in "\"\(program) \(path) | phibatch run ... --input -\" reads it." }
         }
-        if isStart([0x1f, 0x8b]) { return Packed(name: "packed with gzip", remedy: piped("gunzip -c")) }
         if isStart([0x28, 0xb5, 0x2f, 0xfd]) {
             return Packed(name: "packed with zstd", remedy: piped("zstd -dc"))
         }

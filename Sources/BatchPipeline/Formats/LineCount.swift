@@ -17,7 +17,7 @@ extension JobSettings {
             count += 1
             if count % 1024 == 0, !goesOn() { return nil }
         }
-        return count
+        return selection.count(of: count)
     }
 
     /// Of a line that is too long to keep here, the beginning tells: results of ours have their error in front.

@@ -29,14 +29,16 @@ package struct PlainLines: InputFormat {
     }
 }
 
-/// What a file's name says: `.csv`, `.tsv`, `.txt`, and JSON lines otherwise, each native or one of OpenAI's requests.
+/// What a file's name says: `.csv`, `.tsv`, `.txt`, and JSON lines otherwise, each native or one of OpenAI's requests; with or
+/// without `.gz`.
 package struct FormatByName: InputFormat {
     package let name = "auto"
 
     package init() {}
 
     package func format(for path: String) -> any InputFormat {
-        let name = Paths.name(of: path).lowercased()
+        var name = Paths.name(of: path).lowercased()
+        if name.hasSuffix(".gz") { name.removeLast(3) }
         let formats: [(ending: String, format: any InputFormat)] = [
             (".csv", DelimitedRecords.csv), (".tsv", DelimitedRecords.tsv), (".txt", PlainLines()),
         ]

@@ -22,11 +22,18 @@ package struct ResultRun: Sendable {
     package var digest: String
     /// How many results a line has.
     package var samples: Int
+    /// The lines that it is of.
+    package var selection: LineSelection
 
-    package init(digest: String, samples: Int) {
+    package init(digest: String, samples: Int, selection: LineSelection = .all) {
         self.digest = digest
         self.samples = samples
+        self.selection = selection
     }
+
+    /// The place in the input of the line that a result is of.
+    /// - Parameter position: of the result in the output, from 0.
+    func index(ofPosition position: Int) -> Int { selection.place(of: position / samples) }
 }
 
 /// Where a result stands in an output, and whose it is.

@@ -36,6 +36,11 @@ extension JobKey {
                 job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
                 job.outputFormatFollowsInput = format == nil
             }),
+        JobKey(
+            "shard", "I/N|auto",
+            "take up only each Nth line, from the Ith on, and write OUTPUT.shard-I-of-N; auto takes both from Slurm's or "
+                + "Kubernetes' array variables. \"phibatch merge\" joins the shards",
+            SettingMember { job, value throws(SettingProblem) in job.selection = try value.shard() }),
     ]
 
     package static let prompt = [

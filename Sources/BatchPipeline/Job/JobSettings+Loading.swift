@@ -13,6 +13,7 @@ extension JobSettings {
         if let file { try job.apply(file: file) }
         try job.apply(options)
         try job.check(file: file)
+        job.chooseShardOutput()
         if let file, job.output != "-", areSame(file, job.output) {
             throw JobError(.badJob, at: file, "output would overwrite the job file.")
         }

@@ -52,6 +52,8 @@ public struct JobSettings: Sendable, Equatable {
     package var outputFormat = FormatChoice(ResultFormats.standard)
     /// Not chosen by the job: it is that of the input.
     package var outputFormatFollowsInput = true
+    /// The lines that are taken up.
+    package var selection = LineSelection.all
 
     /// System message, a template over the line's fields; replaces a line's own.
     public var system: String?
@@ -121,6 +123,10 @@ public struct JobSettings: Sendable, Equatable {
     public static let defaultMaxTokens = 256
     public static let defaultPrompt = "{{ prompt }}"
     package static let maxTokensRange = 1...Int.max
+
+    package func resultRun(digest: String) -> ResultRun {
+        ResultRun(digest: digest, samples: samples, selection: selection)
+    }
 
     /// The ranges of settings that are given in code; those of files and options are checked as they are read.
     /// - Throws: `JobError` naming the setting.

@@ -28,7 +28,7 @@ final class EarlierOutput {
             kind = .selfRecording(format)
             source = output
             outcome = try OutputReader(file: output, format: format).results(
-                into: index, samples: run.samples, accepts: accepts)
+                into: index, run: run, accepts: accepts)
         } else if let record {
             let recorded = RecordedOutput(record: record, output: output)
             kind = .recorded(recorded)

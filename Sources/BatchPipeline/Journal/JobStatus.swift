@@ -128,7 +128,7 @@ package struct JobStatus: Sendable, Equatable {
         let outcome: OutputOutcome
         if let format = format as? any SelfRecordingFormat {
             outcome = try OutputReader(file: file, format: format).results(
-                into: index, samples: 1
+                into: index, run: ResultRun(digest: "", samples: 1)
             ) { accepted?.contains($0) ?? true }
         } else if let record = try OutputRecord.find(for: file, at: paths, in: system).record,
             case .valid(let header) = try OutputRecord.header(of: record),

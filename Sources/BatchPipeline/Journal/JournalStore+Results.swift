@@ -33,7 +33,7 @@ extension JournalStore: ResultStore {
         _ line: [UInt8]
     ) throws -> Bool {
         if known.isInOutput {
-            let place = ResultPlace(key: key, index: position / options.samples)
+            let place = ResultPlace(key: key, index: run.index(ofPosition: position))
             return try earlierOutput?.holds(result, at: place, known) ?? false
         }
         guard let file = journal.file else { return false }

@@ -46,6 +46,7 @@ package final class JournalStore {
     ///   - output: the path of the output file, as the user gave it. Its folder must exist.
     ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
     ///   - samples: how many results each line has; `index` is the position divided by this.
+    ///   - selection: which lines it takes up.
     ///   - format: how the output looks.
     ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
     ///     in place until the new one is complete, and is then kept too.
@@ -59,7 +60,7 @@ package final class JournalStore {
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
     package init(
-        output: String, fingerprint: RunFingerprint, samples: Int = 1,
+        output: String, fingerprint: RunFingerprint, samples: Int = 1, selection: LineSelection = .all,
         format: any ResultFormat = ResultFormats.standard, restart: Bool = false,
         ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
         inputs: [String] = [],
@@ -70,7 +71,8 @@ package final class JournalStore {
         self.fingerprint = fingerprint
         precondition(samples > 0, "a line has at least one sample")
         let options = StoreOptions(
-            samples: samples, format: format, restart: restart, ifChanged: ifChanged, prunes: prunes,
+            samples: samples, selection: selection, format: format, restart: restart, ifChanged: ifChanged,
+            prunes: prunes,
             keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
         self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
@@ -96,7 +98,9 @@ package final class JournalStore {
         }
     }
 
-    var run: ResultRun { ResultRun(digest: fingerprint.digest, samples: options.samples) }
+    var run: ResultRun {
+        ResultRun(digest: fingerprint.digest, samples: options.samples, selection: options.selection)
+    }
 
     /// Seconds since some fixed moment, whatever is done to the wall clock.
     package static func monotonicSeconds() -> Double {

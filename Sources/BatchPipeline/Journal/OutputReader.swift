@@ -17,7 +17,7 @@ struct OutputReader {
     /// - Parameters:
     ///   - accepts: whether results of a run count, by its digest. Others are passed over, as foreign ones.
     func results(
-        into index: ResultIndex, samples: Int, accepts: (String) throws -> Bool
+        into index: ResultIndex, run: ResultRun, accepts: (String) throws -> Bool
     ) throws -> OutputOutcome {
         var outcome = OutputOutcome()
         let end = try LineScanner(file: file).forEachLine { line in
@@ -30,7 +30,9 @@ struct OutputReader {
                 outcome.foreign += 1
                 return true
             }
-            if let index = result.index, index != (outcome.lines - 1) / samples { outcome.isInOrder = false }
+            if let index = result.index, index != run.index(ofPosition: outcome.lines - 1) {
+                outcome.isInOrder = false
+            }
             try index.storeNext(result, at: line.offset, length: line.bytes.count)
             outcome.completionTokens += result.completionTokens
             return true

@@ -42,7 +42,7 @@ final class OutputWriter {
 
     /// Of the next result.
     private func nextPlace(_ key: WorkKey) -> ResultPlace {
-        ResultPlace(key: key, index: count / run.samples)
+        ResultPlace(key: key, index: run.index(ofPosition: count))
     }
 
     /// - Parameter run: the digest of the run that made the result.

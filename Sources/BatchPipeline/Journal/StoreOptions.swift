@@ -14,6 +14,8 @@ public enum SettingsChange: String, Sendable, CaseIterable {
 struct StoreOptions: Sendable {
     /// How many results each line has; `index` is the position divided by this.
     var samples: Int
+    /// The lines that it takes up.
+    var selection: LineSelection
     /// How the output looks.
     var format: any ResultFormat
     /// Begin again. An earlier journal is kept under a numbered name; an earlier output stays in place until the new

@@ -24,13 +24,13 @@ package final class StreamStore: ResultStore {
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
     ///   - idScratch: where the ids of very many lines may go: there is no folder beside a stream.
     package init(
-        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1,
+        descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1, selection: LineSelection = .all,
         format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
         idScratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
-        run = ResultRun(digest: fingerprint.digest, samples: samples)
+        run = ResultRun(digest: fingerprint.digest, samples: samples, selection: selection)
         encoder = format.makeEncoder(for: run)
         self.heldLimit = heldLimit
         self.idScratch = idScratch
@@ -69,7 +69,7 @@ package final class StreamStore: ResultStore {
     /// The result of the next position.
     private func put(_ result: GenerationResult, _ key: WorkKey) throws {
         var bytes = begun()
-        encoder.append(result, at: ResultPlace(key: key, index: next / run.samples), to: &bytes)
+        encoder.append(result, at: ResultPlace(key: key, index: run.index(ofPosition: next)), to: &bytes)
         next += 1
         try write(bytes)
     }

@@ -45,6 +45,7 @@ package struct JobCheck {
         let preparer = try LinePreparer(job)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var seen = SeenIDs(cache.scratch)
+        var place = 0
         while let line = try reader.next() {
             if reader.isHalf(line) {
                 unfinished += 1
@@ -55,15 +56,18 @@ package struct JobCheck {
                 passedOver += 1
                 continue
             }
+            place += 1
+            let isNew = try seen.insert(identity.id)
+            guard job.selection.holds(place - 1) else { continue }
             lines += 1
             do {
                 if let error = identity.carriedError { throw error }
-                guard try seen.insert(identity.id) else {
+                guard isNew else {
                     throw LineError(.duplicateID, "The id \"\(identity.id)\" has come before.")
                 }
                 let prepared = try preparer.prepare(identity.record.get()) { (model.text, model.limits) }
                 promptTokens.append(prepared.prompt.count)
-                completionTokens += prepared.maxTokens
+                completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
                 if shown.count < shownCount {
                     shown.append(

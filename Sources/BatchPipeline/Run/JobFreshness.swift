@@ -36,7 +36,7 @@ package struct JobFreshness: Sendable, Equatable {
         let index = ResultIndex(cache.scratch)
         var digests: Set<String> = []
         _ = try EarlierOutput(
-            file, record: record, format: format, run: ResultRun(digest: "", samples: job.samples),
+            file, record: record, format: format, run: job.resultRun(digest: ""),
             index: index
         ) {
             digests.insert($0)
@@ -72,10 +72,13 @@ package struct JobFreshness: Sendable, Equatable {
     private mutating func compareLines(_ job: JobSettings, _ index: ResultIndex) throws {
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var found = 0
+        var place = 0
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }
             let identity = LineIdentity(line, by: reader, idField: job.idField)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
+            place += 1
+            guard job.selection.holds(place - 1) else { continue }
             for sample in 0..<identity.samples(in: job) {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
                 guard let number = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)) else {

@@ -87,7 +87,8 @@ package final class JobSession {
             if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
             if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
             return StreamStore(
-                fingerprint: fingerprint, samples: settings.samples, format: settings.outputFormat.format,
+                fingerprint: fingerprint, samples: settings.samples, selection: settings.selection,
+                format: settings.outputFormat.format,
                 idScratch: cache.scratch)
         }
         let waiting = OutputLock.Waiting(
@@ -98,7 +99,8 @@ package final class JobSession {
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
             output: settings.output, fingerprint: fingerprint, samples: settings.samples,
-            format: settings.outputFormat.format, restart: job.restarts, ifChanged: job.ifChanged,
+            selection: settings.selection, format: settings.outputFormat.format, restart: job.restarts,
+            ifChanged: job.ifChanged,
             prunes: job.prunes,
             keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
             waiting: job.waits ? waiting : nil)

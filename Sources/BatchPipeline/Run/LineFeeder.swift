@@ -35,6 +35,8 @@ final class LineFeeder: @unchecked Sendable {
     private var reader: InputReader
     private var seen: SeenIDs
     private var hasLookedAhead = false
+    /// Lines that count so far, whether they are taken up or not.
+    private var place = 0
 
     /// - Throws: `JobError` if a template of the job is malformed.
     init(job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue) throws {
@@ -88,6 +90,9 @@ final class LineFeeder: @unchecked Sendable {
             lock.withLock { counted.passedOver += 1 }
             return true
         }
+        let index = place
+        place += 1
+        guard job.selection.holds(index) else { return true }
         // A long line need not be in memory twice.
         line.bytes = []
         let samples = parsed.samples(in: job)
@@ -95,7 +100,6 @@ final class LineFeeder: @unchecked Sendable {
         if job.outputFormat.format.isByLine {
             kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
         }
-        let index = count.lines
         lock.withLock { counted.lines += 1 }
         var prepared: Result<LinePreparer.Prepared, LineError>?
         for sample in 0..<samples {
@@ -113,7 +117,8 @@ final class LineFeeder: @unchecked Sendable {
             }
             if !hasLookedAhead {
                 hasLookedAhead = true
-                try LookAhead(job: job, store: store).look(past: line.overallNumber, lines: index + 1)
+                try LookAhead(job: job, store: store).look(
+                    past: line.overallNumber, place: place, lines: count.lines)
             }
             let line = try prepared ?? prepare(parsed.record)
             prepared = line

@@ -9,12 +9,14 @@ struct LookAhead {
 
     /// - Parameters:
     ///   - number: the overall number of the last line that is claimed.
-    ///   - lines: how many are.
+    ///   - place: how many lines that count there are up to it.
+    ///   - lines: how many of them are claimed.
     /// - Throws: `StoreError` of kind `wouldLose`; `JobError` if the input can't be read.
-    func look(past number: Int, lines: Int) throws {
+    func look(past number: Int, place: Int, lines: Int) throws {
         guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var end = InputEnd(lines: lines)
+        var place = place
         while let line = try reader.next() {
             guard line.overallNumber > number else { continue }
             if reader.isHalf(line) {
@@ -23,6 +25,8 @@ struct LookAhead {
             }
             let identity = LineIdentity(line, by: reader, idField: job.idField)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
+            place += 1
+            guard job.selection.holds(place - 1) else { continue }
             end.lines += 1
             for sample in 0..<identity.samples(in: job) {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)

@@ -30,10 +30,17 @@ struct JobOptions: ParsableArguments {
     var isFileAlone: Bool { given.isEmpty }
 
     /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
-    func settings() throws -> JobSettings {
+    /// - Parameter output: what the output is if nothing says so.
+    func settings(output: String? = nil) throws -> JobSettings {
         try refuseValuesOfFlags()
         guard files.count <= 1 else {
             throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
+        }
+        var given = given
+        if let output, files.isEmpty, !given.contains(where: { $0.key.name == "output" }),
+            let key = JobKey.files.first(where: { $0.name == "output" })
+        {
+            given.append(JobOption(key, [output]))
         }
         return try JobSettings.load(file: files.first, options: given)
     }

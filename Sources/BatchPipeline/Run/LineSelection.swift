@@ -1,0 +1,50 @@
+/// Which of the input's lines a run takes up, by their place among those that count, from 0. Ids are looked at in all
+/// lines, so that a line is the same in any selection.
+package enum LineSelection: Sendable, Equatable {
+    case all
+    /// Every so many'th line: those of which the place divided by `count` leaves `index`.
+    case shard(index: Int, count: Int)
+    /// Ascending places, each once.
+    case some([Int])
+
+    package func holds(_ place: Int) -> Bool {
+        switch self {
+        case .all: return true
+        case .shard(let index, let count): return place % count == index
+        case .some(let places):
+            let range = places.partition(below: place)
+            return range < places.count && places[range] == place
+        }
+    }
+
+    /// The place in the input of the line with a number among those selected, both from 0.
+    package func place(of number: Int) -> Int {
+        switch self {
+        case .all: number
+        case .shard(let index, let count): number * count + index
+        // Nothing beyond the last one is ever asked for but by an output that is not of this selection.
+        case .some(let places): number < places.count ? places[number] : .max
+        }
+    }
+
+    /// How many are selected of the first `total` lines.
+    package func count(of total: Int) -> Int {
+        switch self {
+        case .all: total
+        case .shard(let index, let count): (total - index + count - 1) / count
+        case .some(let places): places.partition(below: total)
+        }
+    }
+}
+
+extension [Int] {
+    /// How many elements of an ascending array are smaller.
+    fileprivate func partition(below limit: Int) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < limit { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import BatchPipeline
+import Foundations
+
+struct MergeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Join the shards of a job to one output, as one machine would have made it.",
+        usage: "phibatch merge <output> --shards <n>",
+        discussion: """
+            Each shard of a job (shard: I/N, --shard) writes OUTPUT.shard-I-of-N. Once all of them are complete, this joins \
+            them in the input's order: byte for byte what a run without shards makes, but for its timing. A shard that is \
+            missing, not complete, edited or of another job is named, and nothing is written. The shards stay.
+
+            EXAMPLE:
+              phibatch run job.yaml --shard 1/2 & phibatch run job.yaml --shard 2/2 & wait
+              phibatch merge answers.jsonl --shards 2
+            """)
+
+    @Argument(help: ArgumentHelp("The output that the job names.", valueName: "output"))
+    var output: String
+
+    @Option(help: "How many shards there are.")
+    var shards: Int
+
+    func validate() throws {
+        guard (1...1_000_000).contains(shards) else { throw ValidationError("--shards must be at least 1.") }
+    }
+
+    func run() throws {
+        try Failure.reported {
+            let merge = try ShardMerge(output: output, count: shards)
+            let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
+            Console(isQuiet: false).say(
+                "\(shards) shards with \(merge.lines) lines, \(merge.results) results\(failed), are in \(output)"
+            )
+        }
+    }
+}
