@@ -38,11 +38,12 @@ import Testing
         #expect(error.message.contains("--prompt '{{ question }}'"), "\(error)")
     }
 
-    @Test func linesOfABatchFileAreNamed() throws {
-        let line =
-            #"{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": []}}"#
+    @Test func whatSeemsALineOfABatchFileIsNamed() throws {
+        let line = #"{"custom_id": "a", "url": "/v1/chat/completions", "body": {"messages": []}}"#
         let error = try #require(try error(line))
-        #expect(error.message.contains("OpenAI") && error.message.contains("jq -c"), "\(error)")
+        #expect(error.message.contains("OpenAI") && error.message.contains("`method`"), "\(error)")
+        // The run tells what is wrong with one that is.
+        #expect(try self.error(#"{"method": "POST", "# + line.dropFirst()) == nil)
     }
 
     @Test(arguments: [
