@@ -25,6 +25,7 @@ import PhiModel
         do {
             let fields = LineField(try PromptRecord.parseObject(line.bytes))
             _ = (try? fields.tokenIDs("ids"), try? fields.messages())
+            try readRequest(fields.fields, builders)
             let record = try PromptRecord.parse(line.bytes)
             for builder in builders { _ = try? builder.prompt(for: record) }
             guard let id = record.id else { continue }
@@ -36,6 +37,20 @@ import PhiModel
             try promise(read.utf8.elementsEqual(id.utf8), "an id becomes another")
         } catch is LineError {}
     }
+}
+
+/// The line as one of OpenAI's requests, whether it is one or not.
+private func readRequest(_ line: JSONValue, _ builders: [PromptBuilder]) throws {
+    let content = OpenAIRequest.content(of: line)
+    try promise(content.request != nil, "a request is lost")
+    guard content.fault == nil, var record = try? PromptRecord(fields: content.fields) else { return }
+    try promise(record.id != nil, "a request has no id")
+    record.request = content.request
+    for builder in builders { _ = try? builder.prompt(for: record) }
+    let kept = OpenAIRequest.kept(content.request, samples: content.request?.choices ?? 1)
+    let result = GenerationResult.failure(.init(LineError(.badField, ""), line: 1, kept: [kept]))
+    try promise(
+        OpenAIRequest(of: result).endpoint == content.request?.endpoint, "a result has another request")
 }
 
 private func lineJob(chat: Bool) -> JobSettings {
