@@ -4,12 +4,13 @@
 More shards than workers, so that fast nodes take more of them and all end at about the same time. A shard whose worker
 dies is tried again on another one, and goes on where it was: the output's folder is one that all nodes see.
 """
+import os
 import subprocess
 import sys
 
 import ray
 
-job, output = sys.argv[1:3]
+job, output = map(os.path.abspath, sys.argv[1:3])
 
 
 @ray.remote(num_cpus=1, max_retries=5, retry_exceptions=True)

@@ -7,6 +7,6 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=phibatch-%A-%a.log
-# Saved within two seconds of a SIGTERM; Slurm sends it before the time is up.
-#SBATCH --signal=TERM@10
+# What is under way is saved within two seconds of a SIGTERM, which is sent before the time is up.
+#SBATCH --signal=B:TERM@60
 exec phibatch run --quiet --wait jobs/demo.yaml --shard auto

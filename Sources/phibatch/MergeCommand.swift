@@ -10,7 +10,8 @@ struct MergeCommand: ParsableCommand {
         discussion: """
             Each shard of a job (shard: I/N, --shard) writes OUTPUT.shard-I-of-N. Once all of them are complete, this joins \
             them in the input's order: byte for byte what a run without shards makes, but for its timing. A shard that is \
-            missing, not complete, edited or of another job is named, and nothing is written. The shards stay.
+            missing, not complete, edited or of another job is named, and nothing is written. The shards stay, and another \
+            output that was there as OUTPUT.old-1 or so.
 
             EXAMPLE:
               phibatch run job.yaml --shard 1/2 & phibatch run job.yaml --shard 2/2 & wait
@@ -31,7 +32,9 @@ struct MergeCommand: ParsableCommand {
         try Failure.reported {
             let merge = try ShardMerge(output: output, count: shards)
             let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
-            Console(isQuiet: false).say(
+            let console = Console(isQuiet: false)
+            if let name = merge.keptName { console.say("the output that was there is kept as \(name)") }
+            console.say(
                 "\(shards) shards with \(merge.lines) lines, \(merge.results) results\(failed), are in \(output)"
             )
         }

@@ -85,7 +85,7 @@ struct Summary {
         if job.samples > 1 {
             counts += " with \(job.samples) samples each, as results: \(statistics.done) done, "
             counts += "\(statistics.failedResults - statistics.passedOn) failed"
-        } else if statistics.total ?? 0 > statistics.lines {
+        } else if statistics.results > statistics.lines {
             counts += ", as results: \(statistics.done) done, "
             counts += "\(statistics.failedResults - statistics.passedOn) failed"
         } else {

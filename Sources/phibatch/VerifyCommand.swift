@@ -61,8 +61,8 @@ struct VerifyCommand: ParsableCommand {
             var settings = try options.settings(output: results)
             let path = results ?? settings.output
             guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
-            // Nothing is written there.
-            settings.output = path
+            // Nothing is written there, so that it may be where nothing can be.
+            settings.output = "-"
             var job = try BatchJob(settings)
             job.cache = .standard()
             let console = Console(isQuiet: quiet)

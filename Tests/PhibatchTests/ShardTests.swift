@@ -48,6 +48,20 @@ struct ShardTests {
         #expect(again.status == 0, "\(again.errors)")
         #expect(again.errors.contains(/nothing to do|results: 0 done/), "\(again.errors)")
         #expect(try merge(job, 3).status == 0 && bytes(job) == expected)
+        // Another output is not lost.
+        try "mine".write(toFile: job.folder + "/out.jsonl", atomically: true, encoding: .utf8)
+        let over = try merge(job, 3)
+        #expect(over.status == 0 && over.errors.contains("out.jsonl.old-1"), "\(over.errors)")
+        #expect(try bytes(job) == expected && bytes(job, "out.jsonl.old-1") == "mine")
+        // Renamed shards are not taken for each other.
+        for end in ["", ".settings"] + (format.isEmpty ? [] : [".record"]) {
+            let names = ["1-of-3", "2-of-3"].map { job.folder + "/out.jsonl.shard-\($0)\(end)" }
+            try FileManager.default.moveItem(atPath: names[0], toPath: names[0] + "x")
+            try FileManager.default.moveItem(atPath: names[1], toPath: names[0])
+            try FileManager.default.moveItem(atPath: names[0] + "x", toPath: names[1])
+        }
+        let renamed = try merge(job, 3)
+        #expect(renamed.status != 0 && renamed.errors.contains("it was renamed"), "\(renamed.errors)")
     }
 
     @Test func whatIsNotWholeIsNotMerged() throws {
@@ -85,6 +99,9 @@ struct ShardTests {
         let all = try verify(["--sample", "100%"])
         #expect(all.status == 0 && all.output.contains("9 of 9 lines, 18 results"), "\(all)")
         #expect(try verify(["--sample", "2"]).output.contains("2 of 9 lines"))
+        #expect(try job.run(["--shard", "2/4"]).status == 0)
+        let shard = try verify(["--sample", "100%", "--shard", "2/4"])
+        #expect(shard.status == 0 && shard.output.contains("2 of 2 lines"), "\(shard)")
         #expect(try job.files.allSatisfy { $0 == "in.jsonl" || $0.hasPrefix("out.jsonl") })
         let path = job.folder + "/out.jsonl"
         let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -54,9 +54,9 @@ final class ByteSource {
     /// - Returns: how many bytes were read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        if looked == nil { try look() }
-        guard let gzip else { return try readPlain(into: buffer) }
         do {
+            if looked == nil { try look() }
+            guard let gzip else { return try readPlain(into: buffer) }
             return try gzip.read(into: buffer) { try readPlain(into: $0) }
         } catch let fault as GzipStream.Fault {
             let what: Message =

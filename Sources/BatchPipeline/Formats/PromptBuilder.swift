@@ -51,15 +51,14 @@ struct PromptBuilder: Sendable {
             return .tokens(ids)
         }
         let beginning = try prefix.map { template throws(LineError) in try fill(template, record) }
-        if record.request?.endpoint == .completions {
-            guard system == nil, messages.isEmpty else {
-                throw LineError(
-                    .badField,
-                    "A completion goes without a chat template, so the job's system and messages have no place in it."
-                )
-            }
+        let isCompletion = record.request?.endpoint == .completions
+        if isCompletion, system != nil || !messages.isEmpty {
+            throw LineError(
+                .badField,
+                "A completion goes without a chat template, so the job's system and messages have no place in it."
+            )
         }
-        guard usesChat, record.request?.endpoint != .completions else {
+        guard usesChat, !isCompletion else {
             if case .messages = record.content, !(isPromptChosen && usesPromptTemplate(record)) {
                 try refuseBoth(record)
                 throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")

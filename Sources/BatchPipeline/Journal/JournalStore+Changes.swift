@@ -129,6 +129,8 @@ extension JournalStore {
         guard settings == nil || !isUnchanged else { return }
         // A run that is given no line makes no output.
         if isUnchanged, try !system.exists(paths.output) { return }
-        try OutputSettings(fingerprint: fingerprint, kept: journal.header.kept).put(at: place)
+        try OutputSettings(
+            fingerprint: fingerprint, kept: journal.header.kept, shard: options.selection.shardName
+        ).put(at: place)
     }
 }

@@ -262,6 +262,7 @@ final class JobRun: RequestSource {
         var statistics = statistics
         let count = feeder.count
         statistics.lines = count.lines
+        statistics.results = count.positions
         statistics.skipped = count.done
         statistics.passedOver = count.passedOver
         statistics.covered = count.covered

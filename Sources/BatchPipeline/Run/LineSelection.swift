@@ -7,6 +7,12 @@ package enum LineSelection: Sendable, Equatable {
     /// Ascending places, each once.
     case some([Int])
 
+    /// `I/N`, I from 1 on; nil if it is no shard.
+    var shardName: String? {
+        guard case .shard(let index, let count) = self else { return nil }
+        return "\(index + 1)/\(count)"
+    }
+
     package func holds(_ place: Int) -> Bool {
         switch self {
         case .all: return true

@@ -5,6 +5,8 @@ import PhiModel
 public struct RunStatistics: Sendable, Equatable {
     /// Lines read so far.
     public var lines = 0
+    /// Results that these lines have.
+    package var results = 0
     /// Results made by this run, failed ones not counted.
     public var done = 0
     /// Lines that failed.

@@ -32,7 +32,7 @@ package struct Verification {
     /// Runs the job for lines chosen at random, and compares what comes with the results.
     /// - Parameters:
     ///   - results: the output that is to be verified. It is only read.
-    ///   - session: has the job run to its end, in the place of a user's run.
+    ///   - run: has the job run to its end.
     /// - Throws: `JobError` if there are no such results, or the input can be read but once; what a run throws.
     package init(
         _ job: BatchJob, results: String, extent: Extent, run: (BatchJob) throws -> Void
@@ -40,10 +40,10 @@ package struct Verification {
         guard let total = try job.settings.countLines() else {
             throw JobError(.usage, "an input that is read but once can't be verified; give a file.")
         }
-        let there = try RecordedResults(results, job.settings, .all)
+        let there = try VerifiedResults(results, job.settings)
         self.total = total
         lines = extent.count(of: total)
-        let places = Array((0..<total).shuffled().prefix(lines).sorted())
+        let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
         try Files.makeFolder(folder)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -53,7 +53,7 @@ package struct Verification {
         job.settings.maxFailures = .percent(100)
         try run(job)
         guard lines > 0 else { return }
-        let made = try RecordedResults(job.settings.output, job.settings, .some(places))
+        let made = try VerifiedResults(job.settings.output, job.settings)
         try made.visit { result, bytes in
             compared += 1
             guard let difference = try there.difference(from: result, bytes) else { return }
@@ -66,45 +66,22 @@ package struct Verification {
     }
 }
 
-/// The results of a finished output, and where each of them is.
-private struct RecordedResults {
+/// The results that are verified.
+private struct VerifiedResults {
     private let path: String
-    private let output: EarlierOutput
+    private let output: FinishedOutput
     private let format: any ResultFormat
-    private let index: ResultIndex
-    private let pieces: FilePieces
 
     /// - Throws: `JobError` if there are none.
-    init(_ path: String, _ job: JobSettings, _ selection: LineSelection) throws {
-        let system = POSIXFileSystem()
-        self.path = path
-        format = job.outputFormat.format
-        index = ResultIndex(.folder(nil))
-        let paths = try OutputPaths(output: path, format: format, in: system)
-        guard let file = try File.openIfPresent(paths.output, .read, in: system) else {
+    init(_ path: String, _ job: JobSettings) throws {
+        guard let output = try FinishedOutput(path, job.outputFormat.format, samples: job.samples) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
-        let record =
-            paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system).file : nil
-        output = try EarlierOutput(
-            file, record: record, format: format,
-            run: ResultRun(digest: "", samples: job.samples, selection: selection), index: index
-        ) { _ in true }
-        pieces = FilePieces(output.source)
+        (self.path, self.output, format) = (path, output, job.outputFormat.format)
     }
 
     func visit(_ body: (RecordedResult, UnsafeRawBufferPointer) throws -> Void) throws {
-        for number in 0..<index.count { try with(try index[number], body) }
-    }
-
-    private func with<R>(
-        _ entry: ResultIndex.Entry, _ body: (RecordedResult, UnsafeRawBufferPointer) throws -> R
-    ) throws -> R {
-        let found = try pieces.with(entry.offset..<entry.offset + Int(entry.length)) { line in
-            try output.withKept(line, of: entry, body)
-        }
-        guard let found else { throw StoreError.changedUnderneath(path) }
-        return found
+        for number in 0..<output.count { try output.with(number, body) }
     }
 
     /// What is different here of a result that was made anew; nil if nothing is.
@@ -112,10 +89,9 @@ private struct RecordedResults {
         var difference: Message?
         // Of lines with one id each has its own result; of several only one was perhaps made anew.
         for repetition in 0..<1000 {
-            guard let number = try index.lookUp(ResultIndex.nameHash(made.key, repetition: repetition)) else {
-                break
-            }
-            let one = try with(try index[number]) { there, thereBytes in
+            let name = ResultIndex.nameHash(made.key, repetition: repetition)
+            guard let number = try output.index.lookUp(name) else { break }
+            let one = try output.with(number) { there, thereBytes in
                 self.difference(there, thereBytes, made, bytes)
             }
             guard let one else { return nil }

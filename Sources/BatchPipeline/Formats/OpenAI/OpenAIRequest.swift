@@ -79,7 +79,7 @@ package struct OpenAIRequest: Sendable, Equatable {
 
     /// What a result says of its request; one without says nothing of it.
     init(of result: GenerationResult) {
-        guard let kept = result.kept.first(where: { $0.name == Self.keptName }),
+        guard let kept = result.kept.last(where: { $0.name == Self.keptName }),
             let json = try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)
         else { return }
         if case .string(let url)? = json["url"] { endpoint = Endpoint(rawValue: url) ?? .chat }

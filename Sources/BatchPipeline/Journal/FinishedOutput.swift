@@ -1,0 +1,42 @@
+import Foundations
+
+/// An output that is in place, of which results are read one by one.
+final class FinishedOutput {
+    let path: String
+    /// In the output's order.
+    let index = ResultIndex(.folder(nil))
+    let outcome: OutputOutcome
+    private let output: EarlierOutput
+    private let pieces: FilePieces
+
+    /// - Returns: nil if there is no output.
+    /// - Throws: `StoreError` if it can't be read, or has no record though its format needs one.
+    init?(_ path: String, _ format: any ResultFormat, samples: Int = 1) throws {
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: path, format: format, in: system)
+        guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return nil }
+        let record =
+            paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system).file : nil
+        self.path = path
+        output = try EarlierOutput(
+            file, record: record, format: format, run: ResultRun(digest: "", samples: samples), index: index
+        ) { _ in true }
+        outcome = output.outcome
+        pieces = FilePieces(output.source)
+    }
+
+    var count: Int { index.count }
+
+    /// - Parameter body: gets a result, and its bytes in the output.
+    /// - Throws: `StoreError` if it is no longer there as it was.
+    func with<R>(
+        _ number: Int, _ body: (RecordedResult, UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        let entry = try index[number]
+        let found = try pieces.with(entry.offset..<entry.offset + Int(entry.length)) { line in
+            try output.withKept(line, of: entry, body)
+        }
+        guard let found else { throw StoreError.changedUnderneath(path) }
+        return found
+    }
+}
