@@ -35,14 +35,17 @@ package final class MessageStream: @unchecked Sendable {
     }
 
     /// A line with its line feed.
-    private func entry(_ message: String, _ weight: Weight) -> String {
-        guard let job else { return "phibatch: \(message)\n" }
+    private func entry(_ message: String, _ weight: Weight, of one: Message? = nil) -> String {
+        guard let job = job.map({ one?.text ?? $0 }) else {
+            return "phibatch: \(one.map { "[\($0.text)] " } ?? "")\(message)\n"
+        }
         let time = UTCTime(seconds: Int(Date().timeIntervalSince1970)).text
         return form.line(time: time, job: job, level: weight.rawValue, message: message)
     }
 
     /// A line that stays.
-    package func line(_ message: Message, _ weight: Weight) {
+    /// - Parameter job: which of several jobs says so.
+    package func line(_ message: Message, _ weight: Weight, of job: Message? = nil) {
         lock.withLock {
             flush(milliseconds: 0)
             if weight == .info, !waiting.isEmpty || !FileCalls.isReady(descriptor, milliseconds: 0) {
@@ -51,7 +54,7 @@ package final class MessageStream: @unchecked Sendable {
             }
             var text = isDrawn ? "\r\u{1B}[K" : ""
             if leftOut > 0 { text += entry("\(leftOut) lines are left out here: nobody read them", .info) }
-            text += entry(message.text, weight)
+            text += entry(message.text, weight, of: job)
             (isDrawn, leftOut) = (false, 0)
             waiting.append((Array(text.utf8)[...], weight))
             flush(milliseconds: 0)

@@ -38,11 +38,24 @@ package enum Files {
         return (kind(status), Int(status.st_size), identity(status))
     }
 
+    /// Of what a path names, links followed; nil if there is nothing or it can't be examined.
+    package static func state(of path: String) -> FileState? { status(of: path).map { FileState($0) } }
+
     /// Whether this process may read, or write, what a path names.
     /// - Throws: the reason why not.
     package static func checkAccess(_ path: String, writing: Bool) throws(Failure) {
         let wanted = writing ? W_OK | X_OK : R_OK
         guard faccessat(AT_FDCWD, path.cPath, wanted, AT_EACCESS) == 0 else { throw .last }
+    }
+
+    /// Files that a pattern of the shell's kind (`*`, `?`, `[...]`) matches, in the order of their names' bytes.
+    package static func matching(_ pattern: String) -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern.cPath, 0, nil, &found) == 0, let paths = found.gl_pathv else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cPath: $0) } }
+            .filter { kind(of: $0) != .folder }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// - Parameter limit: bytes beyond it are not read.

@@ -7,6 +7,8 @@ import Logging
 final class Console: Sendable {
     let isQuiet: Bool
     let isTerminal: Bool
+    /// Which of several jobs speaks.
+    private let label: Message?
     private static let stream = MessageStream(descriptor: 2)
 
     /// - Parameters:
@@ -16,12 +18,19 @@ final class Console: Sendable {
         self.isQuiet = isQuiet
         let isLog = form != nil || isatty(2) == 0
         if let job, isLog { Self.stream.log(for: job, as: form ?? .text) }
+        label = nil
         isTerminal = form == nil && isatty(2) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
+
+    /// For one of several jobs.
+    init(_ other: Console, label: Message) {
+        (isQuiet, isTerminal) = (other.isQuiet, other.isTerminal)
+        self.label = label
     }
 
     /// A line that stays, unless quiet. Left out if nobody reads stderr and it is full.
     func say(_ message: Message) {
-        if !isQuiet { Self.stream.line(message, .info) }
+        if !isQuiet { Self.stream.line(message, .info, of: label) }
     }
 
     /// Who names no input and sees nothing happen may take a program that waits for one that hangs.
@@ -31,10 +40,10 @@ final class Console: Sendable {
     }
 
     /// A line that stays.
-    func warn(_ message: Message) { Self.stream.line("warning: \(message)", .warning) }
+    func warn(_ message: Message) { Self.stream.line("warning: \(message)", .warning, of: label) }
 
     /// A line that stays.
-    func error(_ message: Message) { Self.stream.line(message, .error) }
+    func error(_ message: Message) { Self.stream.line(message, .error, of: label) }
 
     /// Draws the progress line, on a terminal only.
     func progress(_ message: Message) {

@@ -22,6 +22,22 @@ enum Platform {
         ignore(SIGXFSZ)
     }
 
+    /// The most memory that this process had so far, in bytes.
+    static var peakMemory: Int? {
+        var usage = rusage()
+        #if canImport(Glibc)
+            guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return nil }
+        #else
+            guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
+        #endif
+        // In bytes on Apple's systems.
+        #if canImport(Darwin)
+            return Int(usage.ru_maxrss)
+        #else
+            return Int(usage.ru_maxrss) * 1024
+        #endif
+    }
+
     static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }

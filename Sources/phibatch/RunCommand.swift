@@ -12,9 +12,9 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Run a job: prompts in, results out.",
         usage: """
-            phibatch run [<job file>] [--<setting> <value> ...] [--restart]
+            phibatch run [<job file> ...] [--<setting> <value> ...] [--restart]
                    [--if-changed refuse|restart|keep] [--prune] [--dry-run]
-                   [--wait | --skip-if-running] [--offline] [--quiet]
+                   [--wait | --skip-if-running] [--follow] [--offline] [--quiet]
             """,
         discussion: """
             The job file is YAML (or JSON). Each of its settings is an option too, which replaces what the \
@@ -29,6 +29,10 @@ struct RunCommand: ParsableCommand {
             whose fields the templates use; "id", "max_tokens", "seed" and "stop" are optional. What the job sets, \
             it enforces: a line's own temperature, top_p, top_k, min_p, penalties and logit_bias count only where \
             the job sets none.
+
+            Several job files are run together: jobs with one model share it, and their lines the steps. Each has its \
+            own settings, output and end; options count for all of them. The exit code is 0 if all are complete, else \
+            that of the first that is not.
 
             A model that is named and not on this machine is fetched first, into Hugging Face's cache.
 
@@ -78,6 +82,12 @@ struct RunCommand: ParsableCommand {
             valueName: "file"))
     var metricsFile: String?
 
+    @Flag(
+        help:
+            "Read on while the input grows, its last file and files that come to match its patterns, until a signal ends the run. The output is put in place whenever all lines are done, at least each minute; with - results leave as they come."
+    )
+    var follow = false
+
     @Flag(help: "Only say what the run would meet: as \"phibatch check\".")
     var dryRun = false
 
@@ -95,77 +105,68 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            let jobs = try options.eachSettings(awaitsInput: follow)
             if dryRun {
-                return try CheckCommand.check(
-                    options.settings(), show: 1, estimates: true, isOffline: offline, asJSON: false)
+                for (_, settings) in jobs {
+                    try CheckCommand.check(
+                        settings.get(), show: 1, estimates: true, isOffline: offline, asJSON: false)
+                }
+                return
             }
-            var job = try BatchJob(options.settings())
-            (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
-            job.cache = .standard()
-            let console = Console(isQuiet: quiet, job: jobName(job.settings), form: logFormat)
-            let (name, path) = (job.settings.modelName, job.settings.model)
-            job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
-                name ?? path, path: path)
-            console.hint(atTerminalOf: job.settings.input)
-            try run(job, console)
+            // One alone has nobody else's output to spare.
+            if jobs.count == 1 { _ = try jobs[0].settings.get() }
+            let code = try run(jobs.map { (name($0.file, try? $0.settings.get()), $0.settings) })
+            if code != 0 { throw ExitCode(code) }
         }
     }
 
     /// Of the job file, or else of the output.
-    private func jobName(_ job: JobSettings) -> Message {
-        let name = Paths.name(of: options.files.first ?? job.output)
-        guard options.files.first != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else {
-            return "\(name)"
-        }
+    private func name(_ file: String?, _ job: JobSettings?) -> Message {
+        let name = Paths.name(of: file ?? job?.output ?? "job")
+        guard file != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return "\(name)" }
         return "\(Substring(name.utf8[..<dot]))"
     }
 
-    private func run(_ job: BatchJob, _ console: Console) throws {
+    private func run(_ jobs: [(name: Message, settings: Result<JobSettings, any Error>)]) throws -> Int32 {
+        let isOne = jobs.count == 1
+        let title: Message = isOne ? jobs[0].name : "\(jobs.count) jobs"
+        let console = Console(isQuiet: quiet, job: title, form: logFormat)
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
-        let log = Logger(label: "phibatch")
-        var job = job
-        job.log = log
-        let signals = SignalWatch(
-            resumable: job.settings.output != "-", job: jobName(job.settings), form: logFormat)
+        var ready: [(name: Message, job: BatchJob)] = []
+        var refused: [(name: Message, error: any Error)] = []
+        for (name, settings) in jobs {
+            do {
+                let job = try prepared(settings.get(), console)
+                try JobsRun.checkTogether(job.settings, with: ready.map(\.job.settings))
+                ready.append((name, job))
+            } catch {
+                if isOne { throw error }
+                refused.append((name, error))
+            }
+        }
+        let run = JobsRun(
+            JobsRun.Options(console: console, skipsIfRunning: skipIfRunning, follows: follow),
+            signals: SignalWatch(
+                resumable: ready.contains { $0.job.settings.output != "-" }, job: title, form: logFormat),
+            progress: ProgressReport(
+                console: console, metrics: try metricsFile.map { try MetricsFile(path: $0) }))
+        for (name, error) in refused { run.refuse(error, name: name) }
+        for (name, job) in ready { run.add(job, name: name, isOneOfSeveral: !isOne) }
+        return run.run()
+    }
 
-        let progress = ProgressReport(
-            console: console,
-            metrics: try metricsFile.map { try MetricsFile(path: $0, job: jobName(job.settings).text) })
-        let session: JobSession
-        do {
-            session = try JobSession(job, stopFlag: signals.stopFlag)
-        } catch let error as StoreError where error.kind == .interrupted {
-            throw ExitCode(128 + (signals.received ?? SIGINT))
-        } catch let error as StoreError where error.kind == .locked && skipIfRunning {
-            return
+    /// - Throws: what is wrong with the job, or if its model can't be had.
+    private func prepared(_ settings: JobSettings, _ console: Console) throws -> BatchJob {
+        var job = try BatchJob(settings)
+        (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
+        job.cache = .standard()
+        if follow, job.settings.input.contains("-") {
+            throw JobError(.usage, "--follow needs files; stdin is read to its end as it comes, without it.")
         }
-        let outcome: RunOutcome
-        do {
-            progress.begin()
-            // On this thread: a machine that gives no more of them still runs the job.
-            outcome = try session.run(stopFlag: signals.stopFlag, progress: progress.update)
-        } catch {
-            console.error("\(error)")
-            progress.end(RunStatistics(), status: ExitStatus.of(error))
-            if let journal = session.journal?.journalPath {
-                let goesOn = (error as? StoreError)?.kind != .wouldLose
-                let advice: Message = goesOn ? "; the same command goes on from there" : ""
-                console.error("what was done is kept in \(journal)\(advice)")
-            }
-            throw ExitCode(ExitStatus.of(error))
-        }
-        signals.runHasEnded(outcome.status)
-        let summary = Summary(job: job.settings, outcome: outcome, journal: session.journal)
-        for line in summary.lines { log.info("\(line)") }
-        for warning in summary.warnings { log.warning("\(warning)") }
-        let code: Int32 =
-            switch outcome.status {
-            case .complete: 0
-            case .tooManyFailures: 3
-            case .interrupted: 128 + (signals.received ?? SIGINT)
-            }
-        progress.end(outcome.statistics, status: code)
-        if code == 3 { console.error(summary.failureReport) }
-        if code != 0 { throw ExitCode(code) }
+        let (name, path) = (job.settings.modelName, job.settings.model)
+        job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
+            name ?? path, path: path)
+        console.hint(atTerminalOf: job.settings.input)
+        return job
     }
 }

@@ -11,31 +11,36 @@ final class ProgressReport {
     private let console: Console
     private let metrics: MetricsFile?
     private var nextPlain = ProgressReport.plainInterval
-    private var nextMetrics = ContinuousClock.now
+    private var nextMetrics: [String: ContinuousClock.Instant] = [:]
 
     init(console: Console, metrics: MetricsFile?) {
         self.console = console
         self.metrics = metrics
     }
 
-    func begin() { write(RunStatistics(), isRunning: true, status: nil) }
+    func begin(_ job: Message) { write(RunStatistics(), of: job, isRunning: true, status: nil) }
 
     /// The last numbers of a run that has ended.
-    func end(_ statistics: RunStatistics, status: Int32) {
-        write(statistics, isRunning: false, status: status)
+    func end(_ job: Message, _ statistics: RunStatistics, status: Int32) {
+        write(statistics, of: job, isRunning: false, status: status)
     }
 
     /// A monitor that can't be told is no reason to end a run.
-    private func write(_ statistics: RunStatistics, isRunning: Bool, status: Int32?) {
-        do { try metrics?.write(statistics, isRunning: isRunning, status: status) } catch {
+    private func write(_ statistics: RunStatistics, of job: Message, isRunning: Bool, status: Int32?) {
+        do {
+            try metrics?.write(statistics, of: job.text, isRunning: isRunning, status: status)
+        } catch {
             console.warn("\(error)")
         }
     }
 
-    func update(_ statistics: RunStatistics) {
-        if metrics != nil, .now >= nextMetrics {
-            write(statistics, isRunning: true, status: nil)
-            nextMetrics = .now + .seconds(Self.metricsInterval)
+    /// - Parameters:
+    ///   - statistics: of all jobs that run.
+    ///   - own: of the one that has something new.
+    func update(_ statistics: RunStatistics, of job: Message, _ own: RunStatistics) {
+        if metrics != nil, .now >= nextMetrics[job.text] ?? .now {
+            write(own, of: job, isRunning: true, status: nil)
+            nextMetrics[job.text] = .now + .seconds(Self.metricsInterval)
         }
         let text = Self.text(statistics)
         console.progress(text)
@@ -73,6 +78,8 @@ struct Summary {
     let outcome: RunOutcome
     /// Nil where the results went to a stream.
     let journal: JournalStore?
+    /// Whether the model did nothing else meanwhile.
+    let isAlone: Bool
 
     var lines: [Message] {
         let statistics = outcome.statistics
@@ -80,26 +87,13 @@ struct Summary {
             return ["nothing to do: the results of all \(statistics.lines) lines are in \(job.output)"]
                 + failedLines
         }
-        var counts: Message = "\(statistics.lines) lines"
-        // Of lines or of results, never of both.
-        if job.samples > 1 {
-            counts += " with \(job.samples) samples each, as results: \(statistics.done) done, "
-            counts += "\(statistics.failedResults - statistics.passedOn) failed"
-        } else if statistics.results > statistics.lines {
-            counts += ", as results: \(statistics.done) done, "
-            counts += "\(statistics.failedResults - statistics.passedOn) failed"
-        } else {
-            counts += ": \(statistics.done) done, \(statistics.failed) failed"
-        }
-        if statistics.passedOn > 0 { counts += ", \(statistics.passedOn) passed on with an earlier error" }
-        if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
-        if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
         var lines: [Message] = [
             counts,
             "\(statistics.promptTokens) prompt tokens, \(statistics.completionTokens) completion tokens, "
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
         ]
         if let whereTimeWent { lines.append(whereTimeWent) }
+        lines += [howCompletionsEnded, howLongRequestsTook].compactMap { $0 }
         if statistics.passedOver > 0 {
             lines.append(
                 "passed over, as they carry an earlier error: \(statistics.passedOver) lines (error_lines)")
@@ -122,6 +116,26 @@ struct Summary {
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// What became of the lines.
+    var counts: Message {
+        let statistics = outcome.statistics
+        var counts: Message = "\(statistics.lines) lines"
+        // Of lines or of results, never of both.
+        if job.samples > 1 {
+            counts += " with \(job.samples) samples each, as results: \(statistics.done) done, "
+            counts += "\(statistics.failedResults - statistics.passedOn) failed"
+        } else if statistics.results > statistics.lines {
+            counts += ", as results: \(statistics.done) done, "
+            counts += "\(statistics.failedResults - statistics.passedOn) failed"
+        } else {
+            counts += ": \(statistics.done) done, \(statistics.failed) failed"
+        }
+        if statistics.passedOn > 0 { counts += ", \(statistics.passedOn) passed on with an earlier error" }
+        if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
+        if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
+        return counts
     }
 
     /// What is said even if the run is to be quiet.
@@ -147,7 +161,7 @@ struct Summary {
     private var whereTimeWent: Message? {
         let statistics = outcome.statistics
         let compute = statistics.compute
-        guard statistics.prefillSeconds + statistics.decodeSeconds > 0, statistics.seconds > 0 else {
+        guard isAlone, statistics.prefillSeconds + statistics.decodeSeconds > 0, statistics.seconds > 0 else {
             return nil
         }
         func share(_ seconds: Double) -> String { "\(rounded(100 * seconds / statistics.seconds)) %" }
@@ -156,6 +170,37 @@ struct Summary {
             + "idle \(share(statistics.idleSeconds)); of it matmul \(share(compute.matmul)), "
             + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
             + "sampling \(share(compute.sampling))"
+    }
+
+    /// Nil if there are none.
+    private var howCompletionsEnded: Message? {
+        let statistics = outcome.statistics
+        func list(_ counts: [(name: String, count: Int)]) -> Message {
+            counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
+                .map { "\($0.count) \($0.name)" as Message }.joined(separator: ", ")
+        }
+        let reasons = list(statistics.finishReasons.map { ($0.key, $0.value) })
+        let errors = list(statistics.errors.map { ($0.key.rawValue, $0.value) })
+        switch (statistics.finishReasons.isEmpty, statistics.errors.isEmpty) {
+        case (true, true): return nil
+        case (false, true): return "ended by: \(reasons)"
+        case (true, false): return "failed: \(errors)"
+        case (false, false): return "ended by: \(reasons); failed: \(errors)"
+        }
+    }
+
+    /// Nil if none ended.
+    private var howLongRequestsTook: Message? {
+        let statistics = outcome.statistics
+        guard statistics.requestTimes.count > 0 else { return nil }
+        func shares(_ times: TimeSpread) -> String {
+            [0.5, 0.9, 0.99].compactMap { times.seconds(of: $0) }.map(span).joined(separator: ", ")
+        }
+        var line: Message =
+            "a request took (median, 90 %, 99 %) \(shares(statistics.requestTimes)), to its first token "
+            + "\(shares(statistics.firstTokenTimes))"
+        if let memory = Platform.peakMemory { line += "; peak memory \(memory / 1_000_000) MB" }
+        return line
     }
 
     /// What of an earlier run's results was used; nil if there were none.
@@ -197,6 +242,11 @@ struct Summary {
 func rounded(_ value: Double) -> String {
     let tenths = Int((min(value, 1e12) * 10).rounded())
     return tenths >= 1000 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+}
+
+/// 0.0123 as 12 ms.
+func span(_ seconds: Double) -> String {
+    seconds < 0.1 ? "\(Int((seconds * 1000).rounded())) ms" : duration(seconds)
 }
 
 /// 1011 as 1,011.

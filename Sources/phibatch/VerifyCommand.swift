@@ -62,7 +62,8 @@ struct VerifyCommand: ParsableCommand {
             let path = results ?? settings.output
             guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
             // Nothing is written there, so that it may be where nothing can be.
-            settings.output = "-"
+            let nowhere = FileManager.default.temporaryDirectory.path + "/" + Paths.name(of: path)
+            (settings.output, settings.errors) = (nowhere, settings.errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
             job.cache = .standard()
             let console = Console(isQuiet: quiet)
@@ -79,9 +80,9 @@ struct VerifyCommand: ParsableCommand {
         let verification = try Verification(job, results: path, extent: extent) { job in
             let session = try JobSession(job, stopFlag: signals.stopFlag)
             let progress = ProgressReport(console: console, metrics: nil)
-            progress.begin()
-            let outcome = try session.run(stopFlag: signals.stopFlag, progress: progress.update)
-            progress.end(outcome.statistics, status: 0)
+            let outcome = try session.run(stopFlag: signals.stopFlag) {
+                progress.update($0, of: "verify", $0)
+            }
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }
         }
         let count: Message =

@@ -109,6 +109,7 @@ final class RunningProgram {
 
     var id: Int32 { process.processIdentifier }
     var errorsSoFar: String { read(errors) }
+    var outputSoFar: String { read(output) }
     var isRunning: Bool { process.isRunning }
 
     /// The most memory it had so far, in bytes; nil if it has ended, or the system doesn't say. (What

@@ -47,7 +47,6 @@ struct RunCommandTests {
             "'--no-tokens' had already been set with flag '--tokens'"
         ),
         (["--", "--x"], 66, "--x: there is no such job file."),
-        (["job.yaml", "other.yaml"], 64, "one job file at a time"),
         ([], 64, "model is missing"),
         (["bad.yaml"], 65, "bad.yaml:2: unknown key \"modle\". Did you mean model?"),
         (["job.yaml", "--prompt", "{{ oops"], 65, "prompt template"),

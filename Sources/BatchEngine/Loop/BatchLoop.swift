@@ -110,10 +110,11 @@ package final class BatchLoop {
         inputs.reserveCapacity(parts.count)
         for part in parts { inputs.append(running[part.place].send(part.rows, samples: part.samples)) }
         let start = ContinuousClock.now
+        let timesBefore = engine.times
         let choices = try engine.step(inputs)
         let seconds = (.now - start).seconds
         scheduler.stepTook(seconds)
-        count(parts, seconds: seconds, times: engine.times)
+        count(parts, seconds: seconds, times: (timesBefore, engine.times))
         precondition(choices.count == parts.count, "a step answers each of its inputs")
         for (part, choice) in zip(parts, choices) where part.samples {
             guard let choice else { preconditionFailure("a step chooses a token where one is asked for") }
@@ -156,12 +157,15 @@ package final class BatchLoop {
         preemptions += 1
     }
 
-    private func count(_ parts: [Scheduler.Part], seconds: Double, times: ComputeTimes) {
+    private func count(
+        _ parts: [Scheduler.Part], seconds: Double, times: (before: ComputeTimes, after: ComputeTimes)
+    ) {
         let rows = parts.reduce(0) { $0 + $1.rows }
         for slot in slots {
             slot.report.stepRows = rows
             slot.report.seconds = seconds
-            slot.report.times = times
+            slot.report.timesBefore = times.before
+            slot.report.times = times.after
         }
         for part in parts {
             let slot = running[part.place].slot

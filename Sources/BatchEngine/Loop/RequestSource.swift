@@ -60,7 +60,8 @@ package struct StepReport: Sendable {
     package var stepRows = 0
     /// What the whole step took.
     package var seconds = 0.0
-    /// Of the engine, since it was loaded.
+    /// Of the engine, since it was loaded: before the step and after it.
+    package var timesBefore = ComputeTimes()
     package var times = ComputeTimes()
 }
 

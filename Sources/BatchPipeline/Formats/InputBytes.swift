@@ -15,11 +15,14 @@ package final class InputBytes {
     /// Lines that were read so far.
     package private(set) var lineCount = 0
     private let source: ByteSource
+    private let follow: FollowedInput?
     private var chunk: [UInt8]
     private var unread = 0..<0
 
-    init(_ source: ByteSource, chunkSize: Int) {
+    /// - Parameter follow: says whether to read on at the end of what is there.
+    init(_ source: ByteSource, chunkSize: Int, follow: FollowedInput? = nil) {
         self.source = source
+        self.follow = follow
         chunk = [UInt8](repeating: 0, count: chunkSize)
     }
 
@@ -32,7 +35,10 @@ package final class InputBytes {
             if unread.isEmpty {
                 let count = try chunk.withUnsafeMutableBytes { try source.read(into: $0) }
                 unread = 0..<count
-                if count == 0 { break }
+                if count == 0 {
+                    if follow?.waits() == true { continue }
+                    break
+                }
             }
             let lineFeed = chunk.withUnsafeBytes { chunk in
                 Platform.find(0x0A, in: UnsafeRawBufferPointer(rebasing: chunk[unread]))

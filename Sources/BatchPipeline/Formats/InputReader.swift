@@ -10,6 +10,7 @@ struct InputReader {
     private let format: any InputFormat
     private let chunkSize: Int
     private let system: any FileSystem
+    private let follow: FollowedInput?
     private var paths: ArraySlice<String>
     private var file: (name: String, bytes: InputBytes, cursor: any InputCursor)?
     /// Of the files before.
@@ -17,8 +18,10 @@ struct InputReader {
 
     init(
         paths: [String], format: any InputFormat = InputFormats.standard, limit: Int? = defaultLimit,
-        chunkSize: Int = 1 << 18, system: any FileSystem = POSIXFileSystem()
+        chunkSize: Int = 1 << 18, follow: FollowedInput? = nil,
+        system: any FileSystem = POSIXFileSystem()
     ) {
+        self.follow = follow
         self.paths = paths[...]
         self.format = format
         self.limit = limit
@@ -31,9 +34,11 @@ struct InputReader {
     mutating func next() throws -> InputRecord? {
         while true {
             if file == nil {
+                if paths.isEmpty, let follow { paths = follow.newPaths()[...] }
                 guard let path = paths.popFirst() else { return nil }
                 let source = try ByteSource(path: path, system: system)
-                let bytes = InputBytes(source, chunkSize: chunkSize)
+                let bytes = InputBytes(
+                    source, chunkSize: chunkSize, follow: paths.isEmpty && path != "-" ? follow : nil)
                 file = (source.name, bytes, cursor(for: path, over: bytes))
             }
             if var record = try file?.cursor.next() {

@@ -9,11 +9,31 @@ package protocol ResultFormat: Sendable {
     /// All samples of a line make one piece of the output, which stands with the last of them.
     var isByLine: Bool { get }
 
+    /// What single results look like, where the format is of a part of them only.
+    var base: any ResultFormat { get }
+
+    /// What of a job it has no way to write; nil if there is nothing.
+    func problem(with job: JobSettings) -> String?
+
+    /// The same, for an output that has this before its first result.
+    func beginning(with start: [UInt8]) -> any ResultFormat
+
     func makeEncoder(for run: ResultRun) -> any ResultEncoder
 }
 
 extension ResultFormat {
     package var isByLine: Bool { false }
+    package var base: any ResultFormat { self }
+    package func problem(with job: JobSettings) -> String? { nil }
+    package func beginning(with start: [UInt8]) -> any ResultFormat { self }
+
+    /// What stands before the first result.
+    func start(of run: ResultRun) -> [UInt8] {
+        var start: [UInt8] = []
+        var encoder = makeEncoder(for: run)
+        encoder.begin(&start)
+        return start
+    }
 }
 
 /// What all results of an output have in common.

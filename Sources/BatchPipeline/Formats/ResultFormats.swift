@@ -1,10 +1,17 @@
 /// The formats that outputs can have.
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
-        NativeResults(), OpenAIResults(),
+        NativeResults(), OpenAIResults(), DelimitedResults.csv, DelimitedResults.tsv,
     ]
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
+
+    /// As a record names it.
+    private static func recorded(_ name: String) -> (any ResultFormat)? {
+        guard name.hasSuffix(PartOfResults.nameEnd) else { return named(name) }
+        return named(String(name.dropLast(PartOfResults.nameEnd.count)))
+            .map { PartOfResults(base: $0, ofFailedLines: false) }
+    }
 
     /// That of the output that is there, as far as the files beside it tell.
     /// - Throws: `StoreError` if a file can't be read.
@@ -14,7 +21,7 @@ package enum ResultFormats {
         guard let record = try RunFile.open(paths.record, .record, .readOwn, in: system),
             case .valid(let header) = try OutputRecord.header(of: record)
         else { return standard }
-        return named(header.format) ?? standard
+        return recorded(header.format)?.beginning(with: header.start) ?? standard
     }
 
     /// What an output has where nothing else is said.

@@ -14,9 +14,14 @@ extension JobKey {
             "a LoRA adapter of the model: a folder as PEFT or MLX writes it (default none)",
             SettingMember { job, value throws(SettingProblem) in job.adapter = try value.path() }),
         JobKey(
-            "input", "FILE", "JSONL file of prompts, a list of them, or - for stdin (required)",
+            "input", "FILE",
+            "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, or - for "
+                + "stdin (required)",
             letter: "i", kind: .list,
-            SettingMember { job, value throws(SettingProblem) in job.input = try value.paths() }),
+            SettingMember { job, value throws(SettingProblem) in
+                job.inputPatterns = try value.paths()
+                job.findInputs()
+            }),
         JobKey(
             "input_format", "FORMAT",
             "jsonl, openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
@@ -25,17 +30,21 @@ extension JobKey {
                 job.inputFormat = FormatChoice(try value.inputFormat())
             }),
         JobKey(
-            "output", "FILE", "JSONL file of results, or - for stdout (required)", letter: "o",
+            "output", "FILE", "file of results, or - for stdout (required)", letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",
-            "jsonl or openai (as its batch API answers); openai by default (auto) if the input file's first line is one "
-                + "of its requests, else jsonl",
+            "jsonl, openai (as its batch API answers), csv or tsv; by default (auto) openai if the input file's first "
+                + "line is one of its requests, else by the output's name, jsonl if that ends neither in .csv nor .tsv",
             SettingMember { job, value throws(SettingProblem) in
                 let format = try value.resultFormat()
                 job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
                 job.outputFormatFollowsInput = format == nil
             }),
+        JobKey(
+            "errors", "FILE",
+            "a file for the results of lines that failed, in the output's format; the output then has none of them",
+            SettingMember { job, value throws(SettingProblem) in job.errors = try value.path() }),
         JobKey(
             "shard", "I/N|auto",
             "take up only each Nth line, from the Ith on, and write OUTPUT.shard-I-of-N; auto takes both from Slurm's or "

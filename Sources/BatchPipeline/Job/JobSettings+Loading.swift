@@ -8,8 +8,12 @@ extension JobSettings {
     ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It is as
     ///     `ProgramCall` gives it, so that its path need not be UTF-8.
     /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
-    package static func load(file: String?, options: [JobOption] = []) throws -> JobSettings {
+    ///   - awaitsInput: whether patterns of the input may match nothing yet.
+    package static func load(
+        file: String?, options: [JobOption] = [], awaitsInput: Bool = false
+    ) throws -> JobSettings {
         var job = JobSettings()
+        job.awaitsInput = awaitsInput
         if let file { try job.apply(file: file) }
         try job.apply(options)
         try job.check(file: file)
@@ -18,6 +22,7 @@ extension JobSettings {
             throw JobError(.badJob, at: file, "output would overwrite the job file.")
         }
         job.chooseOutputFormat()
+        try job.checkOutputFormat(file: file)
         return job
     }
 
@@ -52,10 +57,55 @@ extension JobSettings {
 
     /// The output looks as the input does, unless the job says how.
     mutating func chooseOutputFormat() {
-        let isAsked = outputFormat.format is OpenAIResults
-        guard isAsked || outputFormatFollowsInput && firstLineIsRequest else { return }
-        let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
-        outputFormat = FormatChoice(OpenAIResults(model: name ?? Paths.name(of: model)))
+        var format = outputFormat.format.base
+        if outputFormatFollowsInput { format = firstLineIsRequest ? OpenAIResults() : namedFormat }
+        if format is OpenAIResults {
+            let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
+            format = OpenAIResults(model: name ?? Paths.name(of: model))
+        }
+        if let columns = format as? DelimitedResults, case .fields(let fields) = keep {
+            format = columns.keeping(fields.map(\.resultName))
+        }
+        if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
+        outputFormat = FormatChoice(format)
+    }
+
+    /// That which the output's name tells.
+    private var namedFormat: any ResultFormat {
+        var name = Paths.name(of: output)
+        if case .shard(let index, let count) = selection {
+            let end = Self.shardPath("", index, of: count)
+            if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
+        }
+        return [DelimitedResults.csv, .tsv].first { name.hasSuffix("." + $0.name) } ?? ResultFormats.standard
+    }
+
+    /// - Throws: `JobError` if the output's format can't have what the job asks for.
+    func checkOutputFormat(file: String?) throws {
+        guard let problem = outputFormat.format.problem(with: self) else { return }
+        throw JobError(
+            file == nil ? .usage : .badJob, at: file,
+            "output_format \(outputFormat.format.base.name) \(problem).")
+    }
+
+    /// - Throws: `JobError` if failed lines can't have the file that the job gives them.
+    private func checkErrors(_ kind: JobError.Kind, file: String?) throws {
+        guard let errors else { return }
+        if output == "-" || errors == "-" {
+            throw JobError(
+                kind, at: file,
+                "errors needs two files, and \(errors == "-" ? "is" : "output is") -; in a stream failed lines are among the results."
+            )
+        }
+        if case .shard = selection {
+            throw JobError(
+                kind, at: file,
+                "errors can't be combined with shard, as merge joins outputs; failed lines are among the results."
+            )
+        }
+        if Self.areSame(errors, output) || input.contains(where: { Self.areSame($0, errors) }) {
+            throw JobError(kind, at: file, "errors names the output or an input; name another file.")
+        }
     }
 
     private var firstLineIsRequest: Bool {
@@ -69,18 +119,20 @@ extension JobSettings {
     func check(file: String?) throws {
         let kind: JobError.Kind = file == nil ? .usage : .badJob
         for (name, isMissing) in [
-            ("model", model.isEmpty), ("input", input.isEmpty), ("output", output.isEmpty),
+            ("model", model.isEmpty), ("output", output.isEmpty),
         ]
         where isMissing {
             throw JobError(
                 kind, at: file,
                 "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")
         }
+        try checkInputIsThere(kind, file: file)
         if input.contains(""), let file { throw JobError(kind, at: file, "input is an empty path.") }
         if model == "-" { throw JobError(kind, at: file, "model must be a folder, but is -.") }
         if input.count(where: { $0 == "-" }) > 1 {
             throw JobError(kind, at: file, "input names stdin (-) more than once.")
         }
+        try checkErrors(kind, file: file)
         if !chat, system != nil {
             throw JobError(
                 kind, at: file,
@@ -93,6 +145,14 @@ extension JobSettings {
         }
         if output != "-", input.contains(where: { Self.areSame($0, output) }) {
             throw JobError(kind, at: file, "output would overwrite the input \(output).")
+        }
+    }
+
+    /// A file that both this job and another write.
+    package func sharedFile(with other: JobSettings) -> String? {
+        let others = [other.output, other.errors].compactMap { $0 }.filter { $0 != "-" }
+        return [output, errors].compactMap { $0 }.first { path in
+            path != "-" && others.contains { Self.areSame(path, $0) }
         }
     }
 

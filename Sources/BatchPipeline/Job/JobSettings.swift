@@ -45,6 +45,10 @@ public struct JobSettings: Sendable, Equatable {
     public var adapter: String?
     /// Files of prompts, one JSON object a line; "-" is stdin.
     public var input: [String] = []
+    /// As the job names them, with patterns.
+    package var inputPatterns: [String] = []
+    /// Patterns may match nothing yet.
+    package var awaitsInput = false
     /// The file of results; "-" is stdout.
     public var output: String = ""
     /// How the input is read and how the output looks. Neither changes what a result is.
@@ -52,6 +56,8 @@ public struct JobSettings: Sendable, Equatable {
     package var outputFormat = FormatChoice(ResultFormats.standard)
     /// Not chosen by the job: it is that of the input.
     package var outputFormatFollowsInput = true
+    /// The file of results of failed lines, which then are not in the output; nil where they are.
+    public var errors: String?
     /// The lines that are taken up.
     package var selection = LineSelection.all
 

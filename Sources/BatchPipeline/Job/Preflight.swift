@@ -9,6 +9,7 @@ extension JobSettings {
         for path in input where path != "-" { try Self.checkInput(path) }
         try checkBeginnings()
         if output != "-" { try checkOutput() }
+        if let errors { try FailedLinesFile.check(errors, in: POSIXFileSystem()) }
     }
 
     private static func checkInput(_ path: String) throws {
@@ -46,7 +47,10 @@ extension JobSettings {
 
     /// An input must not be a file that the run writes, under whatever name.
     private func checkInputs(against paths: OutputPaths) throws {
-        let outputs = [(path: paths.output, what: "output")] + paths.own.map { ($0.path, $0.use.rawValue) }
+        let outputs =
+            [(path: paths.output, what: "output")]
+            + (errors.map { [(path: $0, what: "file of failed lines")] } ?? [])
+            + paths.own.map { ($0.path, $0.use.rawValue) }
         for (path, what) in outputs {
             guard let file = Files.identity(of: path) else { continue }
             for name in input {
@@ -68,10 +72,11 @@ extension JobSettings {
     /// Makes the output's folder if it is not there.
     /// - Throws: `JobError` of kind `cannotWrite`.
     package func makeOutputFolder() throws {
-        guard output != "-" else { return }
-        let folder = try OutputPaths(output: output, in: POSIXFileSystem()).folder
-        do { try Files.makeFolder(folder) } catch {
-            throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
+        for path in [output, errors].compactMap({ $0 }) where path != "-" {
+            let folder = try OutputPaths(output: path, in: POSIXFileSystem()).folder
+            do { try Files.makeFolder(folder) } catch {
+                throw JobError(.cannotWrite, at: folder, "the folder can't be made: \(error.reason).")
+            }
         }
     }
 }

@@ -36,11 +36,8 @@ final class EarlierOutput {
             guard case .valid(let header) = try OutputRecord.header(of: record) else {
                 preconditionFailure("a record is looked at before")
             }
-            var start: [UInt8] = []
-            var encoder = format.makeEncoder(for: run)
-            encoder.begin(&start)
             if try accepts(header.run) {
-                outcome = try recorded.results(into: index, start: start)
+                outcome = try recorded.results(into: index, start: header.start)
             } else {
                 outcome = OutputOutcome(lines: 1, foreign: 1, isInOrder: false)
             }
@@ -64,7 +61,7 @@ final class EarlierOutput {
             encoder.begin(&start)
             encoder.append(result, at: place, to: &fresh)
             // One of several in a piece says nothing of the others.
-            if encoder.isHolding { return false }
+            if encoder.isHolding || fresh.isEmpty { return false }
             return try withKept(line, of: known) { _, bytes in bytes.elementsEqual(fresh) }
         }
     }

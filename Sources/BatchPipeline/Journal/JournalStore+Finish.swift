@@ -5,13 +5,19 @@ extension JournalStore {
         guard journal.file == nil, let outcome = earlierOutput?.outcome, outcome.foreign == 0,
             outcome.isInOrder, claims.count == outcome.lines
         else { return false }
+        if let errors = options.errors,
+            !FailedLinesFile.isEmpty(errors, format: options.format, run: run)
+        {
+            return false
+        }
         return try claims.isAsInOutput()
     }
 
     /// Writes all results in input order to a file of its own, brings it to the disk, and renames it. What would
     /// be lost of an earlier output stays under another name.
     func writeOutput() throws {
-        let writer = try OutputWriter(at: place, format: options.format, run: run)
+        let writer = try OutputWriter(
+            at: place, format: options.format, run: run, errors: options.errors)
         try writer.cleaningUp {
             try writeResults(to: writer)
             try writer.finish { try keepEarlierOutput() }

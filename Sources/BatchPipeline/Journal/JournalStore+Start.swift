@@ -129,7 +129,15 @@ extension JournalStore {
                 "is there already, and no record of phibatch (\(paths.record)) says what it holds. "
             throw StoreError(.mismatch, path: paths.output, what + OutputRecord.advice)
         }
-        _ = try OutputRecord.checkedHeader(of: record, options.format)
+        let header = try OutputRecord.checkedHeader(of: record, options.format)
+        let start = options.format.start(of: run)
+        guard header.start == start else {
+            func shown(_ start: [UInt8]) -> String { String(decoding: start.dropLast(), as: UTF8.self) }
+            throw StoreError(
+                .mismatch, path: paths.output,
+                "has the columns \(shown(header.start)), and this job makes \(shown(start)). "
+                    + OutputRecord.advice)
+        }
     }
 
     private func loadRecords(_ found: File) throws {

@@ -48,6 +48,7 @@ package final class JournalStore {
     ///   - samples: how many results each line has; `index` is the position divided by this.
     ///   - selection: which lines it takes up.
     ///   - format: how the output looks.
+    ///   - errors: the file of failed lines; nil where they are in the output.
     ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
     ///     in place until the new one is complete, and is then kept too.
     ///   - ifChanged: what to do if earlier results have another fingerprint.
@@ -61,7 +62,7 @@ package final class JournalStore {
     /// - Throws: `StoreError` of any kind but `closedStream`.
     package init(
         output: String, fingerprint: RunFingerprint, samples: Int = 1, selection: LineSelection = .all,
-        format: any ResultFormat = ResultFormats.standard, restart: Bool = false,
+        format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
         ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
         inputs: [String] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
@@ -71,7 +72,8 @@ package final class JournalStore {
         self.fingerprint = fingerprint
         precondition(samples > 0, "a line has at least one sample")
         let options = StoreOptions(
-            samples: samples, selection: selection, format: format, restart: restart, ifChanged: ifChanged,
+            samples: samples, selection: selection, format: format, errors: errors, restart: restart,
+            ifChanged: ifChanged,
             prunes: prunes,
             keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
         self.options = options

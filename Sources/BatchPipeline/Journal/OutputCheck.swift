@@ -64,10 +64,8 @@ package struct OutputCheck: Sendable, Equatable {
         _ file: File, _ format: any ResultFormat, _ paths: OutputPaths, in system: any FileSystem
     ) throws {
         let record = try OutputRecord.needed(for: file, format, at: paths, in: system)
-        var start: [UInt8] = []
-        var encoder = format.makeEncoder(for: ResultRun(digest: record.header.run, samples: 1))
-        encoder.begin(&start)
-        let isWhole = try RecordedOutput(record: record.file, output: file).forEachResult(start: start) {
+        let recorded = RecordedOutput(record: record.file, output: file)
+        let isWhole = try recorded.forEachResult(start: record.header.start) {
             lines += 1
             if $0 == nil { differs(at: lines) }
         }

@@ -21,7 +21,8 @@ extension OutputRecord {
             if version != OutputRecord.version {
                 reading = .otherVersion(version)
             } else if let format = json.string("format"), let run = json.string("run") {
-                reading = .valid(Header(format: format, run: run))
+                reading = .valid(
+                    Header(format: format, run: run, start: Array((json.string("start") ?? "").utf8)))
             }
             return false
         }

@@ -2,7 +2,7 @@ import Foundations
 
 /// What a finished output holds whose format can't say so itself: a file of sealed lines beside it.
 ///
-///     {"sum":"…","phibatch_record":1,"format":"…","run":"…"}
+///     {"sum":"…","phibatch_record":1,"format":"…","run":"…"[,"start":"…"]}
 ///     {"sum":"…","id":"…","sample":S[,"failed":true],"completion_tokens":N,"line_hash":"…","offset":O,"length":L,"content":"<crc64>"}
 ///     {"sum":"…","results":N,"size":S,"content":"<crc64>"}
 ///
@@ -17,12 +17,15 @@ enum OutputRecord {
     struct Header: Equatable {
         var format: String
         var run: String
+        /// What stands in the output before the first result.
+        var start: [UInt8] = []
 
         var line: [UInt8] {
             SealedLine.make { writer in
                 writer.int("phibatch_record", OutputRecord.version)
                 writer.string("format", format)
                 writer.string("run", run)
+                if !start.isEmpty { writer.string("start", String(decoding: start, as: UTF8.self)) }
             }
         }
     }

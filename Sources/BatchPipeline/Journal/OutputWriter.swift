@@ -12,6 +12,8 @@ final class OutputWriter {
     private var output: BufferedWriter
     private var encoder: any ResultEncoder
     private let record: File?
+    /// Of failed lines, where they have a file of their own.
+    private let failedLines: FailedLinesFile?
     /// Of results that the encoder holds back.
     private var pending: [OutputRecord.Entry] = []
     private var lines: BufferedWriter?
@@ -20,22 +22,29 @@ final class OutputWriter {
     private var size = 0
     private var content: UInt64 = 0
 
-    init(at place: OutputPlace, format: any ResultFormat, run: ResultRun) throws {
+    /// - Parameter errors: the path of the file of failed lines; nil where they are in the output.
+    init(at place: OutputPlace, format: any ResultFormat, run: ResultRun, errors: String? = nil) throws {
         self.place = place
         self.run = run
+        failedLines = try errors.map {
+            try FailedLinesFile($0, format: format, run: run, in: place.system)
+        }
         // First: it is what a draft of the output is known by.
         record = place.paths.keepsRecord ? try place.makeOwnFile(place.paths.recordDraft) : nil
         do {
             draft = try place.makeDraft()
         } catch {
             try? record?.remove()
+            failedLines?.abandon()
             throw error
         }
         output = BufferedWriter(draft)
         lines = record.map { BufferedWriter($0) }
         encoder = format.makeEncoder(for: run)
         try cleaningUp {
-            try lines?.appendLine(OutputRecord.Header(format: format.name, run: run.digest).line)
+            let start = format.start(of: run)
+            try lines?.appendLine(
+                OutputRecord.Header(format: format.name, run: run.digest, start: start).line)
             _ = try write { encoder.begin(&$0) }
         }
     }
@@ -49,6 +58,7 @@ final class OutputWriter {
     func append(_ result: GenerationResult, _ key: WorkKey, run: String) throws {
         var place = nextPlace(key)
         place.run = run
+        try failedLines?.append(result, at: place)
         let written = try write { encoder.append(result, at: place, to: &$0) }
         try note(key, result.isFailed, result.completionTokens, written)
     }
@@ -108,6 +118,7 @@ final class OutputWriter {
             try record.sync()
             try place.system.syncFolder(place.paths.folder)
         }
+        try failedLines?.putInPlace()
         if try isInPlace() {
             try draft.remove()
         } else {
@@ -123,6 +134,7 @@ final class OutputWriter {
 
     /// Removes what isn't in place; the draft of a record is needed once the output is.
     func abandon() {
+        failedLines?.abandon()
         guard draft.path == place.paths.draft else { return }
         try? draft.remove()
         try? record?.remove()

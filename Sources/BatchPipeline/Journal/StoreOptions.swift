@@ -18,6 +18,8 @@ struct StoreOptions: Sendable {
     var selection: LineSelection
     /// How the output looks.
     var format: any ResultFormat
+    /// The file of failed lines; nil where they are in the output.
+    var errors: String?
     /// Begin again. An earlier journal is kept under a numbered name; an earlier output stays in place until the new
     /// one is complete, and is then kept too.
     var restart: Bool

@@ -30,9 +30,10 @@ public struct BatchJob: Sendable {
     public init(_ settings: JobSettings) throws {
         try settings.check(file: nil)
         try settings.checkValues()
-        try settings.checkFiles()
         self.settings = settings
         self.settings.chooseOutputFormat()
+        try self.settings.checkOutputFormat(file: nil)
+        try self.settings.checkFiles()
     }
 
     /// A job file (YAML or JSON). Relative paths in it start at its folder.

@@ -12,6 +12,7 @@ final class JobRun: RequestSource {
     static let failuresReported = 5
 
     let workers: Int
+    var prefillChunk: Int { job.engine.prefillChunk }
     /// How the job ended; nil before.
     private(set) var result: Result<RunOutcome, any Error>?
 
@@ -25,6 +26,8 @@ final class JobRun: RequestSource {
     private let queue: WorkQueue
     private let feeder: LineFeeder
     private let total = InputTotal()
+    private let work: WorkLeft
+    private let follows: Bool
     private var hasStarted = false
     /// More lines have failed than may.
     private var endsEarly = false
@@ -39,6 +42,8 @@ final class JobRun: RequestSource {
     private var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
+    /// What the engine had taken until then.
+    private var timesBefore: ComputeTimes?
     private var started = ContinuousClock.now
     private var startedAt = Date().timeIntervalSince1970
     private var lastSaving = ContinuousClock.now
@@ -49,8 +54,10 @@ final class JobRun: RequestSource {
     ///   - progress: called from time to time, on the loop's thread.
     ///   - ended: called once, on the loop's thread, when `result` is there.
     /// - Throws: `JobError` if a template of the job is malformed.
+    ///   - follows: the input is read on while it grows.
     init(
         job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        follows: Bool = false,
         progress: @escaping (RunStatistics) -> Void = { _ in },
         ended: @escaping (Result<RunOutcome, any Error>) -> Void = { _ in }
     ) throws {
@@ -60,9 +67,14 @@ final class JobRun: RequestSource {
         self.stopFlag = stopFlag
         self.progress = progress
         self.ended = ended
+        self.follows = follows
         workers = job.engine.workerCount
         queue = WorkQueue(countLimit: max(64, 2 * workers))
-        feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue)
+        let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
+        self.work = work
+        feeder = try LineFeeder(
+            job: job, models: models, store: self.store, queue: queue,
+            follow: follows ? FollowedInput(job, goesOn: work.mayGrow) : nil)
     }
 
     // MARK: Requests
@@ -80,6 +92,7 @@ final class JobRun: RequestSource {
                 guard request.work.position < store.use({ $0.positionLimit }) else { return .wait }
                 first = nil
                 open[request.work.index, default: 0] += 1
+                work.set(running: open.count)
                 return .request(request)
             }
             switch try queue.pop(patience: patience) {
@@ -105,7 +118,7 @@ final class JobRun: RequestSource {
             started = .now
             startedAt = Date().timeIntervalSince1970
             // Not before: a thread takes address space that the check of the model's memory would miss.
-            total.start(job)
+            if !follows { total.start(job) }
         }
         statistics.promptTokens += sequence.request.prompt.count
         if sequence.savedCount > 0 { statistics.resumed += 1 }
@@ -118,7 +131,16 @@ final class JobRun: RequestSource {
         close(label)
         let result = GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
+        note(result)
         try store.use { try $0.append(result, key: label.key, position: label.position) }
+    }
+
+    private func note(_ result: GenerationResult) {
+        guard case .completion(let completion) = result else { return }
+        statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
+        guard let timing = completion.timing else { return }
+        statistics.firstTokenTimes.add(timing.prefill)
+        statistics.requestTimes.add(timing.prefill + timing.decode)
     }
 
     func refused(_ request: Request, _ refusal: Refusal) throws {
@@ -137,6 +159,7 @@ final class JobRun: RequestSource {
     private func close(_ label: WorkLabel) {
         let left = open[label.index, default: 1] - 1
         open[label.index] = left > 0 ? left : nil
+        work.set(running: open.count)
     }
 
     /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
@@ -158,6 +181,7 @@ final class JobRun: RequestSource {
         // The step that failed with it has counted it.
         if error.code != .earlierError, counts ?? (label.sample == 0) {
             statistics.failed += 1
+            statistics.errors[error.code, default: 0] += 1
             if failures.count < Self.failuresReported {
                 failures.append(
                     FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
@@ -228,7 +252,9 @@ final class JobRun: RequestSource {
         let share = report.seconds / Double(max(1, report.stepRows))
         statistics.prefillSeconds += share * Double(report.prefillRows)
         statistics.decodeSeconds += share * Double(report.decodeRows)
-        statistics.compute = report.times
+        let before = timesBefore ?? report.timesBefore
+        timesBefore = before
+        statistics.compute = report.times - before
         statistics.completionTokens += report.tokens
         statistics.preempted += report.preempted
         statistics.running = report.running

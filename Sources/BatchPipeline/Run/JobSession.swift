@@ -31,12 +31,43 @@ package final class JobSession {
     /// - Parameter progress: called from time to time, on this thread.
     /// - Throws: what input, model or store can't recover from; the job is resumable then.
     package func run(stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void) throws -> RunOutcome {
-        try suspendedOnError {
-            try Runner(job: settings, store: store, stopFlag: stopFlag, progress: progress) { [job] in
-                job.log.info("loading the model \(job.settings.model)")
-                return try job.loadModel()
-            }.run()
+        var outcome: Result<RunOutcome, any Error>?
+        Self.run([(self, stopFlag)], on: job.makeModelLoader()) {
+            progress($1)
+        } ended: {
+            outcome = $1
         }
+        guard let outcome else { preconditionFailure("each job ends") }
+        return try outcome.get()
+    }
+
+    /// Runs jobs to their ends on this thread, with one model, their lines mixed in each step.
+    /// - Parameters:
+    ///   - models: their model, loaded when a line first needs it. What it throws ends all of them.
+    ///   - follows: their inputs are read on while they grow.
+    ///   - progress: called from time to time with a job's place in the list.
+    ///   - ended: called once for each job, as soon as it has ended. An error of one is no other one's.
+    package static func run(
+        _ sessions: [(session: JobSession, stopFlag: StopFlag)], on models: ModelLoader,
+        follows: Bool = false,
+        progress: @escaping (Int, RunStatistics) -> Void,
+        ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
+    ) {
+        var jobs: [JobRun] = []
+        for (number, (session, stopFlag)) in sessions.enumerated() {
+            do {
+                try session.suspendedOnError {
+                    jobs.append(
+                        try JobRun(
+                            job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
+                            follows: follows, progress: { progress(number, $0) },
+                            ended: { ended(number, $0) }))
+                }
+            } catch {
+                ended(number, .failure(error))
+            }
+        }
+        _ = Runner(jobs, models: models).runAll()
     }
 
     /// Has the job run in the loop of a model. On return it may still run.
@@ -99,7 +130,8 @@ package final class JobSession {
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
             output: settings.output, fingerprint: fingerprint, samples: settings.samples,
-            selection: settings.selection, format: settings.outputFormat.format, restart: job.restarts,
+            selection: settings.selection, format: settings.outputFormat.format, errors: settings.errors,
+            restart: job.restarts,
             ifChanged: job.ifChanged,
             prunes: job.prunes,
             keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
@@ -122,6 +154,24 @@ extension BatchJob {
         var options = settings.engine.options(cache: cache)
         options.adapter = settings.adapter
         return options
+    }
+
+    /// Loads the job's model once, however many runs use it.
+    package func makeModelLoader() -> ModelLoader {
+        ModelLoader {
+            log.info("loading the model \(settings.model)")
+            return try loadModel()
+        }
+    }
+
+    /// Whether another job can run on the model that this one loads.
+    package func sharesModel(with other: BatchJob) -> Bool {
+        func place(_ path: String?) -> Files.Identity? { path.flatMap { Files.identity(of: $0) } }
+        let (mine, others) = (settings, other.settings)
+        return place(mine.model) == place(others.model) && place(mine.adapter) == place(others.adapter)
+            && mine.engine.threads == others.engine.threads
+            && mine.engine.kvBudget == others.engine.kvBudget
+            && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
     }
 
     /// The engine alone, for what measures it.

@@ -39,13 +39,17 @@ final class LineFeeder: @unchecked Sendable {
     private var place = 0
 
     /// - Throws: `JobError` if a template of the job is malformed.
-    init(job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue) throws {
+    /// - Parameter follow: for an input that is read on while it grows.
+    init(
+        job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue,
+        follow: FollowedInput? = nil
+    ) throws {
         self.job = job
         self.models = models
         self.store = store
         self.queue = queue
         preparer = try LinePreparer(job)
-        reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        reader = InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
         seen = SeenIDs(store.use { $0.idScratch })
     }
 

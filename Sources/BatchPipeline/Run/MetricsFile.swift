@@ -6,17 +6,21 @@ import Foundations
 package final class MetricsFile {
     private static let start = "# HELP phibatch_"
     private let path: String
-    private let job: String
+    /// The newest numbers of each job, by its label.
+    private var jobs: [(label: String, numbers: Numbers)] = []
     private let system = POSIXFileSystem()
     private var draft: String { path + ".phibatch-\(Platform.processID)" }
 
-    /// - Parameters:
-    ///   - path: such as `/var/lib/node_exporter/phibatch.prom`.
-    ///   - job: the label that all numbers have.
+    private struct Numbers {
+        var statistics: RunStatistics
+        var isRunning: Bool
+        var status: Int32?
+    }
+
+    /// - Parameter path: such as `/var/lib/node_exporter/phibatch.prom`.
     /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
-    package init(path: String, job: String) throws {
+    package init(path: String) throws {
         self.path = path
-        self.job = job
         if Files.kind(of: path) != nil {
             let found = try ByteSource(path: path).readAll(limit: Self.start.utf8.count)
             guard found.isEmpty || found.elementsEqual(Self.start.utf8) else {
@@ -28,33 +32,54 @@ package final class MetricsFile {
         }
     }
 
-    /// - Parameter status: the exit code, once the run has ended.
+    /// - Parameters:
+    ///   - job: the label that its numbers have.
+    ///   - status: the exit code, once the run has ended.
     /// - Throws: `StoreError` if the file can't be replaced; the one before stays then.
-    package func write(_ statistics: RunStatistics, isRunning: Bool, status: Int32?) throws {
-        var text = ""
-        func add(_ name: String, _ help: String, _ value: Double?) {
-            guard let value else { return }
-            let whole = value.rounded(.towardZero) == value && abs(value) < 1e15
-            text += "# HELP phibatch_\(name) \(help)\n# TYPE phibatch_\(name) gauge\n"
-            text += "phibatch_\(name){job=\"\(label)\"} \(whole ? "\(Int(value))" : "\(value)")\n"
+    package func write(_ statistics: RunStatistics, of job: String, isRunning: Bool, status: Int32?) throws {
+        let numbers = Numbers(statistics: statistics, isRunning: isRunning, status: status)
+        if let known = jobs.firstIndex(where: { $0.label == job }) {
+            jobs[known].numbers = numbers
+        } else {
+            jobs.append((job, numbers))
         }
-        add("running", "Whether the run goes on.", isRunning ? 1 : 0)
-        add("exit_status", "The exit code of the run that has ended.", status.map(Double.init))
-        add("results", "Results that the job will have.", statistics.total.map(Double.init))
-        add("results_done", "Results that are there, failed ones included.", Double(statistics.finished))
-        add("results_failed", "Results of this run that are errors.", Double(statistics.failedResults))
-        add("requests", "Requests under way.", Double(statistics.running))
-        add("prompt_tokens", "Tokens of prompts admitted by this run.", Double(statistics.promptTokens))
-        add("completion_tokens", "Tokens made by this run.", Double(statistics.completionTokens))
-        add("tokens_per_second", "Completion tokens a second.", statistics.tokensPerSecond)
-        add("seconds", "Seconds since the first request.", statistics.seconds)
-        add("seconds_left", "Seconds left at this pace.", statistics.secondsLeft)
-        add("last_write_timestamp_seconds", "When this was written.", Date().timeIntervalSince1970.rounded())
         try replace(with: Array(text.utf8))
     }
 
-    private var label: String {
-        job.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : $0.isNewline ? " " : String($0) }.joined()
+    private var text: String {
+        var text = ""
+        func add(_ name: String, _ help: String, _ value: (Numbers) -> Double?) {
+            let values = jobs.compactMap { job in value(job.numbers).map { (job.label, $0) } }
+            if values.isEmpty { return }
+            text += "# HELP phibatch_\(name) \(help)\n# TYPE phibatch_\(name) gauge\n"
+            for (job, value) in values {
+                let whole = value.rounded(.towardZero) == value && abs(value) < 1e15
+                let number = whole ? "\(Int(value))" : "\(value)"
+                text += "phibatch_\(name){job=\"\(Self.escaped(job))\"} \(number)\n"
+            }
+        }
+        add("running", "Whether the run goes on.") { $0.isRunning ? 1 : 0 }
+        add("exit_status", "The exit code of the run that has ended.") { $0.status.map(Double.init) }
+        add("results", "Results that the job will have.") { $0.statistics.total.map(Double.init) }
+        add("results_done", "Results that are there, failed ones included.") {
+            Double($0.statistics.finished)
+        }
+        add("results_failed", "Results of this run that are errors.") { Double($0.statistics.failedResults) }
+        add("requests", "Requests under way.") { Double($0.statistics.running) }
+        add("prompt_tokens", "Tokens of prompts admitted by this run.") {
+            Double($0.statistics.promptTokens)
+        }
+        add("completion_tokens", "Tokens made by this run.") { Double($0.statistics.completionTokens) }
+        add("tokens_per_second", "Completion tokens a second.") { $0.statistics.tokensPerSecond }
+        add("seconds", "Seconds since the first request.") { $0.statistics.seconds }
+        add("seconds_left", "Seconds left at this pace.") { $0.statistics.secondsLeft }
+        let now = Date().timeIntervalSince1970.rounded()
+        add("last_write_timestamp_seconds", "When this was written.") { _ in now }
+        return text
+    }
+
+    private static func escaped(_ label: String) -> String {
+        label.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : $0.isNewline ? " " : String($0) }.joined()
     }
 
     private func replace(with bytes: [UInt8]) throws {

@@ -4,7 +4,7 @@ import PhiModel
 
 /// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run
 /// together share it.
-final class ModelLoader: @unchecked Sendable {
+package final class ModelLoader: @unchecked Sendable {
     private let lock = NSLock()
     private let load: () throws -> LoadedModel
     /// Guarded by `lock`.

@@ -18,7 +18,8 @@ extension RunFingerprint {
         var settings = job.resultSettings.map { ("job.\($0.name)", $0.value) }
         // What a line's samples make together depends on how many there are.
         if job.outputFormat.format.isByLine {
-            settings.append(("job.output_format", "\(job.outputFormat.format.name), samples \(job.samples)"))
+            settings.append(
+                ("job.output_format", "\(job.outputFormat.format.base.name), samples \(job.samples)"))
         }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }

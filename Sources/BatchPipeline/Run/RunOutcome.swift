@@ -36,6 +36,14 @@ public struct RunStatistics: Sendable, Equatable {
     /// Wall time since the first request was admitted; until then, since the start.
     public var seconds = 0.0
 
+    /// Why the completions of this run ended, and what is wrong with lines that failed.
+    public var finishReasons: [String: Int] = [:]
+    public var errors: [LineError.Code: Int] = [:]
+    /// From when a request began to run until its first token was there, and until its end; waiting for a free place
+    /// is not in it.
+    public var firstTokenTimes = TimeSpread()
+    public var requestTimes = TimeSpread()
+
     /// Of `seconds`: steps of the model, shared out by their rows of prompts and of completions.
     public var prefillSeconds = 0.0
     public var decodeSeconds = 0.0
@@ -43,6 +51,21 @@ public struct RunStatistics: Sendable, Equatable {
     package var compute = ComputeTimes()
 
     package init() {}
+
+    /// Of jobs that run together, so far as it shows while they run.
+    package static func + (a: Self, b: Self) -> Self {
+        var sum = a
+        sum.lines += b.lines
+        sum.done += b.done
+        sum.failedResults += b.failedResults
+        sum.passedOn += b.passedOn
+        sum.skipped += b.skipped
+        sum.total = a.total.flatMap { total in b.total.map { total + $0 } }
+        sum.running += b.running
+        sum.completionTokens += b.completionTokens
+        sum.seconds = max(a.seconds, b.seconds)
+        return sum
+    }
 
     /// Results that are there, of earlier runs and of this one, failed ones included.
     public var finished: Int { done + failedResults + skipped }

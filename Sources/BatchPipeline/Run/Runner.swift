@@ -1,9 +1,9 @@
 import BatchEngine
 
-/// Drives one job from its lines to its results, on the thread that calls `run`: a `JobRun` with a `BatchLoop`
-/// of its own.
+/// Drives jobs from their lines to their results, on the thread that calls `run`: each is a `JobRun` in one
+/// `BatchLoop`, so that their lines share the steps.
 package final class Runner {
-    private let job: JobRun
+    private let jobs: [JobRun]
     private let loop: BatchLoop
 
     /// With a model that is there already.
@@ -32,21 +32,34 @@ package final class Runner {
         try self.init(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
     }
 
-    private init(
+    private convenience init(
         job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag,
         progress: @escaping (RunStatistics) -> Void
     ) throws {
-        self.job = try JobRun(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
-        let scheduler = Scheduler(workers: job.engine.workerCount, prefillChunk: job.engine.prefillChunk)
+        self.init(
+            [try JobRun(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)],
+            models: models)
+    }
+
+    /// With jobs on one model.
+    init(_ jobs: [JobRun], models: ModelLoader) {
+        self.jobs = jobs
+        let scheduler = Scheduler(
+            workers: jobs.map(\.workers).max() ?? 1, prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
         loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
-        loop.add(self.job)
+        for job in jobs { loop.add(job) }
     }
 
     /// Runs the job to its end, or until the stop flag is set. To be called once.
     /// - Throws: what the input, the model or the store can't recover from; the job is resumable then.
-    package func run() throws -> RunOutcome {
+    package func run() throws -> RunOutcome { try runAll()[0].get() }
+
+    /// Runs all jobs to their ends.
+    func runAll() -> [Result<RunOutcome, any Error>] {
         loop.run()
-        guard let result = job.result else { preconditionFailure("a loop ends when its jobs have ended") }
-        return try result.get()
+        return jobs.map { job in
+            guard let result = job.result else { preconditionFailure("a loop ends when its jobs have ended") }
+            return result
+        }
     }
 }

@@ -9,10 +9,14 @@ package final class StopFlag: Sendable {
         static let ending: UInt8 = 2
     }
     private let phase = Atomic<UInt8>(Phase.running)
+    private let parent: StopFlag?
 
-    package init() {}
+    /// - Parameter parent: one that asks this run, and others, to stop.
+    package init(of parent: StopFlag? = nil) { self.parent = parent }
 
-    package var isSet: Bool { phase.load(ordering: .acquiring) == Phase.stopping }
+    package var isSet: Bool {
+        parent?.isSet == true || phase.load(ordering: .acquiring) == Phase.stopping
+    }
 
     /// - Returns: false if the run is putting its results in place, and won't stop.
     @discardableResult package func set() -> Bool {
@@ -24,7 +28,8 @@ package final class StopFlag: Sendable {
     /// From here on the run doesn't stop.
     /// - Returns: false if it was asked to before.
     func beginEnd() -> Bool {
-        phase.compareExchange(
+        if parent?.isSet == true { return false }
+        return phase.compareExchange(
             expected: Phase.running, desired: Phase.ending, ordering: .acquiringAndReleasing
         ).original != Phase.stopping
     }

@@ -50,6 +50,7 @@ package struct Verification {
         var job = job
         job.settings.selection = .some(places)
         job.settings.output = folder + "/" + Paths.name(of: results)
+        job.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
         job.settings.maxFailures = .percent(100)
         try run(job)
         guard lines > 0 else { return }
@@ -77,7 +78,7 @@ private struct VerifiedResults {
         guard let output = try FinishedOutput(path, job.outputFormat.format, samples: job.samples) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
-        (self.path, self.output, format) = (path, output, job.outputFormat.format)
+        (self.path, self.output, format) = (path, output, job.outputFormat.format.base)
     }
 
     func visit(_ body: (RecordedResult, UnsafeRawBufferPointer) throws -> Void) throws {
@@ -107,7 +108,8 @@ private struct VerifiedResults {
         if there.key.contentHash != made.key.contentHash {
             return "the line has another content now than when \(path) was made."
         }
-        guard format is any SelfRecordingFormat else {
+        // Of lines that failed, where those have a file of their own, neither has anything.
+        guard format is any SelfRecordingFormat, !(thereBytes.isEmpty && madeBytes.isEmpty) else {
             return Platform.areEqual(thereBytes, madeBytes)
                 ? nil : Self.shown(Array(thereBytes), Array(madeBytes))
         }

@@ -29,9 +29,26 @@ struct JobOptions: ParsableArguments {
     /// No settings beside it.
     var isFileAlone: Bool { given.isEmpty }
 
+    /// Of each job file; of the options alone, if there is none.
+    /// - Parameter awaitsInput: whether patterns of an input may match nothing yet.
+    /// - Throws: `JobError` for what is wrong with all of them.
+    func eachSettings(
+        awaitsInput: Bool
+    ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
+        try refuseValuesOfFlags()
+        guard files.count > 1 else {
+            return [(files.first, Result { try settings(awaitsInput: awaitsInput) })]
+        }
+        return files.map { file in
+            var one = self
+            one.files = [file]
+            return (file, Result { try one.settings(awaitsInput: awaitsInput) })
+        }
+    }
+
     /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
     /// - Parameter output: what the output is if nothing says so.
-    func settings(output: String? = nil) throws -> JobSettings {
+    func settings(output: String? = nil, awaitsInput: Bool = false) throws -> JobSettings {
         try refuseValuesOfFlags()
         guard files.count <= 1 else {
             throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
@@ -42,7 +59,7 @@ struct JobOptions: ParsableArguments {
         {
             given.append(JobOption(key, [output]))
         }
-        return try JobSettings.load(file: files.first, options: given)
+        return try JobSettings.load(file: files.first, options: given, awaitsInput: awaitsInput)
     }
 
     /// Flags took `true` or `false` once. A job file of that name can be given as `./true`.

@@ -1,0 +1,97 @@
+import Foundations
+
+/// CSV or TSV, with a first line that names the columns: one row a result, quoted as RFC 4180 says, and ended by a line
+/// feed. A failed line has its error in the last two of our columns, and nothing in those of an answer.
+package struct DelimitedResults: ResultFormat {
+    package let name: String
+    private let separator: UInt8
+    /// What the columns are called that come from the input's line.
+    private let kept: [String]
+    /// The first line.
+    private let head: [UInt8]
+
+    package static let csv = DelimitedResults("csv", separator: UInt8(ascii: ","))
+    package static let tsv = DelimitedResults("tsv", separator: 0x09)
+
+    /// In a row's order, before those of the line.
+    private static let columns = [
+        "id", "sample", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seed", "error",
+        "error_message",
+    ]
+
+    private init(_ name: String, separator: UInt8) {
+        (self.name, self.separator) = (name, separator)
+        kept = []
+        head = Self.row(Self.columns, separator)
+    }
+
+    private init(_ other: Self, kept: [String], head: [UInt8]) {
+        (name, separator) = (other.name, other.separator)
+        (self.kept, self.head) = (kept, head)
+    }
+
+    /// With columns for fields of the line.
+    package func keeping(_ names: [String]) -> Self {
+        Self(self, kept: names, head: Self.row(Self.columns + names, separator))
+    }
+
+    package func beginning(with start: [UInt8]) -> any ResultFormat { Self(self, kept: kept, head: start) }
+
+    package func problem(with job: JobSettings) -> String? {
+        if job.tokens { return "has no column for tokens" }
+        if job.logprobs != nil { return "has no column for logprobs" }
+        if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
+        guard case .fields(let fields) = job.keep else { return nil }
+        return fields.first { Self.columns.contains($0.resultName) }
+            .map { "has a column \($0.resultName) of its own; keep the field under another name" }
+    }
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(format: self) }
+
+    private static func row(_ cells: [String], _ separator: UInt8) -> [UInt8] {
+        Array(cells.map { quoted($0, separator) }.joined(separator: [separator])) + [0x0a]
+    }
+
+    private static func quoted(_ cell: String, _ separator: UInt8) -> [UInt8] {
+        let quote = UInt8(ascii: "\"")
+        let bytes = Array(cell.utf8)
+        // White space at an end is taken away by some who read unquoted cells.
+        let isPlain =
+            !bytes.contains { $0 == quote || $0 == separator || $0 == 0x0a || $0 == 0x0d }
+            && bytes.first != 0x20 && bytes.last != 0x20
+        if isPlain { return bytes }
+        return [quote] + bytes.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
+    }
+
+    private struct Encoder: ResultEncoder {
+        let format: DelimitedResults
+
+        mutating func begin(_ output: inout [UInt8]) { output += format.head }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            var cells = [place.key.id, "\(place.key.sample)"]
+            switch result {
+            case .completion(let completion):
+                cells += [
+                    completion.text, completion.finishReason?.rawValue ?? "", "\(completion.promptTokens)",
+                    "\(completion.completionTokens)", "\(completion.seed)", "", "",
+                ]
+            case .failure(let failure):
+                cells += ["", "", "", "", "", failure.error.code.rawValue, failure.error.message]
+            }
+            cells += format.kept.map { name in
+                result.kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""
+            }
+            output += DelimitedResults.row(cells, format.separator)
+        }
+
+        /// A string as it is, nothing for null, and all else as JSON.
+        private static func text(ofJSON json: String) -> String {
+            switch try? JSONValue(parsing: Array(json.utf8), limits: .line) {
+            case .string(let text): text
+            case .null: ""
+            default: json
+            }
+        }
+    }
+}

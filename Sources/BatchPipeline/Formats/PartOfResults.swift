@@ -1,0 +1,60 @@
+import Foundations
+
+/// A format of which an output has one part: the results of lines that went well, or of those that failed
+/// (`errors` of a job). What the part lacks has no bytes there, but its place in the output's record.
+package struct PartOfResults: ResultFormat {
+    package let base: any ResultFormat
+    /// The part.
+    let ofFailedLines: Bool
+
+    package static let nameEnd = "+errors"
+    package var name: String { base.name + Self.nameEnd }
+    package var isByLine: Bool { base.isByLine }
+
+    package func problem(with job: JobSettings) -> String? { base.problem(with: job) }
+
+    package func beginning(with start: [UInt8]) -> any ResultFormat {
+        Self(base: base.beginning(with: start), ofFailedLines: ofFailedLines)
+    }
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
+        Encoder(encoder: base.makeEncoder(for: run), ofFailedLines: ofFailedLines)
+    }
+
+    private struct Encoder: ResultEncoder {
+        var encoder: any ResultEncoder
+        let ofFailedLines: Bool
+        /// Of the line that is under way: how things were before it, and what it comes to.
+        private var before: (any ResultEncoder)?
+        private var bytes: [UInt8] = []
+        private var hasFailed = false
+
+        init(encoder: any ResultEncoder, ofFailedLines: Bool) {
+            (self.encoder, self.ofFailedLines) = (encoder, ofFailedLines)
+        }
+
+        var isHolding: Bool { encoder.isHolding }
+
+        mutating func begin(_ output: inout [UInt8]) { encoder.begin(&output) }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            let start = before ?? encoder
+            encoder.append(result, at: place, to: &bytes)
+            hasFailed = hasFailed || result.isFailed
+            guard !encoder.isHolding else {
+                before = start
+                return
+            }
+            if hasFailed == ofFailedLines { output += bytes } else { encoder = start }
+            (before, bytes, hasFailed) = (nil, [], false)
+        }
+
+        mutating func append(
+            kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8]
+        ) {
+            // Of a line that failed, or one of several samples that stand with the last.
+            if bytes.isEmpty || ofFailedLines { return }
+            encoder.append(kept: bytes, at: place, to: &output)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Foundations
+
+/// The file that a job's `errors` names: results of lines that failed, which the output then has not. It is replaced as
+/// a whole, right before the output is; empty, or only its first line, where all went well.
+final class FailedLinesFile {
+    private let place: OutputPlace
+    private let draft: File
+    private var writer: BufferedWriter
+    private var encoder: any ResultEncoder
+
+    /// - Parameters:
+    ///   - path: as the job gives it.
+    ///   - format: of the output.
+    init(_ path: String, format: any ResultFormat, run: ResultRun, in system: any FileSystem) throws {
+        let paths = try OutputPaths(output: path, in: system)
+        place = try OutputPlace(paths, output: path, in: system)
+        // Only a run of this output writes it, and that has the output's lock.
+        try RunFile.removeLeftover(paths.draft, .outputDraft, isKnown: true, in: system)
+        draft = try place.makeDraft()
+        writer = BufferedWriter(draft)
+        encoder = PartOfResults(base: format.base, ofFailedLines: true).makeEncoder(for: run)
+        try writer.withBuffer { encoder.begin(&$0) }
+    }
+
+    func append(_ result: GenerationResult, at place: ResultPlace) throws {
+        try writer.withBuffer { encoder.append(result, at: place, to: &$0) }
+    }
+
+    /// On the disk.
+    func putInPlace() throws {
+        try writer.flush()
+        try place.replace(with: draft) {}
+    }
+
+    func abandon() {
+        guard draft.path == place.paths.draft else { return }
+        try? draft.remove()
+    }
+
+    // MARK: What is there
+
+    /// Whether a file is there that has no failed line.
+    static func isEmpty(_ path: String, format: any ResultFormat, run: ResultRun) -> Bool {
+        guard Files.kind(of: path) == .regular,
+            let bytes = try? Files.contents(of: path, limit: (1 << 16) + 1)
+        else { return false }
+        return bytes == format.base.start(of: run)
+    }
+
+    /// - Throws: `JobError` if something else than a run's failed lines has the name.
+    static func check(_ path: String, in system: any FileSystem) throws {
+        let paths = try OutputPaths(output: path, in: system)
+        _ = try OutputPlace(paths, output: path, in: system)
+        guard Files.kind(of: paths.output) == .regular,
+            let start = try? Files.contents(of: paths.output, limit: 1 << 16), !start.isEmpty
+        else { return }
+        let line = Array(start.prefix { $0 != 0x0a })
+        let heads = [DelimitedResults.csv, .tsv].map { $0.start(of: ResultRun(digest: "", samples: 1)) }
+        if heads.contains(where: { line.starts(with: $0.dropLast()) }) { return }
+        if line.starts(with: "{\"id\":\"".utf8),
+            ["\"error\":{", "\"response\":{"].contains(where: { line.firstRange(of: Array($0.utf8)) != nil })
+        {
+            return
+        }
+        throw JobError(
+            .badJob, at: path,
+            "is there, and has no failed lines of phibatch. Name another file as errors, or move it away.")
+    }
+}

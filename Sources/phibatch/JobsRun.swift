@@ -1,0 +1,201 @@
+import ArgumentParser
+import BatchPipeline
+import Foundation
+import Foundations
+import Logging
+
+/// The jobs of one call of the program, run to their ends. Those that can share a model run together; the others come
+/// one after the other. What goes wrong with one job is its own affair.
+final class JobsRun {
+    struct Options {
+        var console: Console
+        /// If another run writes an output, its job is left to that, and counts as done.
+        var skipsIfRunning = false
+        var follows = false
+    }
+
+    private final class Member {
+        let name: Message
+        var job: BatchJob
+        let console: Console
+        /// Its exit code, once it has ended.
+        var status: Int32?
+        var statistics = RunStatistics()
+        /// Its input is followed no more.
+        var isOver = false
+
+        init(_ name: Message, _ job: BatchJob, _ console: Console) {
+            (self.name, self.job, self.console) = (name, job, console)
+            let console = console
+            self.job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
+        }
+    }
+
+    private let options: Options
+    private let signals: SignalWatch
+    private let progress: ProgressReport
+    private var members: [Member] = []
+    /// Of each group of jobs that share one: all of its members, by their places.
+    private var models: [(members: [Int], loader: ModelLoader)] = []
+    /// Of jobs that never began.
+    private var refusals: [Int32] = []
+
+    init(_ options: Options, signals: SignalWatch, progress: ProgressReport) {
+        self.options = options
+        self.signals = signals
+        self.progress = progress
+    }
+
+    /// - Throws: `JobError` if a job can't be run beside others that come before it.
+    static func checkTogether(_ job: JobSettings, with others: [JobSettings]) throws {
+        for other in others {
+            if job.output == "-", other.output == "-" {
+                throw JobError(.badJob, "output is -, as of a job before it; only one can have stdout.")
+            }
+            if job.input.contains("-"), other.input.contains("-") {
+                throw JobError(.badJob, "input is -, as of a job before it; only one can have stdin.")
+            }
+            if let file = job.sharedFile(with: other) {
+                throw JobError(.badJob, at: file, "a job before it writes the same file.")
+            }
+        }
+    }
+
+    /// - Parameter isOneOfSeveral: its lines say which job they are of.
+    func add(_ job: BatchJob, name: Message, isOneOfSeveral: Bool) {
+        let console = isOneOfSeveral ? Console(options.console, label: name) : options.console
+        members.append(Member(name, job, console))
+        let place = members.count - 1
+        if let group = models.firstIndex(where: { members[$0.members[0]].job.sharesModel(with: job) }) {
+            models[group].members.append(place)
+        } else {
+            models.append(([place], members[place].job.makeModelLoader()))
+        }
+    }
+
+    /// A job that can't begin.
+    func refuse(_ error: any Error, name: Message) {
+        Console(options.console, label: name).error("\(error)")
+        refusals.append(ExitStatus.of(error))
+    }
+
+    /// - Returns: the exit code: that of the first job that didn't end well.
+    func run() -> Int32 {
+        repeat {
+            let seen = InputState(members.map(\.job.settings))
+            for (group, loader) in models where !signals.stopFlag.isSet {
+                run(group.map { members[$0] }.filter { !$0.isOver }, on: loader)
+            }
+            if !options.follows || members.allSatisfy(\.isOver) { break }
+            waitForChange(since: seen)
+        } while !signals.stopFlag.isSet
+        let codes = members.map { $0.status ?? stopped } + refusals
+        return codes.first { $0 != 0 } ?? 0
+    }
+
+    private var stopped: Int32 { 128 + (signals.received ?? SIGINT) }
+
+    private func waitForChange(since seen: InputState) {
+        while !signals.stopFlag.isSet {
+            Thread.sleep(forTimeInterval: 0.2)
+            for member in members { member.job.settings.findInputs() }
+            if InputState(members.map(\.job.settings)) != seen { return }
+        }
+    }
+
+    private func run(_ group: [Member], on models: ModelLoader) {
+        var running: [(member: Member, session: JobSession, stopFlag: StopFlag)] = []
+        for member in group {
+            guard let session = open(member) else { continue }
+            // One that runs alone is told of signals itself: it may be too late for them.
+            let isAlone = members.count == 1 && !options.follows
+            running.append((member, session, isAlone ? signals.stopFlag : StopFlag(of: signals.stopFlag)))
+        }
+        guard !running.isEmpty else { return }
+        for (member, _, _) in running { progress.begin(member.name) }
+        // On this thread: a machine that gives no more of them still runs the jobs.
+        JobSession.run(running.map { ($0.session, $0.stopFlag) }, on: models, follows: options.follows) {
+            [progress] number, statistics in
+            let member = running[number].member
+            member.statistics = statistics
+            let all = running.map(\.member.statistics)
+            progress.update(all.dropFirst().reduce(all[0], +), of: member.name, statistics)
+        } ended: { [self] number, result in
+            let (member, session, _) = running[number]
+            ended(member, session, result)
+        }
+    }
+
+    private func open(_ member: Member) -> JobSession? {
+        do {
+            let session = try JobSession(member.job, stopFlag: signals.stopFlag)
+            // Once is enough, however often its input grows.
+            member.job.restarts = false
+            return session
+        } catch let error as StoreError where error.kind == .interrupted {
+            member.status = stopped
+        } catch let error as StoreError where error.kind == .locked && options.skipsIfRunning {
+            member.status = 0
+        } catch {
+            member.console.error("\(error)")
+            member.status = ExitStatus.of(error)
+        }
+        member.isOver = true
+        return nil
+    }
+
+    private func ended(_ member: Member, _ session: JobSession, _ result: Result<RunOutcome, any Error>) {
+        switch result {
+        case .failure(let error):
+            member.console.error("\(error)")
+            member.status = ExitStatus.of(error)
+            member.isOver = true
+            progress.end(member.name, RunStatistics(), status: ExitStatus.of(error))
+            if let journal = session.journal?.journalPath {
+                let goesOn = (error as? StoreError)?.kind != .wouldLose
+                let advice: Message = goesOn ? "; the same command goes on from there" : ""
+                member.console.error("what was done is kept in \(journal)\(advice)")
+            }
+        case .success(let outcome):
+            let isFirst = member.status == nil
+            let code = status(of: outcome)
+            member.status = code
+            member.statistics = outcome.statistics
+            if members.count == 1, !options.follows { signals.runHasEnded(outcome.status) }
+            let summary = Summary(
+                job: member.job.settings, outcome: outcome, journal: session.journal,
+                isAlone: members.count == 1)
+            let didNothing = outcome.statistics.done + outcome.statistics.failedResults == 0
+            if isFirst || !didNothing {
+                for line in isFirst ? summary.lines : [summary.counts] { member.console.say(line) }
+            }
+            // What is the same each time that the input grows is said once.
+            member.job.log.logLevel = .notice
+            for warning in summary.warnings { member.console.warn("\(warning)") }
+            progress.end(member.name, outcome.statistics, status: code)
+            if code == 3 { member.console.error(summary.failureReport) }
+        }
+    }
+
+    private func status(of outcome: RunOutcome) -> Int32 {
+        switch outcome.status {
+        case .complete: 0
+        case .tooManyFailures: 3
+        case .interrupted: stopped
+        }
+    }
+}
+
+/// What tells whether inputs have grown.
+private struct InputState: Equatable {
+    private struct Entry: Equatable {
+        var path: String
+        var state: FileState?
+    }
+
+    private let entries: [Entry]
+
+    init(_ jobs: [JobSettings]) {
+        entries = jobs.flatMap(\.input).map { Entry(path: $0, state: Files.state(of: $0)) }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// Outputs as tables, files of failed lines, and inputs by pattern, through the real program.
+@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct FailedLinesTests {
+    private static let settings = ["--max-tokens", "4", "--max-failures", "2"]
+    private static let lines = [
+        #"{"id": "a", "prompt": "Say \"hi\", please", "topic": "rain, \"snow\"\n", "n": 3}"#,
+        #"{"id": "bad"}"#, #"{"id": "b", "prompt": "Salt?", "topic": null}"#, "not json",
+    ]
+
+    private func text(_ job: DemoJob, _ name: String) throws -> String {
+        try String(contentsOfFile: job.folder + "/" + name, encoding: .utf8)
+    }
+
+    @Test func aTableHasARowForEachResult() throws {
+        let job = try DemoJob(Self.lines, Self.settings + ["--output-format", "csv"])
+        defer { job.remove() }
+        let keep = ["--keep", "topic", "--keep", "count=n"]
+        let run = try job.run(keep)
+        #expect(run.status == 0, "\(run.errors)")
+        let table = try text(job, "out.jsonl")
+        let rows = table.split(separator: "\n")
+        #expect(
+            rows[0]
+                == "id,sample,text,finish_reason,prompt_tokens,completion_tokens,seed,error,error_message,topic,count"
+        )
+        #expect(rows[1].hasPrefix("a,0,") && rows[1].contains(",length,"))
+        #expect(rows[1].hasSuffix(",4,0,,,\"rain, \"\"snow\"\"") && rows[2] == "\",3")
+        #expect(rows[3].hasPrefix("bad,0,,,,,,missing_prompt,") && rows[3].hasSuffix(",,"))
+        #expect(rows[4].hasPrefix("b,0,") && rows[5].hasPrefix("4,0,,,,,,invalid_json,"))
+
+        // It is taken up and checked like any other output.
+        let again = try job.run(keep)
+        #expect(again.errors.contains("nothing to do"), "\(again.errors)")
+        #expect(try Program.run(["status", "out.jsonl", "--check"], folder: job.folder).status == 0)
+        let verified = try Program.run(
+            ["verify"] + job.arguments(keep + ["--sample", "4", "-q"]), folder: job.folder)
+        #expect(verified.status == 0, "\(verified.errors) \(verified.output)")
+        let other = try job.run(["--keep", "topic", "--if-changed", "keep"])
+        #expect(other.status == 65 && other.errors.contains("has the columns"), "\(other.errors)")
+        #expect(try text(job, "out.jsonl") == table)
+        try table.replacing(",length,", with: ",stop,", maxReplacements: 1)
+            .write(toFile: job.folder + "/out.jsonl", atomically: true, encoding: .utf8)
+        #expect(try Program.run(["status", "out.jsonl", "--check"], folder: job.folder).status == 4)
+    }
+
+    @Test(arguments: [["--keep", "all"], ["--tokens"], ["--logprobs", "1"], ["--keep", "error_message=n"]])
+    func whatATableCannotHoldIsRefused(settings: [String]) throws {
+        let job = try DemoJob(Self.lines, Self.settings + settings)
+        defer { job.remove() }
+        let run = try job.run(["--output-format", "tsv"])
+        #expect(run.status == 64 && run.errors.contains("output_format tsv"), "\(run.errors)")
+    }
+
+    @Test(arguments: ["jsonl", "csv", "openai"])
+    func failedLinesHaveAFileOfTheirOwn(format: String) throws {
+        let format = [
+            "--output-format", format, "--errors", "errors", "--samples", "2", "--temperature", "1",
+        ]
+        let job = try DemoJob(Self.lines, Self.settings + format)
+        defer { job.remove() }
+        let first = try job.run()
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(try !text(job, "out.jsonl").contains("bad"))
+        let failed = try text(job, "errors")
+        #expect(failed.contains("bad") && failed.contains("invalid_json") && !failed.contains("Salt"))
+        let before = try (text(job, "out.jsonl"), failed)
+        let again = try job.run()
+        #expect(again.status == 0 && again.errors.contains("0 done, 4 failed"), "\(again.errors)")
+        #expect(try (text(job, "out.jsonl"), text(job, "errors")) == before)
+        #expect(try Program.run(["status", "out.jsonl", "--check"], folder: job.folder).status == 0)
+        let verified = try Program.run(
+            ["verify"] + job.arguments(["--sample", "4", "-q"]), folder: job.folder)
+        #expect(verified.status == 0, "\(verified.errors) \(verified.output)")
+
+        // Once a line is mended, it moves.
+        try (Self.lines[..<3] + [#"{"id": "c", "prompt": "Now?"}"#]).map { $0 + "\n" }.joined()
+            .write(toFile: job.folder + "/in.jsonl", atomically: true, encoding: .utf8)
+        let mended = try job.run(["--prune"])
+        #expect(mended.status == 0, "\(mended.errors)")
+        #expect(try text(job, "out.jsonl").contains("\"c\"") != format.contains("csv"))
+        #expect(try text(job, "errors").contains("bad") && !text(job, "errors").contains("invalid_json"))
+    }
+
+    @Test func anothersFileIsNotTakenForFailedLines() throws {
+        let job = try DemoJob(Self.lines, Self.settings + ["--errors", "mine"])
+        defer { job.remove() }
+        try "mine\n".write(toFile: job.folder + "/mine", atomically: true, encoding: .utf8)
+        let run = try job.run()
+        #expect(run.status == 65 && run.errors.contains("mine: is there"), "\(run.errors)")
+        #expect(try text(job, "mine") == "mine\n")
+        for (more, what) in [
+            (["--errors", "x", "--output", "-"], "errors needs two files"),
+            (["--errors", "in.jsonl"], "--errors"), (["--errors", "x", "--shard", "1/2"], "shard"),
+        ] {
+            let job = try DemoJob(Self.lines, Self.settings)
+            defer { job.remove() }
+            let run = try RunningProgram(
+                ["run", "--model", job.model, "--input", "in.jsonl"]
+                    + (more.contains("--output") ? [] : ["--output", "o"]) + more, folder: job.folder
+            ).end()
+            #expect(run.status == 64 && run.errors.contains(what.replacing("--", with: "")), "\(run.errors)")
+        }
+    }
+
+    @Test func aPatternNamesFilesInOrder() throws {
+        let job = try DemoJob([], Self.settings)
+        defer { job.remove() }
+        for name in ["b", "a", "c*"] {
+            try #"{"id": "\#(name)", "prompt": "Hello"}"#.write(
+                toFile: job.folder + "/\(name).part", atomically: true, encoding: .utf8)
+        }
+        func run(_ pattern: String) throws -> (Program.Result, [String]) {
+            let run = try RunningProgram(
+                ["run", "--model", job.model, "--output", "-", "--max-tokens", "1", "--input", pattern],
+                folder: job.folder
+            ).end()
+            return (run, run.output.matches(of: /"id":"([^"]*)"/).map { String($0.1) })
+        }
+        #expect(try run("*.part").1 == ["a", "b", "c*"])
+        #expect(try run("[ab].part").1 == ["a", "b"])
+        #expect(try run("c*.part").1 == ["c*"])
+        let none = try run("*.none").0
+        #expect(none.status == 66 && none.errors.contains("*.none: no file matches"), "\(none.errors)")
+    }
+}

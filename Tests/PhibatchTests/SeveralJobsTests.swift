@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+/// Several jobs in one run, and runs that follow a growing input, through the real program.
+@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct SeveralJobsTests {
+    private static func lines(_ names: [String]) -> String {
+        names.map { "{\"id\": \"\($0)\", \"prompt\": \"Tell me about \($0).\"}\n" }.joined()
+    }
+
+    private func write(_ text: String, _ name: String, _ job: DemoJob) throws {
+        try text.write(toFile: job.folder + "/" + name, atomically: true, encoding: .utf8)
+    }
+
+    private func append(_ text: String, _ name: String, _ job: DemoJob) throws {
+        let file = try FileHandle(forWritingTo: URL(filePath: job.folder + "/" + name))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+    }
+
+    private func results(_ name: String, _ job: DemoJob) -> String {
+        let bytes = FileManager.default.contents(atPath: job.folder + "/" + name) ?? Data()
+        return String(decoding: bytes, as: UTF8.self).replacing(/"timing":\{[^{}]*\},/, with: "")
+    }
+
+    @Test func jobsOnOneModelShareIt() throws {
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        for (name, tokens) in [("a", 3), ("b", 5), ("bad", 3), ("twice", 3)] {
+            try write(Self.lines(["\(name)1", "\(name)2", "\(name)3"]), "\(name).jsonl", job)
+            let output = name == "twice" ? "b" : name
+            try write(
+                "model: \(job.model)\ninput: \(name).jsonl\noutput: \(output).out\nmax_tokens: \(tokens)\n",
+                "\(name).yaml", job)
+        }
+        try write("not json\n" + Self.lines(["x"]), "bad.jsonl", job)
+        let files = ["a", "b", "bad", "twice"].map { "\($0).yaml" }
+        let run = try Program.run(
+            ["run"] + files + ["--metrics-file", "numbers", "--temperature", "1"], folder: job.folder)
+        // That of the first that did not end well.
+        #expect(run.status == 3, "\(run.errors)")
+        #expect(run.errors.split(separator: "\n").count { $0.contains("loading the model") } == 1)
+        #expect(run.errors.contains("phibatch[a]: 3 lines: 3 done"), "\(run.errors)")
+        #expect(run.errors.contains("phibatch[bad]: failed lines: 1"), "\(run.errors)")
+        #expect(run.errors.contains("phibatch[twice]: ") && run.errors.contains("writes the same file"))
+        let numbers = results("numbers", job)
+        #expect(numbers.contains("phibatch_exit_status{job=\"a\"} 0"), "\(numbers)")
+        #expect(numbers.contains("phibatch_exit_status{job=\"bad\"} 3"), "\(numbers)")
+        #expect(numbers.components(separatedBy: "# TYPE phibatch_results_done").count == 2)
+        // Each as if it had been alone.
+        for name in ["a", "b"] {
+            let together = results("\(name).out", job)
+            let alone = try Program.run(
+                ["run", "\(name).yaml", "--restart", "--temperature", "1"], folder: job.folder)
+            #expect(alone.status == 0, "\(alone.errors)")
+            #expect(together.contains("\(name)3") && results("\(name).out", job) == together)
+        }
+        #expect(!FileManager.default.fileExists(atPath: job.folder + "/bad.out"))
+    }
+
+    @Test func aGrowingInputIsFollowed() throws {
+        let job = try DemoJob([], ["--max-tokens", "3"])
+        defer { job.remove() }
+        try FileManager.default.createDirectory(
+            atPath: job.folder + "/queue", withIntermediateDirectories: true)
+        let arguments = [
+            "run", "--model", job.model, "--max-tokens", "3", "--input", "queue/*", "--output",
+        ]
+        let run = try RunningProgram(arguments + ["out.jsonl", "--follow"], folder: job.folder)
+        func count() -> Int { results("out.jsonl", job).split(separator: "\n").count }
+        try write(Self.lines(["a", "b"]), "queue/1", job)
+        try run.wait(for: "the first file") { count() == 2 }
+        try append(Self.lines(["c"]), "queue/1", job)
+        try run.wait(for: "a line more") { count() == 3 }
+        // A line is taken once it is whole.
+        let line = Self.lines(["d"])
+        try write(String(line.prefix(9)), "part", job)
+        try FileManager.default.moveItem(
+            atPath: job.folder + "/part", toPath: job.folder + "/queue/2")
+        try run.wait(for: "half a line") { run.errorsSoFar.contains("is half a line") }
+        try append(String(line.dropFirst(9)), "queue/2", job)
+        try run.wait(for: "its end") { count() == 4 }
+        run.send(SIGTERM)
+        let end = try run.end()
+        #expect(end.status == 0, "\(end.errors)")
+        let followed = results("out.jsonl", job)
+        let whole = try RunningProgram(arguments + ["whole.jsonl"], folder: job.folder).end()
+        #expect(whole.status == 0, "\(whole.errors)")
+        #expect(followed == results("whole.jsonl", job))
+    }
+
+    @Test func aStreamFollowsLineByLine() throws {
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        try write(Self.lines(["a"]), "in.jsonl", job)
+        let run = try RunningProgram(
+            [
+                "run", "--model", job.model, "--max-tokens", "3", "--input", "in.jsonl", "--output", "-",
+                "--follow",
+            ], folder: job.folder)
+        try run.wait(for: "the first result") { run.outputSoFar.contains("\"a\"") }
+        try append(Self.lines(["b"]), "in.jsonl", job)
+        try run.wait(for: "the second result") { run.outputSoFar.contains("\"b\"") }
+        run.send(SIGINT)
+        #expect(try run.end().status == 130)
+    }
+
+    @Test func stdinIsNotFollowed() throws {
+        let run = try Program.run(
+            ["run", "--model", DemoJob.model ?? "", "--input", "-", "--output", "-", "--follow"])
+        #expect(run.status == 64 && run.errors.contains("--follow needs files"), "\(run.errors)")
+    }
+}
