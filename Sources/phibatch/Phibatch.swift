@@ -19,15 +19,15 @@ struct Phibatch: ParsableCommand {
             """,
         version: "phibatch \(version)",
         subcommands: [
-            RunCommand.self, CheckCommand.self, StatusCommand.self, VerifyCommand.self, MergeCommand.self,
+            RunCommand.self, CheckCommand.self, StatusCommand.self, VerifyCommand.self, ManifestCommand.self,
+            MergeCommand.self,
             ChatCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
             ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
         ])
 
-    /// Major, minor, patch; 0 before the format of jobs and results is promised to stay.
-    static let version = "0.9.0"
+    static let version = ProgramVersion.current
 
     static func main() {
         StandardStreams.occupy()

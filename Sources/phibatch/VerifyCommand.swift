@@ -12,14 +12,15 @@ struct VerifyCommand: ParsableCommand {
         discussion: """
             The same job gives the same answers on any machine, so whoever has a dataset, its prompts and its job can \
             check that the answers are the model's. Lines are chosen at random, anew each time. The results are only \
-            read; without a name of theirs they are the job's output.
+            read; without a name of theirs they are the job's output. If a manifest lies beside them (see "phibatch \
+            manifest"), output, input, model and settings are compared with it, too.
 
             EXAMPLE:
               phibatch verify answers.jsonl jobs/demo.yaml --sample 5%
 
             EXIT CODES:
               0    all results that were made again are the same
-              1    at least one is not; the first is shown
+              1    at least one is not; the first is shown. Or something is not as the manifest says
               64 to 75   as run would end
             """)
 
@@ -85,14 +86,20 @@ struct VerifyCommand: ParsableCommand {
             }
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }
         }
+        let differences = try Manifest(ofOutput: path)?.differences(
+            from: job.settings, output: path, cache: job.cache)
+        for difference in differences ?? [] { console.error("the manifest: \(difference)") }
         let count: Message =
             "\(verification.lines) of \(verification.total) lines, \(verification.compared) results"
-        guard let difference = verification.firstDifference else {
-            print("verified: \(count); all are what the job generates, byte for byte")
+        if let difference = verification.firstDifference { console.error(difference) }
+        guard verification.different > 0 || differences?.isEmpty == false else {
+            let manifest =
+                differences == nil ? "" : "; output, input, model and settings are as the manifest says"
+            print("verified: \(count); all are what the job generates, byte for byte\(manifest)")
             return
         }
-        console.error(difference)
-        print("not verified: \(count); \(verification.different) differ")
+        let more = differences?.isEmpty == false ? ", and the manifest says otherwise" : ""
+        print("not verified: \(count); \(verification.different) differ\(more)")
         throw ExitCode(1)
     }
 }

@@ -38,6 +38,11 @@ extension JobKey {
                 + "(default 3)",
             .int(\.keepOld, 0...1000)),
         JobKey(
+            "provenance", "",
+            "write OUTPUT.manifest.json beside the finished output: the program, the model's files, the settings and the "
+                + "input that it came from (default: don't)",
+            kind: .flag, .flag(\.provenance)),
+        JobKey(
             "checkpoint_interval", "SECONDS", "how often completions under way are saved (default 15)",
             .seconds(\.checkpointInterval, upTo: 86_400)),
     ]

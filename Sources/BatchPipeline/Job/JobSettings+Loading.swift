@@ -133,6 +133,9 @@ extension JobSettings {
             throw JobError(kind, at: file, "input names stdin (-) more than once.")
         }
         try checkErrors(kind, file: file)
+        if provenance, output == "-" {
+            throw JobError(kind, at: file, "provenance needs an output that is a file, but it is -.")
+        }
         if !chat, system != nil {
             throw JobError(
                 kind, at: file,

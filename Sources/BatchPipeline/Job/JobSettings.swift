@@ -121,6 +121,8 @@ public struct JobSettings: Sendable, Equatable {
     public var maxFailures: FailureLimit?
     /// How many earlier outputs stay under other names, where results would be lost with them.
     public var keepOld = 3
+    /// Whether a manifest of what it came from lies beside the finished output.
+    public var provenance = false
     /// Seconds between two savings of the completions under way.
     public var checkpointInterval = 15.0
 

@@ -25,7 +25,7 @@ package struct JobFreshness: Sendable, Equatable {
         let paths = try OutputPaths(output: job.output, format: format, in: system)
         if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
             guard case .valid(let header) = try JournalReader(file: journal).header(),
-                let fingerprint = try Self.fingerprint(job, cache)
+                let fingerprint = try job.runFingerprint(cache: cache)
             else { return nil }
             changes = fingerprint.changes(from: header.fingerprint)
             return
@@ -46,20 +46,10 @@ package struct JobFreshness: Sendable, Equatable {
         if comparesLines, try job.canReadTwice() { try compareLines(job, index) }
     }
 
-    /// Nil if the model is not here any more: then nothing can be told.
-    private static func fingerprint(
-        _ job: JobSettings, _ cache: WeightCacheLocation
-    ) throws -> RunFingerprint? {
-        guard Files.kind(of: job.model) == .folder else { return nil }
-        var options = job.engine.options(cache: cache)
-        options.adapter = job.adapter
-        return try RunFingerprint(job: job, engine: PhiEngine.identity(options), cache: cache)
-    }
-
     private mutating func compareSettings(
         _ job: JobSettings, _ cache: WeightCacheLocation, _ digests: Set<String>, _ settings: OutputSettings?
     ) throws {
-        guard let fingerprint = try Self.fingerprint(job, cache) else { return }
+        guard let fingerprint = try job.runFingerprint(cache: cache) else { return }
         let kept = settings?.fingerprint == fingerprint ? settings?.kept.map(\.digest) ?? [] : []
         guard let other = digests.first(where: { $0 != fingerprint.digest && !kept.contains($0) }) else {
             return

@@ -61,7 +61,7 @@ package final class JobSession {
                         try JobRun(
                             job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
                             follows: follows, progress: { progress(number, $0) },
-                            ended: { ended(number, $0) }))
+                            ended: { ended(number, session.closed($0)) }))
                 }
             } catch {
                 ended(number, .failure(error))
@@ -78,8 +78,21 @@ package final class JobSession {
             _ = try models.loaded(for: settings)
             let source = try JobRun(
                 job: settings, models: models, store: store, stopFlag: run.stopFlag, progress: run.publish,
-                ended: run.end)
+                ended: { run.end(self.closed($0)) })
             try model.join(source)
+        }
+    }
+
+    /// The last thing that belongs to a complete job.
+    private func closed(_ result: Result<RunOutcome, any Error>) -> Result<RunOutcome, any Error> {
+        guard settings.provenance, case .success(let outcome) = result, outcome.status == .complete else {
+            return result
+        }
+        return Result {
+            // A run that was given no line makes no output.
+            guard Files.kind(of: settings.output) != nil else { return outcome }
+            try Manifest(settings, cache: job.cache).put(besideOutput: settings.output)
+            return outcome
         }
     }
 

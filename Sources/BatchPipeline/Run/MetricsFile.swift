@@ -4,12 +4,9 @@ import Foundations
 /// A run's numbers in Prometheus' text format, for node_exporter's textfile collector: a file that is replaced as a
 /// whole, so that a reader sees the numbers of one moment.
 package final class MetricsFile {
-    private static let start = "# HELP phibatch_"
-    private let path: String
+    private let file: ReplacedFile
     /// The newest numbers of each job, by its label.
     private var jobs: [(label: String, numbers: Numbers)] = []
-    private let system = POSIXFileSystem()
-    private var draft: String { path + ".phibatch-\(Platform.processID)" }
 
     private struct Numbers {
         var statistics: RunStatistics
@@ -20,16 +17,7 @@ package final class MetricsFile {
     /// - Parameter path: such as `/var/lib/node_exporter/phibatch.prom`.
     /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
     package init(path: String) throws {
-        self.path = path
-        if Files.kind(of: path) != nil {
-            let found = try ByteSource(path: path).readAll(limit: Self.start.utf8.count)
-            guard found.isEmpty || found.elementsEqual(Self.start.utf8) else {
-                throw JobError(.cannotWrite, at: path, "is no metrics file of phibatch. Name another one.")
-            }
-        }
-        guard Files.kind(of: Paths.folder(of: path)) == .folder else {
-            throw JobError(.cannotWrite, at: path, "the metrics can't be written: there is no such folder.")
-        }
+        file = try ReplacedFile(path, start: "# HELP phibatch_", what: "metrics file")
     }
 
     /// - Parameters:
@@ -43,7 +31,7 @@ package final class MetricsFile {
         } else {
             jobs.append((job, numbers))
         }
-        try replace(with: Array(text.utf8))
+        try file.replace(with: Array(text.utf8))
     }
 
     private var text: String {
@@ -80,16 +68,5 @@ package final class MetricsFile {
 
     private static func escaped(_ label: String) -> String {
         label.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : $0.isNewline ? " " : String($0) }.joined()
-    }
-
-    private func replace(with bytes: [UInt8]) throws {
-        let file = try File.open(draft, .createNew(mode: 0o666), in: system)
-        do {
-            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-            try system.moveIntoPlace(draft, to: path)
-        } catch {
-            try? system.removeIfPresent(draft)
-            throw error
-        }
     }
 }

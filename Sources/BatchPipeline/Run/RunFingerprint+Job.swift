@@ -24,3 +24,14 @@ extension RunFingerprint {
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }
 }
+
+extension JobSettings {
+    /// Of a run on this machine. Nil if the model is not here any more: then nothing can be told.
+    /// - Throws: `ModelError` if its folder can't be read.
+    func runFingerprint(cache: WeightCacheLocation) throws -> RunFingerprint? {
+        guard Files.kind(of: model) == .folder else { return nil }
+        var options = engine.options(cache: cache)
+        options.adapter = adapter
+        return try RunFingerprint(job: self, engine: PhiEngine.identity(options), cache: cache)
+    }
+}

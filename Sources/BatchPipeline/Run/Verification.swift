@@ -51,6 +51,7 @@ package struct Verification {
         job.settings.selection = .some(places)
         job.settings.output = folder + "/" + Paths.name(of: results)
         job.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
+        job.settings.provenance = false
         job.settings.maxFailures = .percent(100)
         try run(job)
         guard lines > 0 else { return }

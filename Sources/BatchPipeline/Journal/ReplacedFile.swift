@@ -1,0 +1,39 @@
+import Foundations
+
+/// A small file that is replaced as a whole, so that a reader sees one state of it, and that is never another's.
+package struct ReplacedFile {
+    package let path: String
+    private let system = POSIXFileSystem()
+    private var draft: String { path + ".phibatch-\(Platform.processID)" }
+
+    /// - Parameters:
+    ///   - start: what every such file begins with.
+    ///   - what: how an error calls it.
+    /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
+    package init(_ path: String, start: String, what: String) throws {
+        self.path = path
+        if Files.kind(of: path) != nil {
+            let found = try ByteSource(path: path).readAll(limit: start.utf8.count)
+            guard found.isEmpty || found.elementsEqual(start.utf8) else {
+                throw JobError(
+                    .cannotWrite, at: path, "is no \(what) of phibatch. Move it away, or name another one.")
+            }
+        }
+        guard Files.kind(of: Paths.folder(of: path)) == .folder else {
+            throw JobError(
+                .cannotWrite, at: path, "the \(what) can't be written: there is no such folder.")
+        }
+    }
+
+    /// - Throws: `StoreError` if the file can't be replaced; the one before stays then.
+    package func replace(with bytes: [UInt8]) throws {
+        let file = try File.open(draft, .createNew(mode: 0o666), in: system)
+        do {
+            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            try system.moveIntoPlace(draft, to: path)
+        } catch {
+            try? system.removeIfPresent(draft)
+            throw error
+        }
+    }
+}
