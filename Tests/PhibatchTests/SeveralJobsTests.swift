@@ -106,6 +106,28 @@ struct SeveralJobsTests {
         #expect(try run.end().status == 130)
     }
 
+    /// Two steps in a pipe: the first line comes out of the second before the next one goes into the first.
+    @Test func aPipeFlowsLineByLine() throws {
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        try write(Self.lines(["a"]), "a", job)
+        try write(Self.lines(["b"]), "b", job)
+        let run = try RunningProgram(
+            [
+                "-c",
+                """
+                { cat a; until [ -e go ]; do sleep 0.05; done; cat b; } |
+                "$0" run --model "$1" --input - --output - --max-tokens 3 -q |
+                "$0" run --model "$1" --input - --output - --max-tokens 3 -q --prompt '{{ text }}'
+                """, Program.path ?? "", job.model,
+            ], folder: job.folder, program: "/bin/sh")
+        try run.wait(for: "the first result") { run.outputSoFar.contains("\"id\":\"a\"") }
+        #expect(!run.outputSoFar.contains("\"id\":\"b\""))
+        try write("", "go", job)
+        let end = try run.end()
+        #expect(end.status == 0 && end.output.contains("\"id\":\"b\""), "\(end.errors)")
+    }
+
     @Test func stdinIsNotFollowed() throws {
         let run = try Program.run(
             ["run", "--model", DemoJob.model ?? "", "--input", "-", "--output", "-", "--follow"])
