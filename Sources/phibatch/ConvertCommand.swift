@@ -16,13 +16,14 @@ struct ConvertCommand: ParsableCommand {
               phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2-demo
             """)
 
-    @Argument(help: "The GGUF file.")
+    @Argument(help: "The GGUF file.", completion: .file(extensions: ["gguf"]))
     var file: String
 
-    @Argument(help: "The model folder to make.")
+    @Argument(help: "The model folder to make.", completion: .directory)
     var folder: String
 
-    @Option(help: "Take the tokenizer's files from this folder instead of the GGUF file.")
+    @Option(
+        help: "Take the tokenizer's files from this folder instead of the GGUF file.", completion: .directory)
     var tokenizer: String?
 
     @Flag(help: "Leave the tokenizer out; the model then takes token ids only.")

@@ -38,18 +38,28 @@ enum ExitStatus {
 }
 
 enum Failure {
-    /// For the help.
-    static let exitCodes = """
-        EXIT CODES:
-          0    complete: the output is in place
-          3    more lines failed than max_failures allows
-          4    status --check: the output is not as it was written, or not complete
-          64   wrong usage                     65   wrong job, or results would go (--prune)
-          66   missing input                   69   the model can't be used
-          70   an error of phibatch itself     73   the output can't be made
-          74   reading or writing failed       75   another run holds the output
-          129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM; run again to go on
-        """
+    /// What a run ends with, in the order of the help.
+    static let codes: [(code: String, meaning: String)] = [
+        ("0", "complete: the output is in place"),
+        ("3", "more lines failed than max_failures allows"),
+        ("4", "status --check: the output is not as it was written, or not complete"),
+        ("64", "wrong usage"),
+        ("65", "wrong job, or results would go (--prune)"),
+        ("66", "missing input"),
+        ("69", "the model can't be used, or there is no memory or network"),
+        ("70", "an error of phibatch itself"),
+        ("73", "the output can't be made"),
+        ("74", "reading or writing failed"),
+        ("75", "another run holds the output"),
+        ("129, 130, 143", "stopped by SIGHUP, SIGINT, SIGTERM; run again to go on"),
+    ]
+
+    /// For the help of commands.
+    static let exitCodes =
+        "EXIT CODES:\n"
+        + codes.map { code, meaning in
+            "  " + code + String(repeating: " ", count: max(2, 5 - code.count)) + meaning
+        }.joined(separator: "\n")
 
     /// Runs a command's work; an error becomes one message on stderr and an exit code.
     static func reported(_ work: () throws -> Void) throws {

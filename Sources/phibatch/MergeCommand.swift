@@ -18,7 +18,7 @@ struct MergeCommand: ParsableCommand {
               phibatch merge answers.jsonl --shards 2
             """)
 
-    @Argument(help: ArgumentHelp("The output that the job names.", valueName: "output"))
+    @Argument(help: ArgumentHelp("The output that the job names.", valueName: "output"), completion: .file())
     var output: String
 
     @Option(help: "How many shards there are.")

@@ -29,7 +29,9 @@ struct ModelsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rm", abstract: "Remove models from this machine.")
 
-        @Argument(help: ArgumentHelp("Names of models.", valueName: "model"))
+        @Argument(
+            help: ArgumentHelp("Names of models.", valueName: "model"),
+            completion: .list(KnownModel.all.map(\.name)))
         var names: [String]
 
         func run() throws {

@@ -17,10 +17,10 @@ struct PerplexityCommand: ParsableCommand {
               phibatch perplexity --model models/smollm2-demo text.txt
             """)
 
-    @Option(help: "The model: a folder or a name.")
+    @Option(help: "The model: a folder or a name.", completion: .directory)
     var model: String
 
-    @Option(help: "The folder of a LoRA adapter.")
+    @Option(help: "The folder of a LoRA adapter.", completion: .directory)
     var adapter: String?
 
     @Option(help: "Tokens of a window.")
@@ -35,10 +35,10 @@ struct PerplexityCommand: ParsableCommand {
     @Option(help: "Compute threads.")
     var threads: Int?
 
-    @Option(help: "A file to write each counted token's log-probability to, one a line.")
+    @Option(help: "A file to write each counted token's log-probability to, one a line.", completion: .file())
     var each: String?
 
-    @Argument(help: "A text file.")
+    @Argument(help: "A text file.", completion: .file())
     var file: String
 
     func validate() throws {

@@ -24,10 +24,12 @@ struct Phibatch: ParsableCommand {
             ChatCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
-            ModelsCommand.self, BenchCommand.self, PerplexityCommand.self,
+            ModelsCommand.self, BenchCommand.self, PerplexityCommand.self, ManualCommand.self,
         ])
 
     static let version = ProgramVersion.current
+    /// The version's date, for the manual page.
+    static let released = "November 23, 2026"
 
     static func main() {
         StandardStreams.occupy()
@@ -38,6 +40,14 @@ struct Phibatch: ParsableCommand {
                         .resources,
                         "there is not enough memory to begin: \(MemoryRoom.least >> 20) MiB can't be had. "
                             + "Raise the limit (ulimit -v, ulimit -d)."))
+                throw ExitCode(69)
+            }
+            guard !ProgramCall.arguments.isEmpty else {
+                Console.report(
+                    ModelError(
+                        .resources,
+                        "the program's arguments can't be read, as /proc is not there. "
+                            + "\"mount -t proc proc /proc\" mounts it."))
                 throw ExitCode(69)
             }
             var command = try parseAsRoot(Arguments.prepared(ProgramCall.arguments.dropFirst()))

@@ -19,7 +19,9 @@ struct PullCommand: ParsableCommand {
               HF_TOKEN=... phibatch pull my-org/my-phi@v2
             """)
 
-    @Argument(help: ArgumentHelp("The model's name.", valueName: "model"))
+    @Argument(
+        help: ArgumentHelp("The model's name.", valueName: "model"),
+        completion: .list(KnownModel.all.map(\.name)))
     var name: String
 
     @Flag(name: .shortAndLong, help: "No progress; errors only.")

@@ -26,10 +26,10 @@ struct QuantizeCommand: ParsableCommand {
               phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini --calibrate text.txt
             """)
 
-    @Argument(help: "The model to read: a folder or a name.")
+    @Argument(help: "The model to read: a folder or a name.", completion: .directory)
     var source: String
 
-    @Argument(help: "The model folder to make.")
+    @Argument(help: "The model folder to make.", completion: .directory)
     var folder: String
 
     @Option(help: "Bits a weight: 2, 3, 4, 5, 6 or 8.")
@@ -46,7 +46,8 @@ struct QuantizeCommand: ParsableCommand {
             "How some layers are quantized; may be repeated.", valueName: "pattern=bits[:group]"))
     var layer: [String] = []
 
-    @Option(help: ArgumentHelp("A text to choose scales and biases by.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A text to choose scales and biases by.", valueName: "file"), completion: .file())
     var calibrate: String?
 
     @Flag(help: "Replace a model that is in the folder.")

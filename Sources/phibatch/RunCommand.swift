@@ -79,7 +79,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A file of the run's numbers in Prometheus' text format, replaced every few seconds.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var metricsFile: String?
 
     @Flag(

@@ -15,7 +15,7 @@ struct TokenizeCommand: ParsableCommand {
               echo '{"text": "Hello!"}' | phibatch tokenize --model models/phi-4-mini
             """)
 
-    @Option(help: "The model: a folder or a name.")
+    @Option(help: "The model: a folder or a name.", completion: .directory)
     var model: String
 
     @Flag(help: "The other way: from ids to text.")
@@ -30,7 +30,7 @@ struct TokenizeCommand: ParsableCommand {
     @Flag(help: "With --decode: leave special tokens out of the text.")
     var skipSpecialTokens = false
 
-    @Argument(help: "JSONL files, or - for stdin.")
+    @Argument(help: "JSONL files, or - for stdin.", completion: .file())
     var files: [String] = ["-"]
 
     func run() throws {

@@ -15,9 +15,10 @@ extension JobKey {
         JobKey(
             "kv", "TYPE",
             "precision of KV caches: int8, f16 (twice the memory), or auto, which is int8 (default auto)",
-            SettingMember { job, value throws(SettingProblem) in
-                job.engine.kvPrecision = try value.word(CachePrecision.self)
-            }),
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    job.engine.kvPrecision = try value.word(CachePrecision.self)
+                }, words: CachePrecision.allCases.map(\.rawValue))),
         JobKey(
             "prefill_chunk", "N",
             "the most prompt tokens in one step, beside the others' decode (default 512)",

@@ -26,9 +26,10 @@ extension JobKey {
             "input_format", "FORMAT",
             "jsonl, openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
                 + "file's name and lines by default (auto)",
-            SettingMember { job, value throws(SettingProblem) in
-                job.inputFormat = FormatChoice(try value.inputFormat())
-            }),
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    job.inputFormat = FormatChoice(try value.inputFormat())
+                }, words: InputFormats.all.map(\.name))),
         JobKey(
             "output", "FILE", "file of results, or - for stdout (required)", letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
@@ -36,11 +37,12 @@ extension JobKey {
             "output_format", "FORMAT",
             "jsonl, openai (as its batch API answers), csv or tsv; by default (auto) openai if the input file's first "
                 + "line is one of its requests, else by the output's name, jsonl if that ends neither in .csv nor .tsv",
-            SettingMember { job, value throws(SettingProblem) in
-                let format = try value.resultFormat()
-                job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
-                job.outputFormatFollowsInput = format == nil
-            }),
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    let format = try value.resultFormat()
+                    job.outputFormat = FormatChoice(format ?? ResultFormats.standard)
+                    job.outputFormatFollowsInput = format == nil
+                }, words: ["auto"] + ResultFormats.all.map(\.name))),
         JobKey(
             "errors", "FILE",
             "a file for the results of lines that failed, in the output's format; the output then has none of them",

@@ -17,6 +17,8 @@ package struct JobKey: Sendable {
     package let help: String
     package let kind: Kind
     let member: SettingMember
+    /// The words that its value may be, where it is one of a few: for shells to complete.
+    package var words: [String] { member.words }
     private let effect: Effect
 
     /// Whether results depend on the setting, and how the fingerprint writes it where it is not set.

@@ -8,15 +8,19 @@ struct SettingMember: Sendable {
     let problem: @Sendable (JobSettings) -> String?
     /// The value as text, distinct for distinct values; nil where it is not set.
     let text: @Sendable (JobSettings) -> String?
+    /// The words that it may be, where it is one of a few.
+    let words: [String]
 
     init(
         set: @escaping @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void,
         problem: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
-        text: @escaping @Sendable (JobSettings) -> String? = { _ in nil }
+        text: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
+        words: [String] = []
     ) {
         self.set = set
         self.problem = problem
         self.text = text
+        self.words = words
     }
 
     static func int(_ path: WritableKeyPath<JobSettings, Int> & Sendable, _ range: ClosedRange<Int>) -> Self {
@@ -95,7 +99,8 @@ struct SettingMember: Sendable {
     ) -> Self where Choice.RawValue == String {
         SettingMember(
             set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.word(Choice.self) },
-            text: { $0[keyPath: path] == unset ? nil : $0[keyPath: path].rawValue })
+            text: { $0[keyPath: path] == unset ? nil : $0[keyPath: path].rawValue },
+            words: Choice.allCases.map(\.rawValue))
     }
 
     static let stops = SettingMember(

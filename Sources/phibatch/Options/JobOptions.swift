@@ -12,7 +12,7 @@ struct JobOptions: ParsableArguments {
 
     @Argument(
         help: ArgumentHelp("The job file.", valueName: "job file"),
-        completion: .file(extensions: ["yaml", "json"]))
+        completion: .file(extensions: ["yaml", "yml", "json", "jsonl"]))
     var files: [String] = []
 
     @OptionGroup(title: "Files") var fileSettings: SettingOptions<Files>

@@ -59,16 +59,19 @@ extension JobKey {
         }
     }
 
-    private var sentence: String {
+    /// The help as a sentence.
+    var sentence: String {
         let several = kind == .list && !help.contains("several times") ? "; may come several times" : ""
-        return help.prefix(1).uppercased() + help.dropFirst() + several + "."
+        // A word of the setting's own stays as it is written.
+        let isWord = words.contains { help.hasPrefix($0) }
+        return (isWord ? help.prefix(1) : help.prefix(1).uppercased()[...]) + help.dropFirst() + several + "."
     }
 
     private var completion: CompletionKind? {
         switch placeholder {
-        case "MODEL": .directory
+        case "MODEL", "FOLDER": .directory
         case "FILE": .file()
-        default: nil
+        default: words.isEmpty ? nil : .list(words)
         }
     }
 }

@@ -89,7 +89,13 @@ import Testing
             try Phibatch.parseAsRoot(["--generate-completion-script=\(shell)"])
         }
         let script = try Phibatch.message(for: #require(error))
-        for key in JobKey.all { #expect(script.contains(key.optionName)) }
+        for key in JobKey.all {
+            #expect(script.contains(key.optionName))
+            for word in key.words { #expect(script.contains(word)) }
+        }
+        for command in Phibatch.configuration.subcommands where command.configuration.shouldDisplay {
+            #expect(script.contains(command.configuration.commandName ?? "?"))
+        }
     }
 
     enum CompletionShellName { case bash, zsh, fish }

@@ -1,0 +1,22 @@
+extension HelpTopic {
+    static let environment = HelpTopic(
+        "environment", "variables that count",
+        """
+        - PHIBATCH_CACHE :: The folder where weights are kept as the processor reads them, so that the next start is \
+        quick; `off` keeps none. By default it is `phibatch` in XDG_CACHE_HOME, else `~/.cache/phibatch` \
+        (`~/Library/Caches/phibatch` on macOS). It may be removed at any time.
+        - PHIBATCH_KERNELS :: The instruction set to use, one of those that `phibatch doctor` lists. Results are the same \
+        with each.
+        - HF_HOME, HF_HUB_CACHE :: Where Hugging Face's programs keep models; so does phibatch. By default \
+        `~/.cache/huggingface/hub`.
+        - HF_TOKEN, HF_TOKEN_PATH :: The token for models that are not public, or the file that holds it.
+        - HF_ENDPOINT :: Another address than `https://huggingface.co`, such as a mirror's.
+        - HF_HUB_OFFLINE :: 1: nothing is fetched, as with `--offline`.
+        - HTTPS_PROXY, ALL_PROXY, NO_PROXY :: The proxy to fetch models through, and what needs none.
+        - XDG_CACHE_HOME, HOME :: Where caches lie if the variables above don't say.
+        - SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT :: What `shard: auto` takes, from Slurm.
+        - JOB_COMPLETION_INDEX, JOB_COMPLETIONS :: The same, from Kubernetes.
+        - COLUMNS :: How wide the help is.
+        - TERM :: `dumb` means that nothing is drawn over.
+        """)
+}

@@ -1,0 +1,19 @@
+extension HelpTopic {
+    static let files = HelpTopic(
+        "files", "the files beside an output, and the caches",
+        """
+        - OUTPUT :: The results, in the input's order. It is put in place in one step, when all lines are done.
+        - OUTPUT.journal :: Results as they come, while a run is not complete; the next run goes on from it.
+        - OUTPUT.journal.inflight :: Completions under way, as they were at the last checkpoint.
+        - OUTPUT.lock :: Held by the run that writes the output; what is in it says which.
+        - OUTPUT.settings :: Model and settings of a finished output, so that a later run can say what has changed.
+        - OUTPUT.manifest.json :: With `provenance`: what a finished output came from.
+        - OUTPUT.record :: What an output holds that has no room for it itself, such as one in OpenAI's format.
+        - OUTPUT.old-1, OUTPUT.old-2, ... :: Earlier outputs (and journals) that a run replaced; `keep_old` says how many \
+        stay.
+        - OUTPUT.shard-I-of-N :: What shard I of N writes, with files of its own beside it.
+        - OUTPUT.phibatch-... :: Drafts of these. None is there after a run that ended by itself.
+        - ~/.cache/phibatch :: Packed weights; see PHIBATCH_CACHE.
+        - ~/.cache/huggingface/hub :: Models that were fetched; see HF_HUB_CACHE.
+        """)
+}
