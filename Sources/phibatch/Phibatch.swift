@@ -50,6 +50,10 @@ struct Phibatch: ParsableCommand {
                             + "\"mount -t proc proc /proc\" mounts it."))
                 throw ExitCode(69)
             }
+            if let page = try HelpPage(ProgramCall.arguments.dropFirst()) {
+                print(page.text(columns: HelpPage.columns))
+                return Console.finish()
+            }
             var command = try parseAsRoot(Arguments.prepared(ProgramCall.arguments.dropFirst()))
             try command.run()
             Console.finish()

@@ -19,5 +19,9 @@ struct HelpTopic: Sendable {
 
 extension HelpTopic {
     /// In the order of the list.
-    static let all: [HelpTopic] = [job, files, pipelines, exitCodes, environment]
+    static let all: [HelpTopic] = [
+        job, input, templates, sampling, results, resuming, files, shards, verify, models, pipelines,
+        exitCodes,
+        environment,
+    ]
 }

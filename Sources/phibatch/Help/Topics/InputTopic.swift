@@ -1,0 +1,30 @@
+extension HelpTopic {
+    static let input = HelpTopic(
+        "input", "the formats that prompts are read from",
+        """
+        `input` is a file, a list of files that are read one after another, or `-` for stdin. `input_format` says what \
+        is in it; by default (`auto`) the file's name does:
+
+        - jsonl :: A JSON object a line: `{"id": "a", "prompt": "..."}`, `{"messages": [...]}`, or any fields that the \
+          templates use. So are files of any name but those below.
+        - openai :: A batch file of OpenAI's: `custom_id`, `method`, `url`, `body`. By default such lines are known as \
+          what they are, also among others.
+        - csv, tsv :: The first record names the columns, which are a line's fields. A quoted field may go over several \
+          lines. Files whose names end in `.csv` or `.tsv`.
+        - text :: A prompt a line. Files whose names end in `.txt`.
+
+        Each may be packed with gzip. Text is UTF-8. Lines that are blank count as none.
+
+        A line's `id` is text or a whole number, each once in the input; without one it is the line's number, from 1 (the names \
+        of CSV's columns are line 1). \
+        The setting `id` names another field for it. A line may bring `max_tokens` (up to the job's), `seed` and `stop` \
+        (besides the job's). Its `temperature`, `top_p`, `top_k`, `min_p`, `presence_penalty`, `frequency_penalty`, \
+        `repetition_penalty` and `logit_bias` count where the job sets none.
+
+        A line that can't be run becomes a result with an `error`, and the job goes on; `max_failures` says how many of \
+        them a complete job may have. A file that is none of these formats is one error before the run.
+
+          phibatch run --model phi-4-mini --input prompts.csv --output answers.jsonl --prompt '{{ question }}'
+          zstd -dc prompts.jsonl.zst | phibatch run --model phi-4-mini --input - --output answers.jsonl
+        """)
+}

@@ -1,0 +1,27 @@
+extension HelpTopic {
+    static let models = HelpTopic(
+        "models", "names and folders of models, the cache, adapters, quantizing",
+        """
+        `model` is a name that `phibatch models` lists, any `org/name[@revision]` of Hugging Face with a model of these \
+        kinds, or a folder. A folder holds a model in MLX's format: config.json, safetensors, quantized (2 to 8 bits) \
+        or not, and the tokenizer.
+
+        A model that is named and not here is fetched when a run needs it, or by `phibatch pull NAME`, into Hugging \
+        Face's own cache; `--offline` fetches nothing. `phibatch models rm NAME` removes it.
+
+          phibatch pull phi-4-mini
+          phibatch inspect phi-4-mini
+          phibatch run job.yaml --model phi-4-mini
+
+        `adapter` applies a LoRA adapter: a folder as PEFT or MLX writes it.
+
+        `phibatch quantize` makes 4 bits of a model in floats, better with `--calibrate` and some pages of text, and \
+        `phibatch convert` makes a folder of a GGUF file:
+
+          phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini --calibrate text.txt
+          phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2
+
+        Weights are kept in `~/.cache/phibatch` as the processor reads them, so that the next start is quick; see \
+        PHIBATCH_CACHE in `phibatch help environment`.
+        """)
+}

@@ -1,0 +1,60 @@
+import BatchPipeline
+
+extension HelpTopic {
+    static let results = HelpTopic(
+        "results", "what is in a result, and the codes of errors",
+        """
+        By default an output has a JSON object a line, in the input's order:
+
+        - id :: The line's, or its number, from 1.
+        - index :: The line's place in the input, from 0.
+        - sample :: Which of several results of the line, from 0; with `samples` only.
+        - text :: The completion.
+        - finish_reason :: `stop`: the model ended it. `length`: it had `max_tokens`. `stop_sequence`: it had one of \
+          the texts of `stop`.
+        - usage :: `prompt_tokens` and `completion_tokens`.
+        - seed :: What the random stream was made with.
+        - tokens :: The completion's token ids; with `tokens`.
+        - logprobs :: Of each token, and of the likeliest; with `logprobs`.
+        - fields of the line :: Those that `keep` names, or all with `keep: all`.
+        - timing :: Seconds that the line waited, had its prompt read and was generated; tokens a second. Only this \
+          differs between two runs of a job.
+        - line_hash, run, sum :: What the line was, what model and settings it was made with, and a sum of all results \
+          so far.
+
+        A line that can't be run has `error` in place of a completion, with `code`, `message` and `line`, and with \
+        `file` where the input has several. The codes are:
+
+        \(codes)
+
+        With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
+        first line is one of its requests.
+
+          jq -c 'select(.error) | {id, code: .error.code}' answers.jsonl
+        """)
+
+    private static var codes: String {
+        LineError.Code.allCases.map { "- \($0.rawValue) :: \($0.meaning)" }.joined(separator: "\n")
+    }
+}
+
+extension LineError.Code {
+    /// For the help.
+    fileprivate var meaning: String {
+        switch self {
+        case .invalidUTF8: "The line is not UTF-8."
+        case .invalidJSON: "It is not a JSON object."
+        case .lineTooLong: "It is longer than a line may be."
+        case .badField: "A field has a wrong type or value."
+        case .duplicateID: "An earlier line has its id."
+        case .earlierError: "It carries the error of an earlier step, and `error_lines` is `pass`."
+        case .missingPrompt: "It asks nothing."
+        case .templateError: "A template can't be filled from it."
+        case .badPrompt: "Its token ids are none of the model's."
+        case .promptTooLong: "Its prompt leaves no room in the model's context."
+        case .noRoom: "It would not fit into `kv_budget`, even alone."
+        case .notFinite: "The model's numbers are infinite or none: its weights are damaged."
+        case .nothingAllowed: "A constraint leaves no token to choose."
+        }
+    }
+}

@@ -1,0 +1,30 @@
+extension HelpTopic {
+    static let resuming = HelpTopic(
+        "resuming", "how a run goes on, and what becomes of earlier results",
+        """
+        Run the same command again, whatever ended it. Each finished result is in `OUTPUT.journal`, and completions \
+        under way are saved every `checkpoint_interval` seconds, so that a long answer goes on in the middle. A run \
+        that was interrupted makes the same output as one that was not.
+
+          phibatch status JOB
+
+        says how far a job has come, why it stopped and what to do next, and `phibatch status OUTPUT --check` whether \
+        a finished output is as it was written. Both only look.
+
+        Lines are known by id and content. Of an input that was edited only lines that are new or have changed are \
+        done. Results whose lines are gone go from the output; the earlier output then stays as `OUTPUT.old-1` or the \
+        next number (`keep_old` says how many). If more than a tenth would go, the run ends with 65 and replaces \
+        nothing; `--prune` lets them go.
+
+        With another model, or with other settings that results depend on, a run ends with 65 and says what differs:
+
+        - --if-changed refuse :: The default.
+        - --if-changed keep :: Keep what is done, and do what is left with the new settings. Each result's `run` says \
+          which it has.
+        - --if-changed restart :: Begin again if something has changed, else go on.
+        - --restart :: Begin again in any case. The earlier journal and output stay aside.
+
+        Two runs never write one output: the second ends with 75, or waits with `--wait`, or leaves silently with \
+        `--skip-if-running`. With `output: "-"` results stream to stdout in order, and can't be taken up again.
+        """)
+}

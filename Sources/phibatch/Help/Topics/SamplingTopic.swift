@@ -1,0 +1,26 @@
+extension HelpTopic {
+    static let sampling = HelpTopic(
+        "sampling", "how tokens are chosen, and when a completion ends",
+        """
+        Each token is chosen of the model's logits in these steps:
+
+        - 1. logit_bias :: is added to the tokens that it names.
+        - 2. presence_penalty :: is taken from each token that the completion has.
+        - 3. frequency_penalty :: is taken from a token for each time that the completion has it.
+        - 4. repetition_penalty :: divides logits of tokens that prompt or completion have; negative ones are multiplied.
+        - 5. temperature :: divides what is left. At 0, the default, the likeliest token is taken, and this is the end.
+        - 6. top_k :: keeps the likeliest tokens.
+        - 7. top_p :: keeps, of these, the likeliest that reach this probability together.
+        - 8. min_p :: keeps those at least this likely, relative to the likeliest.
+        - 9. seed :: One of what is left is drawn.
+
+        Each result has a random stream of its own, made of the `seed`, the line's id and the number of the sample, so \
+        that answers don't depend on what else runs. `samples: 5` makes five results of a line. `logprobs` are the \
+        model's own, as before the first step.
+
+        A completion ends where the model ends it, at one of the texts of `stop` (which is left out), or with \
+        `max_tokens`. `ignore_eos` goes on after the model's end.
+
+          phibatch run job.yaml --temperature 0.8 --top-p 0.95 --samples 5 --seed 7 --output samples.jsonl
+        """)
+}

@@ -1,0 +1,17 @@
+extension HelpTopic {
+    static let verify = HelpTopic(
+        "verify", "how to show that answers are the model's",
+        """
+        A result depends on the model's files, the line, the job's settings and the seed. It does not depend on how many \
+        requests ran together, how many threads there were, whether the run was interrupted, or the processor's \
+        instruction set. So anybody with the prompts, the job and the model can make lines again, and compare:
+
+          phibatch verify answers.jsonl job.yaml --sample 5%
+
+        Lines are chosen at random. It ends with 0 if all that were made again are the same, byte for byte, and with 1 \
+        and the first difference if not. Without a name of the results they are the job's output. Outputs in OpenAI's \
+        format need the `.record` file beside them.
+
+        `phibatch status OUTPUT --check` needs no model: it looks whether the output is as it was written.
+        """)
+}
