@@ -44,7 +44,8 @@ extension GenerationResult.Timing {
             queued: (admitted - work.readyAt).seconds.rounded(toPlaces: 3),
             prefill: (first - admitted).seconds.rounded(toPlaces: 3),
             decode: (end - first).seconds.rounded(toPlaces: 3),
-            tokensPerSecond: seconds > 0 ? (Double(made) / seconds).rounded(toPlaces: 2) : 0)
+            tokensPerSecond: seconds > 0 ? (Double(made) / seconds).rounded(toPlaces: 2) : 0,
+            ended: (Double(FileState.now) / 1e9).rounded(toPlaces: 3))
     }
 }
 

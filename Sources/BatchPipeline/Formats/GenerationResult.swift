@@ -70,12 +70,17 @@ package enum GenerationResult: Sendable, Equatable {
         package var decode: Double
         /// Of the tokens that the last run made, from admission to the end.
         package var tokensPerSecond: Double
+        /// When it ended, in seconds since 1970; nil in results of earlier versions.
+        package var ended: Double?
 
-        package init(queued: Double, prefill: Double, decode: Double, tokensPerSecond: Double) {
+        package init(
+            queued: Double, prefill: Double, decode: Double, tokensPerSecond: Double, ended: Double? = nil
+        ) {
             self.queued = queued
             self.prefill = prefill
             self.decode = decode
             self.tokensPerSecond = tokensPerSecond
+            self.ended = ended
         }
     }
 

@@ -110,8 +110,8 @@ extension ResultCoding {
         }
 
         private mutating func takeTiming(_ scanner: inout JSONScanner) throws {
-            var values: [Double?] = [nil, nil, nil, nil]
-            let names: [StaticString] = ["queued", "prefill", "decode", "tokens_per_second"]
+            var values = [Double?](repeating: nil, count: 5)
+            let names: [StaticString] = ["queued", "prefill", "decode", "tokens_per_second", "ended"]
             try scanner.object { scanner, name in
                 guard let index = names.firstIndex(where: { name.spells($0) }) else {
                     throw scanner.fault("no known time")
@@ -121,7 +121,8 @@ extension ResultCoding {
             guard let queued = values[0], let prefill = values[1], let decode = values[2],
                 let speed = values[3]
             else { throw scanner.fault("a time is missing") }
-            timing = .init(queued: queued, prefill: prefill, decode: decode, tokensPerSecond: speed)
+            timing = .init(
+                queued: queued, prefill: prefill, decode: decode, tokensPerSecond: speed, ended: values[4])
         }
 
         private mutating func takeFailure(_ scanner: inout JSONScanner) throws {

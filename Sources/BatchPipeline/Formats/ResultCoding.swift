@@ -67,6 +67,7 @@ enum ResultCoding {
             writer.number("prefill", timing.prefill)
             writer.number("decode", timing.decode)
             writer.number("tokens_per_second", timing.tokensPerSecond)
+            if let ended = timing.ended { writer.number("ended", ended) }
         }
         return start..<writer.bytes.count - 1
     }

@@ -18,7 +18,8 @@ import Testing
                 LogprobEntry(
                     token: .init(text: "", id: 8, logprob: LogprobEntry.impossible, bytes: []), top: []),
             ], provenance: [.init(name: "rope", value: "short")],
-            timing: .init(queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67)))
+            timing: .init(
+                queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67, ended: 1_790_000_000.125)))
     private static let wholeText =
         #""text":"é\n","finish_reason":"stop_sequence","usage":{"prompt_tokens":5,"completion_tokens":2},"#
         + #""seed":-3,"tokens":[7,8],"logprobs":{"content":["#
@@ -26,7 +27,15 @@ import Testing
         + #"{"token":"é","id":7,"logprob":-0.1,"bytes":[195,169]}]},"#
         + #"{"token":"","id":8,"logprob":-9999,"bytes":[],"top_logprobs":[]}]},"#
         + #""provenance":{"rope":"short"},"#
-        + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":26.67}"#
+        + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":26.67,"ended":1790000000.125}"#
+    /// As earlier versions wrote it.
+    private static let earlier = GenerationResult.completion(
+        .init(
+            text: "", finishReason: .stop, promptTokens: 1, completionTokens: 0,
+            timing: .init(queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 0)))
+    private static let earlierText =
+        #""text":"","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":0},"seed":0,"#
+        + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":0}"#
     private static let plain = GenerationResult.completion(
         .init(text: "", finishReason: .length, promptTokens: 1, completionTokens: 1))
     private static let plainText =
@@ -38,7 +47,7 @@ import Testing
     private static let tail = #","line_hash":"00000000000012ab","run":"r-1""#
 
     static let all: [(GenerationResult, String)] = [
-        (whole, wholeText), (plain, plainText), (failure, failureText),
+        (whole, wholeText), (plain, plainText), (failure, failureText), (earlier, earlierText),
     ]
 
     @Test(arguments: all) func nativeLines(result: GenerationResult, text: String) throws {
