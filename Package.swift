@@ -94,6 +94,7 @@ let package = Package(
             dependencies: [
                 "BatchEngine", "BatchPipeline", "Foundations", "ModelHub", "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

@@ -1,0 +1,76 @@
+import Foundations
+
+/// The file that a report is written to, or a stream. It gets its name when it is whole.
+package final class ReportFile {
+    private let system: any FileSystem = POSIXFileSystem()
+    private let draft: File?
+    private let target: String
+    private let earlier: FileInfo?
+    private var writer: BufferedWriter?
+    private var held: [UInt8] = []
+    package private(set) var byteCount = 0
+
+    /// - Parameters:
+    ///   - path: `-` is stdout.
+    ///   - head: how all reports begin. A file that is there already is replaced if it begins so, or is empty.
+    /// - Throws: `JobError` if something else is there, `StoreError` if nothing can be written there.
+    package init(_ path: String, head: [UInt8]) throws {
+        guard path != "-" else {
+            (draft, target, earlier) = (nil, path, nil)
+            return
+        }
+        // A link as output is followed, as that of a run is.
+        target = try OutputPaths(output: path, in: system).output
+        earlier = try system.entryIfPresent(target)
+        if let earlier, earlier.size > 0 || earlier.kind != .regular, !OwnFile.begins(target, with: head) {
+            let what: Message =
+                earlier.kind == .folder
+                ? "is a folder" : "is there already and is no report of phibatch"
+            throw JobError(
+                .cannotWrite, at: path, "\(what). Name another file with --output, or move it away.")
+        }
+        let name = target + ".phibatch-report"
+        // What a killed command left.
+        if OwnFile.begins(name, with: head) { try system.removeIfPresent(name) }
+        let file = try RunFile.create(name, in: system)
+        draft = file
+        writer = BufferedWriter(file)
+    }
+
+    package func write(_ bytes: [UInt8]) throws {
+        byteCount += bytes.count
+        if writer != nil {
+            try writer?.withBuffer { $0 += bytes }
+            return
+        }
+        held += bytes
+        if held.count >= 1 << 18 { try flushStream() }
+    }
+
+    private func flushStream() throws(StoreError) {
+        var done = 0
+        while done < held.count {
+            let written: Result<Int, SystemError> = held.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                return Result { () throws(SystemError) in
+                    try system.retrying { () throws(SystemError) in try system.write(1, rest) }
+                }
+            }
+            switch written {
+            case .success(let count): done += count
+            case .failure(let error): throw StoreError(.io, path: "stdout", "cannot be written", error)
+            }
+        }
+        held.removeAll(keepingCapacity: true)
+    }
+
+    /// Puts it in place.
+    package func finish() throws {
+        guard let draft else { return try flushStream() }
+        try writer?.flush()
+        try draft.replace(target, earlier)
+    }
+
+    /// Leaves nothing.
+    package func discard() { try? draft?.remove() }
+}

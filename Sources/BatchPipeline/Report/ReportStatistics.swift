@@ -1,0 +1,117 @@
+/// What a report says of all results together.
+package struct ReportStatistics: Sendable {
+    /// Results that ended in the same way.
+    package struct Status: Sendable, Equatable {
+        package struct Example: Sendable, Equatable {
+            package var id: String
+            package var message: String
+        }
+
+        package var name: String
+        package var isError: Bool
+        package var count = 0
+        /// The first few errors.
+        package var examples: [Example] = []
+    }
+
+    package private(set) var results = 0
+    /// Lines that these results are of.
+    package private(set) var lines = 0
+    package private(set) var failed = 0
+    package private(set) var promptTokens = 0
+    package private(set) var completionTokens = 0
+    package private(set) var prompts = Distribution()
+    package private(set) var completions = Distribution()
+    // Seconds.
+    package private(set) var queued = Distribution()
+    package private(set) var prefill = Distribution()
+    package private(set) var decode = Distribution()
+    package private(set) var total = Distribution()
+    /// Completion tokens a second of each result alone.
+    package private(set) var speed = Distribution()
+    package private(set) var throughput = ThroughputSeries()
+    /// Results of which a part was made by an earlier run, when nobody measured it.
+    package private(set) var resumed = 0
+    /// Finish reasons, and after them errors; each by the first that came.
+    package private(set) var statuses: [Status] = []
+    package private(set) var model: String?
+    private var places: [String: Int] = [:]
+    private static let exampleLimit = 3
+    /// Of error codes and finish reasons; files of others may have any.
+    private static let statusLimit = 200
+
+    package init() {}
+
+    package mutating func add(_ result: ReportedResult) {
+        results += 1
+        if result.sample == 0 { lines += 1 }
+        if result.isFailed { failed += 1 }
+        if model == nil { model = result.model }
+        count(result)
+        if let tokens = result.promptTokens, tokens >= 0 {
+            // The samples of a line have one prompt.
+            if result.sample == 0 { promptTokens = Self.sum(promptTokens, tokens) }
+            prompts.add(Double(tokens))
+        }
+        if let tokens = result.completionTokens ?? result.lineCompletionTokens, tokens >= 0 {
+            completionTokens = Self.sum(completionTokens, tokens)
+            if result.completionTokens != nil { completions.add(Double(tokens)) }
+        }
+        if let timing = result.timing { add(timing, tokens: result.completionTokens ?? 0) }
+    }
+
+    private static func sum(_ a: Int, _ b: Int) -> Int {
+        let (sum, isOver) = a.addingReportingOverflow(b)
+        return isOver ? .max : sum
+    }
+
+    private mutating func add(_ timing: GenerationResult.Timing, tokens: Int) {
+        queued.add(timing.queued)
+        prefill.add(timing.prefill)
+        decode.add(timing.decode)
+        total.add(timing.seconds)
+        let running = timing.prefill + timing.decode
+        // The speed is of the tokens that the last run made.
+        var made = Double(tokens)
+        if timing.tokensPerSecond > 0, running > 0 {
+            speed.add(timing.tokensPerSecond)
+            let measured = (timing.tokensPerSecond * running).rounded()
+            if measured < made - max(1, made * 0.02) {
+                made = measured
+                resumed += 1
+            }
+        }
+        if let ended = timing.ended {
+            throughput.add(tokens: made, ended: ended, prefill: timing.prefill, decode: timing.decode)
+        }
+    }
+
+    private mutating func count(_ result: ReportedResult) {
+        let place = place(of: result.status, result.isFailed)
+        statuses[place].count += 1
+        if result.isFailed, statuses[place].examples.count < Self.exampleLimit {
+            let message = String((result.message ?? "").prefix(500))
+            statuses[place].examples.append(.init(id: result.id, message: message))
+        }
+    }
+
+    private mutating func place(of name: String, _ isError: Bool) -> Int {
+        let key = (isError ? "e" : "r") + name
+        if let place = places[key] { return place }
+        if statuses.count >= Self.statusLimit, name != "others" { return place(of: "others", isError) }
+        places[key] = statuses.count
+        statuses.append(Status(name: name, isError: isError))
+        return statuses.count - 1
+    }
+
+    /// The place of a result's status in `statuses`.
+    package func status(of result: ReportedResult) -> Int {
+        places[(result.isFailed ? "e" : "r") + result.status]
+            ?? places[(result.isFailed ? "e" : "r") + "others"] ?? 0
+    }
+}
+
+extension GenerationResult.Timing {
+    /// From when the request was ready to its end.
+    package var seconds: Double { queued + prefill + decode }
+}

@@ -1,0 +1,77 @@
+import Foundations
+
+/// A result as a report shows it, whatever the file's format.
+package struct ReportedResult: Sendable {
+    package var id: String
+    /// The line's place in the input, from 0; nil if the file doesn't say.
+    package var index: Int?
+    package var sample = 0
+    /// Of the line's content; nil if the file doesn't say.
+    package var lineHash: UInt64?
+    /// The finish reason, or the error's code.
+    package var status: String
+    package var isFailed = false
+    /// The answer, or nil for an error.
+    package var text: String?
+    package var message: String?
+    /// Where the line of an error is, from 1.
+    package var line: Int?
+    /// Nil where the file doesn't say.
+    package var promptTokens: Int?
+    package var completionTokens: Int?
+    /// Of all samples of the line together, where a file says no more than that.
+    package var lineCompletionTokens: Int?
+    package var seed: Int?
+    package var timing: GenerationResult.Timing?
+    /// Further values by name: of the engine, and fields of the line that the job keeps.
+    package var facts: [(name: String, value: String)] = []
+    /// The model's name, if the result says it.
+    package var model: String?
+    /// The digest of the run, if the result says it.
+    package var run: String?
+
+    init(id: String, status: String) {
+        self.id = id
+        self.status = status
+    }
+
+    init(_ result: GenerationResult, _ key: WorkKey, index: Int?, run: String?) {
+        self.init(id: key.id, status: "unknown")
+        (sample, lineHash, self.index, self.run) = (key.sample, key.contentHash, index, run)
+        let kept: [GenerationResult.KeptValue]
+        switch result {
+        case .completion(let completion):
+            status = completion.finishReason?.rawValue ?? status
+            text = completion.text
+            promptTokens = completion.promptTokens
+            completionTokens = completion.completionTokens
+            seed = completion.seed
+            timing = completion.timing
+            facts = completion.provenance.map { ($0.name, $0.value) }
+            kept = completion.kept
+        case .failure(let failure):
+            status = failure.error.code.rawValue
+            isFailed = true
+            message = failure.error.message
+            line = failure.line
+            if let file = failure.file { facts.append(("file", file)) }
+            kept = failure.kept
+        }
+        facts += kept.map { ($0.name, Self.text(ofJSON: $0.json)) }
+    }
+
+    /// A line of a native output; nil if it is none.
+    init?(native line: UnsafeRawBufferPointer) {
+        guard let native = NativeLine(line), let result = NativeLine.result(in: line) else { return nil }
+        let recorded = native.recorded
+        self.init(result, recorded.key, index: recorded.index, run: recorded.run)
+    }
+
+    /// A string without its quotes; other values as JSON.
+    private static func text(ofJSON json: String) -> String {
+        guard json.utf8.first == UInt8(ascii: "\""),
+            case .string(let text)? = try? JSONValue(parsing: Array(json.utf8), limits: .line)
+        else { return json }
+        return text
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Foundations
+import Testing
+
+/// `phibatch report`, run as users run it, on results that lie there.
+@Suite(.enabled(if: Program.path != nil)) struct ReportCommandTests {
+    /// Texts that would be HTML, end a script, or break its lines.
+    private static let hostile =
+        "</script><img src=x onerror=alert(1)><!-- <script>\u{2028}\u{0}\u{1b}[31m&lt;' \"\\"
+
+    private let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+
+    private static func line(_ id: String, _ index: Int, _ members: String) -> String {
+        var writer = JSONWriter()
+        writer.string(id)
+        return "{\"id\":\(writer.text),\"index\":\(index),\(members),"
+            + "\"line_hash\":\"00000000000000aa\",\"run\":\"r\"}\n"
+    }
+
+    private static func answer(_ text: String, _ tokens: Int) -> String {
+        var writer = JSONWriter()
+        writer.string(text)
+        return "\"text\":\(writer.text),\"finish_reason\":\"stop\","
+            + "\"usage\":{\"prompt_tokens\":2,\"completion_tokens\":\(tokens)},\"seed\":1,"
+            + "\"timing\":{\"queued\":0,\"prefill\":1,\"decode\":1,\"tokens_per_second\":\(tokens / 2),"
+            + "\"ended\":1790000000.5}"
+    }
+
+    private static let results =
+        line("first", 0, answer("Gravity pulls.", 4)) + line(hostile, 1, answer(hostile, 6))
+        + line("bad", 2, "\"error\":{\"code\":\"bad_prompt\",\"message\":\"</script>\",\"line\":3}")
+
+    private func with(_ files: [String: String], _ body: () throws -> Void) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, text) in files {
+            try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
+        }
+        try body()
+    }
+
+    private func report(_ arguments: String...) throws -> Program.Result {
+        try Program.run(["report"] + arguments, folder: folder)
+    }
+
+    private func page(_ name: String = "out.jsonl.html") throws -> String {
+        try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+    }
+
+    /// The blocks of JSON that a page has of this kind.
+    private func blocks(_ page: String, _ attribute: String) throws -> [JSONValue] {
+        let start = "<script type=\"application/json\" \(attribute)>"
+        return try page.components(separatedBy: start).dropFirst().map {
+            let json = $0.components(separatedBy: "</script>").first ?? ""
+            return try JSONValue(parsing: Array(json.utf8), limits: .file)
+        }
+    }
+
+    @Test func thePageHasAllOfTheResults() throws {
+        let prompt = "{\"id\":\"first\",\"prompt\":\"What is gravity?\"}"
+        try with(["out.jsonl": Self.results, "in.jsonl": prompt]) {
+            let run = try report("out.jsonl")
+            #expect(run.status == 0 && run.output.isEmpty)
+            #expect(run.errors.contains("3 results is in out.jsonl.html"))
+            let data = try blocks(page(), "id=\"report\"")[0]
+            #expect(data["results"] == 3 && data["failed"] == 1 && data["completion_tokens"] == 10)
+            #expect(data["throughput"]?["tokens"] == 10)
+            #expect(data["latency"]?["total"]?["p50"] == 2)
+            #expect(data["table"]?["prompts"] == false)
+            let rows = try blocks(page(), "class=\"rows\"")
+            #expect(rows.count == 1)
+            #expect(rows[0]["id"] == ["first", .string(Self.hostile), "bad"])
+            #expect(rows[0]["status"] == [0, 0, 1])
+            #expect(rows[0]["completion"] == [4, 6, nil])
+            let texts = try blocks(page(), "class=\"texts\"")[0]
+            #expect(texts["text"] == ["Gravity pulls.", .string(Self.hostile), nil])
+            #expect(texts["error"] == [nil, nil, "</script>"])
+            // With an input, whose line has another content than the one that the result is of.
+            #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
+            #expect(try blocks(page(), "class=\"texts\"")[0]["prompt"] == [nil, nil, nil])
+            #expect(try blocks(page(), "id=\"report\"")[0]["notes"] != [])
+        }
+    }
+
+    /// Whatever the results say, the page has its own elements and no others, and its own script alone may run.
+    @Test func textsFromResultsAreNeverHTML() throws {
+        let plain = Self.line("a", 0, Self.answer("b", 2))
+        try with(["out.jsonl": Self.results, "plain.jsonl": plain]) {
+            #expect(try report("out.jsonl").status == 0)
+            #expect(try report("plain.jsonl").status == 0)
+            let (hostile, plain) = (try page(), try page("plain.jsonl.html"))
+            func tags(_ page: String) -> [String] {
+                page.matches(of: /<[a-zA-Z\/!][^\s>]*/).map { String($0.0) }
+            }
+            #expect(tags(hostile) == tags(plain))
+            #expect(hostile.contains("default-src 'none'; script-src 'sha256-"))
+            for text in ["\u{2028}", "\u{1b}", "\u{0}", "innerHTML", "https:"] {
+                #expect(!hostile.contains(text))
+            }
+        }
+    }
+
+    @Test func whatIsNoReportIsNotReplaced() throws {
+        try with(["out.jsonl": Self.results, "mine.html": "<p>mine</p>"]) {
+            let refused = try report("out.jsonl", "--output", "mine.html")
+            #expect(refused.status == 73)
+            #expect(refused.errors.contains("mine.html: is there already and is no report of phibatch"))
+            #expect(try page("mine.html") == "<p>mine</p>")
+            #expect(try report("out.jsonl", "-o", "out.jsonl").status == 73)
+            #expect(try report("out.jsonl", "-o", "page.html", "--rows", "1").status == 0)
+            let first = try page("page.html")
+            #expect(try blocks(first, "class=\"rows\"")[0]["id"] == ["first"])
+            #expect(try blocks(first, "id=\"report\"")[0]["results"] == 3)
+            #expect(try report("out.jsonl", "-o", "page.html").status == 0)
+            #expect(try page("page.html") != first)
+            let streamed = try report("out.jsonl", "-o", "-")
+            #expect(streamed.status == 0 && streamed.output.hasPrefix("<!doctype html>"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
+        }
+    }
+
+    @Test func wrongArgumentsAreNamed() throws {
+        try with(["csv": "a,b\n1,2\n", "empty": ""]) {
+            let missing = try report("none.jsonl")
+            #expect(missing.status == 66 && missing.errors.contains("none.jsonl: there are no such results."))
+            #expect(try report().status == 64)
+            #expect(try report("a", "b", "c").status == 64)
+            #expect(try report("csv", "--rows", "-1").status == 64)
+            let foreign = try report("csv")
+            #expect(foreign.status == 65 && foreign.errors.contains("csv: holds no results: line 1"))
+            #expect(try report("empty").status == 0)
+            #expect(try blocks(page("empty.html"), "id=\"report\"")[0]["results"] == 0)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+"""Looks at a page of `phibatch report` in headless Chromium, as its readers do.
+
+    python3 Tests/Report/page.py .build/release/phibatch [--lines 100000] [--pictures FOLDER]
+
+Makes results with hostile texts among them, has the program make a page, and checks it in light and dark and at a
+phone's width: no message on the console, no request but the page itself, all rows, search, filter, sorting, keys, and
+axe's rules where axe-playwright-python is there. Prints how long loading, searching and scrolling take. Needs the
+Python package playwright and a Chromium; without them it says so and ends well.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HOSTILE = "</script><img src=x onerror=alert(1)><!-- <script> \u2028 \u202e &lt;"
+WORDS = "rain salt sky why water light stone tree house river wind grüße naïve sun moon night bread".split()
+
+
+def make(folder, lines):
+    """Results and their input: every fortieth fails, and the fourth is hostile."""
+    draw = random.Random(1)
+    text = lambda most: " ".join(draw.choices(WORDS, k=draw.randint(5, most)))
+    dump = lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    ended = 1_790_000_000.0
+    with open(folder + "/in.jsonl", "w") as given, open(folder + "/out.jsonl", "w") as made:
+        for number in range(lines):
+            start = HOSTILE if number == 3 else ""
+            line = dump({"id": f"line-{number}", "prompt": start + text(60)})
+            given.write(line + "\n")
+            tokens = draw.randint(10, 400)
+            ended += tokens / 80 + (7200 if number == lines // 2 else 0)
+            result = {"id": f"line-{number}", "index": number}
+            if number % 40 == 7:
+                result["error"] = {"code": "bad_prompt", "message": start + "No.", "line": number + 1}
+            else:
+                result |= {"text": f"{start}answer {number} {text(200)}", "finish_reason": "stop",
+                           "usage": {"prompt_tokens": 9, "completion_tokens": tokens}, "seed": 1,
+                           "timing": {"queued": 0.1, "prefill": 0.5, "decode": tokens / 10,
+                                      "tokens_per_second": 9.5, "ended": round(ended, 3)}}
+            result |= {"line_hash": hashlib.sha256(line.encode()).hexdigest()[:16], "run": "r"}
+            made.write(dump(result) + "\n")
+
+
+def check(name, is_so, what=""):
+    if not is_so:
+        sys.exit(f"page.py: {name}: {what}")
+
+
+def axe_rules():
+    try:
+        import axe_playwright_python
+    except ImportError:
+        return None
+    for folder, _, names in os.walk(os.path.dirname(axe_playwright_python.__file__)):
+        if "axe.min.js" in names:
+            return open(os.path.join(folder, "axe.min.js")).read()
+    return None
+
+
+def wait_for_shown(page, number=None):
+    """Until the table shows so many rows, or any number."""
+    end = time.monotonic() + 300
+    while time.monotonic() < end:
+        shown = page.evaluate("document.documentElement.dataset.shown")
+        if shown is not None and number in (None, int(shown)):
+            return int(shown)
+        page.wait_for_timeout(10)
+    sys.exit(f"page.py: the table never showed {number} rows, but {shown}")
+
+
+def look(page, lines, address, rules):
+    logs, requests = [], []
+    page.on("console", lambda message: logs.append(message.text))
+    page.on("pageerror", lambda error: logs.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    start = time.monotonic()
+    page.goto(address, timeout=300_000)
+    shown = wait_for_shown(page)
+    loaded = time.monotonic() - start
+    check("rows", shown == lines, shown)
+    check("rows as nodes", page.locator("#body [role=row]").count() < 60, "all are there at once")
+    check("width", page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways")
+    check("charts", page.locator("svg[role=img][aria-label]").count() >= 8, "some are missing")
+    times = page.evaluate("""async () => {
+      const times = {};
+      for (const query of ["nowhere", "\\"answer 11 \\"", "rain"]) {
+        const start = performance.now();
+        view.terms = termsOf(query);
+        await update();
+        times[query] = [view.order.length, Math.round(performance.now() - start)];
+      }
+      view.terms = [];
+      await update();
+      let last = performance.now(), worst = 0;
+      for (let i = 0; i < 60; i++) {
+        grid.scrollTop += i % 10 ? 400 : 90000;
+        await new Promise(requestAnimationFrame);
+        worst = Math.max(worst, performance.now() - last);
+        last = performance.now();
+      }
+      grid.scrollTop = 0;
+      return { times, worst: Math.round(worst) };
+    }""")
+    found = {query: value[0] for query, value in times["times"].items()}
+    check("search", found["nowhere"] == 0 and found['"answer 11 "'] == 1, found)
+    page.locator("#query").fill("onerror")
+    wait_for_shown(page, 1)
+    page.locator("#body [role=row]").first.focus()
+    page.keyboard.press("Enter")
+    check("sheet", HOSTILE.split()[0] in page.locator("#inside").inner_text(), "has not the text")
+    check("images", page.locator("img").count() == 0, "a text has become HTML")
+    if rules:
+        found = page.evaluate(rules + "; axe.run(document).then((found) => found.violations.map((one) => one.id))")
+        check("axe", not found, found)
+    page.keyboard.press("Escape")
+    check("focus", page.evaluate("document.activeElement.getAttribute('role')") == "row", "is not back in its row")
+    page.locator("#query").fill("")
+    page.locator("#filter").select_option("failed")
+    wait_for_shown(page, len(range(7, lines, 40)))
+    page.locator("#body [role=row]").first.focus()
+    page.keyboard.press("ArrowDown")
+    check("keys", page.evaluate("document.activeElement.getAttribute('aria-rowindex')") == "3", "the arrow did nothing")
+    check("console", not logs, logs)
+    check("requests", requests == [address], requests)
+    return f"loaded in {loaded:.2f} s, searches {times['times']} ms, slowest frame {times['worst']} ms"
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program")
+    arguments.add_argument("--lines", type=int, default=400)
+    arguments.add_argument("--pictures")
+    given = arguments.parse_args()
+    names = ["chromium", "chromium-browser", "google-chrome"]
+    browser_path = next((path for path in map(shutil.which, names) if path), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        sync_playwright = None
+    if not browser_path or not sync_playwright:
+        print("page.py: skipped: it needs Chromium and the Python package playwright")
+        return
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        make(folder, given.lines)
+        subprocess.run([given.program, "report", folder + "/out.jsonl", "--input", folder + "/in.jsonl"], check=True)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        known = axe_rules()
+        for scheme, width in [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]:
+            # The page's policy keeps axe out; at the first look it is in force.
+            rules = None if (scheme, width) == ("light", 1280) else known
+            context = browser.new_context(
+                color_scheme=scheme, viewport={"width": width, "height": 800}, bypass_csp=bool(rules))
+            page = context.new_page()
+            print(f"{scheme}, {width}: " + look(page, given.lines, f"file://{folder}/out.jsonl.html", rules))
+            if given.pictures:
+                page.screenshot(path=f"{given.pictures}/{scheme}-{width}.png", full_page=True)
+            context.close()
+        browser.close()
+    print("page.py: fine" + ("" if known else "; axe was not there"))
+
+
+main()
