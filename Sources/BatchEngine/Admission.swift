@@ -8,8 +8,8 @@ package enum Admission: Sendable, Equatable {
         case prefix
     }
 
-    /// It has begun. The first `cached` tokens are in the cache already and must not be sent again (fewer than
-    /// there are, so that at least one row is left); there is room for `room` tokens, no fewer than it has.
+    /// It has begun. The first `cached` tokens are in the cache already and must not be sent again (no more than
+    /// were `cacheable`); there is room for `room` tokens, no fewer than it has.
     case ready(cached: Int, room: Int)
     /// Not now.
     case wait(Shortage)

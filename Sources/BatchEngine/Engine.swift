@@ -17,14 +17,17 @@ package protocol Engine: AnyObject, Sendable {
     ///   - ceiling: tokens it may come to in all. What could not have so many even alone is refused now.
     ///   - lookahead: it should wait if afterwards it and the others could not each grow by so many tokens,
     ///     as far as their ceilings go.
-    func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission
+    ///   - cacheable: how many tokens at the beginning may be in the cache already, fewer than there are. The
+    ///     others are sent, as something is asked about their rows.
+    func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission
     /// Room for a sequence of `length` tokens.
     /// - Returns: how many there is room for now; nil if there is none. Never nil for the only sequence.
     func extend(_ id: RequestID, to length: Int) -> Int?
     /// One forward pass over the rows of all `inputs` (each sequence at most once).
-    /// - Returns: one element for each input, nil where no sampling was asked for. A fault of one sequence is no
-    ///   other one's.
-    func step(_ inputs: [StepInput]) throws -> [TokenChoice?]
+    /// - Returns: one answer for each input. A fault of one sequence is no other one's.
+    func step(_ inputs: [StepInput]) throws -> [StepAnswer]
     /// What a reader of a result may want to know of how it came about, e.g. which rotary factors were
     /// used. Depends on the request alone. The default is nothing.
     func provenance(of id: RequestID) -> [String: String]

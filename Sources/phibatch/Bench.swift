@@ -84,9 +84,9 @@ struct Bench {
         for _ in 0..<batch {
             let (sequence, ids) = try admit(prompt: prompt, tokens: tokens + 1)
             sequences.append(sequence)
-            let choices = try engine.step(
+            let answers = try engine.step(
                 [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
-            next.append(try Self.token(of: choices[0]))
+            next.append(try Self.token(of: answers[0].choice))
         }
         let (before, multiplied) = (engine.times, engine.multiplyAdds)
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
@@ -97,7 +97,7 @@ struct Bench {
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
-            next = try engine.step(inputs).map { try Self.token(of: $0) }
+            next = try engine.step(inputs).map { try Self.token(of: $0.choice) }
             let seconds = (ContinuousClock.now - start).seconds
             readings.append(probe.read())
             steps.append(

@@ -65,10 +65,13 @@ package struct KVBlocks: Sendable {
     /// - Parameters:
     ///   - branch: sequences of different branches never share (the same tokens have other keys and values).
     ///   - sparing: so many blocks must be available afterwards.
-    package mutating func lease(_ tokens: [Int32], branch: Int = 0, sparing: Int = 0) -> Outcome {
+    ///   - cacheable: so many tokens may be there already. By default all but one, of which the row must be
+    ///     computed for its logits.
+    package mutating func lease(
+        _ tokens: [Int32], branch: Int = 0, sparing: Int = 0, cacheable: Int = .max
+    ) -> Outcome {
         var lease = Lease(blocks: [], cached: 0, pending: [])
-        // At least one row must be left to compute, for its logits.
-        let full = max(0, tokens.count - 1) / blockLength
+        let full = max(0, min(cacheable, tokens.count - 1)) / blockLength
         var parent = -branch
         var sharing = true
         for place in 0..<full {

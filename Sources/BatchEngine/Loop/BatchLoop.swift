@@ -111,14 +111,13 @@ package final class BatchLoop {
         for part in parts { inputs.append(running[part.place].send(part.rows, samples: part.samples)) }
         let start = ContinuousClock.now
         let timesBefore = engine.times
-        let choices = try engine.step(inputs)
+        let answers = try engine.step(inputs)
         let seconds = (.now - start).seconds
         scheduler.stepTook(seconds)
-        count(parts, seconds: seconds, times: (timesBefore, engine.times))
-        precondition(choices.count == parts.count, "a step answers each of its inputs")
-        for (part, choice) in zip(parts, choices) where part.samples {
-            guard let choice else { preconditionFailure("a step chooses a token where one is asked for") }
-            accept(choice, at: part.place)
+        count(inputs, parts, seconds: seconds, times: (timesBefore, engine.times))
+        precondition(answers.count == parts.count, "a step answers each of its inputs")
+        for (place, (input, answer)) in zip(parts.map(\.place), zip(inputs, answers)) {
+            take(answer, to: input, at: place)
         }
         retire(engine)
         for slot in slots where slot.failure == nil {
@@ -158,7 +157,8 @@ package final class BatchLoop {
     }
 
     private func count(
-        _ parts: [Scheduler.Part], seconds: Double, times: (before: ComputeTimes, after: ComputeTimes)
+        _ inputs: [StepInput], _ parts: [Scheduler.Part], seconds: Double,
+        times: (before: ComputeTimes, after: ComputeTimes)
     ) {
         let rows = parts.reduce(0) { $0 + $1.rows }
         for slot in slots {
@@ -167,11 +167,23 @@ package final class BatchLoop {
             slot.report.timesBefore = times.before
             slot.report.times = times.after
         }
-        for part in parts {
+        for (input, part) in zip(inputs, parts) {
             let slot = running[part.place].slot
-            if part.rows > 1 { slot.report.prefillRows += part.rows } else { slot.report.decodeRows += 1 }
-            if part.samples { slot.report.tokens += 1 }
+            if part.rows > 1 || !input.targets.isEmpty {
+                slot.report.prefillRows += part.rows
+            } else {
+                slot.report.decodeRows += 1
+            }
+            slot.report.tokens += input.targets.count + (input.sampling == nil ? 0 : 1)
         }
+    }
+
+    private func take(_ answer: StepAnswer, to input: StepInput, at place: Int) {
+        precondition(
+            (answer.choice == nil) == (input.sampling == nil)
+                && answer.logprobs.count == input.targets.count, "a step answers what is asked")
+        if !answer.logprobs.isEmpty { running[place].accept(logprobs: answer.logprobs) }
+        if let choice = answer.choice { accept(choice, at: place) }
     }
 
     private func accept(_ choice: TokenChoice, at place: Int) {

@@ -13,7 +13,9 @@ package struct Request: Sendable {
     }
 
     package var prompt: [Int32]
-    /// At least 1, and within the model's context.
+    /// Tokens after the prompt of which the log-probabilities are wanted; if there are any, nothing is generated.
+    package var scored: [Int32] = []
+    /// At least 1, and within the model's context; of scored tokens their number.
     package var maxTokens: Int
     package var sampling: SamplingParameters
     /// What the completion must be like, before its first token.
@@ -45,6 +47,15 @@ package struct Request: Sendable {
         self.text = text
         self.saved = saved
         self.label = label
+    }
+
+    /// The log-probabilities of `scored` after `prompt`, which has a token at least.
+    package init(prompt: [Int32], scored: [Int32], text: any TextStream, label: any Sendable = ()) {
+        precondition(!prompt.isEmpty && !scored.isEmpty)
+        self.init(
+            prompt: prompt, maxTokens: scored.count, sampling: SamplingParameters(), stream: 0, endOfSequence: [],
+            stops: .none, text: text, label: label)
+        self.scored = scored
     }
 
     /// Tokens that prompt and completion may come to.

@@ -14,7 +14,7 @@ package protocol RequestSource: AnyObject {
     func admitted(_ sequence: TokenSequence)
     /// Text that has become certain.
     func received(_ text: String, of id: RequestID)
-    /// The request's completion is whole.
+    /// The request's completion is whole, or all that it asks for is scored.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
     /// The engine could choose no token for the request.
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws
@@ -50,7 +50,7 @@ package struct StepReport: Sendable {
     package var prefillRows = 0
     /// Rows of completions, one for each sequence.
     package var decodeRows = 0
-    /// Tokens chosen.
+    /// Tokens chosen or scored.
     package var tokens = 0
     /// Times that one of its requests gave way before the step.
     package var preempted = 0

@@ -8,6 +8,8 @@ package struct TokenSequence {
     /// For each token what the source keeps beside it, if anything.
     package private(set) var notes: [String] = []
     package private(set) var text = ""
+    /// Of the request's scored tokens, as far as they are computed.
+    package private(set) var logprobs: [Float] = []
     package private(set) var finishReason: FinishReason?
     /// Why it can't go on.
     package private(set) var fault: ChoiceFault?
@@ -60,9 +62,18 @@ package struct TokenSequence {
         return sequence
     }
 
-    /// Prompt and completion.
-    var allTokens: [Int32] { tokens.isEmpty ? request.prompt : request.prompt + tokens }
-    var count: Int { request.prompt.count + tokens.count }
+    /// Prompt and completion; of scored tokens without the last one, which nothing follows.
+    var allTokens: [Int32] {
+        let more = isScored ? request.scored.dropLast() : tokens[...]
+        return more.isEmpty ? request.prompt : request.prompt + more
+    }
+    var count: Int {
+        request.prompt.count + (isScored ? request.scored.count - 1 : tokens.count)
+    }
+
+    private var isScored: Bool { !request.scored.isEmpty }
+    /// How many of `allTokens` may be in the cache: about the rows of the others something is asked.
+    var cacheable: Int { (isScored ? request.prompt.count + logprobs.count : count) - 1 }
 
     /// Starts from the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {
@@ -75,11 +86,19 @@ package struct TokenSequence {
     mutating func send(_ count: Int, samples: Bool) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
-        return StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
+        guard isScored else {
+            return StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
+        }
+        // The row after which the next target comes is the last that may be cached.
+        let targets = max(0, self.count - unsent.count - cacheable)
+        return StepInput(
+            sequence: id, tokens: rows, targets: request.scored[logprobs.count...].prefix(targets))
     }
 
     /// Whether nothing more comes of it.
-    var isDone: Bool { finishReason != nil || fault != nil }
+    var isDone: Bool {
+        finishReason != nil || fault != nil || isScored && logprobs.count == request.scored.count
+    }
 
     mutating func fail(_ fault: ChoiceFault) { self.fault = fault }
 
@@ -92,6 +111,13 @@ package struct TokenSequence {
         precondition(isAllowed, "the engine chose a token that the constraint forbids")
         unsent = [token]
         return append(token, note: note)
+    }
+
+    /// Takes the log-probabilities of the next scored tokens.
+    mutating func accept(logprobs new: [Float]) {
+        if firstTokenAt == nil { firstTokenAt = .now }
+        if new.contains(where: \.isNaN) { return fail(.notFinite) }
+        logprobs += new
     }
 
     private mutating func append(_ token: Int32, note: String?) -> String {

@@ -32,7 +32,9 @@ struct MemoryCheck {
         let shape = model.shape
         weightBytes = try Self.packedBytes(shape.quantization, store)
         // Logits exist twice, for sampling.
-        workingBytes = Self.programBytes + Self.rows * model.rowBytes + 2 * 32 * shape.vocabularySize * 4
+        workingBytes =
+            Self.programBytes + Self.rows * model.rowBytes
+            + 2 * RowOps.logitRows * shape.vocabularySize * 4
         let tokens = min(Self.workerTokens, shape.contextLength)
         let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
         workerBytes = blocks * Self.blockBytes(shape, precision)

@@ -7,12 +7,14 @@ extension PhiEngine {
     ///   is no room now.
     /// - Throws: `ModelError` of kind `resources` if it could not fit even into an empty cache, `badRequest`
     ///   if the model can't serve it.
-    package func begin(prompt: [Int32], maxTokens: Int) throws -> (id: RequestID, cached: Int)? {
+    package func begin(
+        prompt: [Int32], maxTokens: Int, cacheable: Int = .max
+    ) throws -> (id: RequestID, cached: Int)? {
         directCount += 1
         // A loop's numbers go up from 0.
         let id = RequestID(-directCount)
         let ceiling = prompt.count + max(0, maxTokens)
-        switch admit(id, tokens: prompt, ceiling: ceiling, lookahead: 0) {
+        switch admit(id, tokens: prompt, ceiling: ceiling, lookahead: 0, cacheable: cacheable) {
         case .ready(let cached, _):
             if extend(id, to: ceiling) != nil { return (id, cached) }
             release(id)

@@ -1,5 +1,4 @@
 import BatchEngine
-import CPhiKernels
 import Foundation
 import Foundations
 
@@ -63,13 +62,11 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     private let network: any Network
     private let rows: RowOps
     let pool: ComputePool
-    private let sampler: Sampler
+    private let logits: LogitReader
     private var blocks: KVBlocks
     private var sequences: [RequestID: Sequence] = [:]
     /// Sequences begun without a loop.
     var directCount = 0
-    private let samplingScratch = Buffer<Float>()
-    private var samplingSeconds = 0.0
     private var move: WeightMove?
     private var hasStepped = false
 
@@ -125,7 +122,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         advice = Quantizer.advice(reader.plan, store)
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
-        sampler = Sampler(kernels: kernels)
+        logits = LogitReader(Sampler(kernels: kernels), pool)
         limits = ModelLimits(shape, codec)
     }
 
@@ -140,7 +137,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
 
     package var times: ComputeTimes {
         var times = rows.tally.times
-        times.sampling = samplingSeconds
+        times.sampling = logits.seconds
         return times
     }
 
@@ -155,7 +152,9 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     /// one set only.
     package func usesLongRope(length: Int) -> Bool? { shape.rope.usesLongFactors(length: length) }
 
-    package func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+    package func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission {
         do { try check(tokens) } catch { return .never(Refusal(.invalid, error.message)) }
         guard ceiling <= shape.contextLength else {
             return .never(
@@ -176,7 +175,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
         let spared = sequences.values.reduce(own) { $0 + growth($1, by: lookahead) }
-        switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared) {
+        switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared, cacheable: cacheable) {
         case .wait(let shortage): return .wait(shortage)
         case .leased(let lease):
             sequences[id] = Sequence(
@@ -224,7 +223,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         return ["rope": found.longRope ? "long" : "short"]
     }
 
-    package func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
+    package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
         var runs: [RowRun] = []
         runs.reserveCapacity(inputs.count)
         for input in inputs {
@@ -233,23 +232,23 @@ package final class PhiEngine: Engine, @unchecked Sendable {
             }
             precondition(
                 !input.tokens.isEmpty && sequence.length + input.tokens.count <= room(sequence.lease))
-            precondition(input.tokens.allSatisfy { $0 >= 0 && $0 < shape.vocabularySize })
+            precondition(
+                (input.tokens + input.targets).allSatisfy { $0 >= 0 && $0 < shape.vocabularySize })
             runs.append(
                 RowRun(
                     tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
-                    longRope: sequence.longRope, logitRows: input.sampling == nil ? 0 : 1))
+                    longRope: sequence.longRope, logitRows: input.logitRows))
         }
         moveWeights()
-        let logits = try rows.run(runs, through: network)
+        logits.begin(inputs)
+        try rows.run(runs, through: network, use: logits.read)
         for input in inputs {
             guard var sequence = sequences[input.sequence] else { continue }
             sequence.length += input.tokens.count
             blocks.advance(&sequence.lease, to: sequence.length)
             sequences[input.sequence] = sequence
         }
-        var clock = Stopwatch()
-        defer { samplingSeconds += clock.lap() }
-        return try choose(inputs, logits)
+        return logits.answers
     }
 
     /// After the first step, which should not wait for it.
@@ -268,35 +267,11 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         rows.cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
     }
 
-    private func choose(_ inputs: [StepInput], _ logits: UnsafeMutablePointer<Float>) throws -> [TokenChoice?]
-    {
-        let sampled = inputs.indices.filter { inputs[$0].sampling != nil }
-        let count = shape.vocabularySize
-        let stride = rows.logitsStride
-        try samplingScratch.reserve(max(1, sampled.count) * stride)
-        let scratch = samplingScratch.pointer
-        var choices = [TokenChoice?](repeating: nil, count: inputs.count)
-        choices.withUnsafeMutableBufferPointer { buffer in
-            nonisolated(unsafe) let buffer = buffer
-            pool.run(sampled.count) { number in
-                guard let request = inputs[sampled[number]].sampling else { return }
-                guard FiniteLogits.check(logits + number * stride, count: count) else {
-                    buffer[sampled[number]] = TokenChoice(fault: .notFinite)
-                    return
-                }
-                buffer[sampled[number]] = sampler.choose(
-                    logits + number * stride, count: count, scratch: scratch + number * stride,
-                    request: request)
-            }
-        }
-        return choices
-    }
-
-    /// Runs `tokens` as a sequence of their own and hands out the last `logitRows` rows of logits and
-    /// the distance between two of them.
-    func scored<Tokens: Collection<Int32>, Result>(
-        _ tokens: Tokens, logitRows: Int, _ body: (UnsafeMutablePointer<Float>, Int) throws -> Result
-    ) throws -> Result {
+    /// Runs `tokens` as a sequence of their own, and hands out the last `logitRows` rows of logits in pieces.
+    func scored(
+        _ tokens: some Collection<Int32>, logitRows: Int,
+        _ use: (LogitPiece) throws(ModelError) -> Void
+    ) throws {
         let tokens = Array(tokens)
         try check(tokens)
         let long = usesLongRope(length: tokens.count) ?? false
@@ -307,6 +282,6 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         defer { blocks.release(lease) }
         let run = RowRun(
             tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
-        return try body(try rows.run([run], through: network), rows.logitsStride)
+        try rows.run([run], through: network, use: use)
     }
 }

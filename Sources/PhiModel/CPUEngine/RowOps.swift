@@ -29,8 +29,12 @@ package final class RowOps: @unchecked Sendable {
     private let experts: ExpertRows
     private let adapters = LowRankRows()
 
+    /// Rows of logits that are made at a time.
+    static let logitRows = 32
+
     // Of the step.
     private var runs: [RowRun] = []
+    private var head: (linear: Linear, source: RowInput)?
     private var rowCount = 0
     /// The rows that are still computed, in order.
     private var kept: [Int] = []
@@ -56,24 +60,22 @@ package final class RowOps: @unchecked Sendable {
     }
 
     /// Runs all rows through a model, writing their keys and values to the cache.
-    /// - Returns: the rows of logits that the runs want, in order, `logitsStride` apart; valid until the
-    ///   next call.
-    /// - Throws: `ModelError` if there is no memory for this many rows.
-    func run(_ runs: [RowRun], through network: any Network) throws(ModelError) -> UnsafeMutablePointer<Float>
-    {
+    /// - Parameter use: gets the rows of logits that the runs want, in order and some at a time.
+    /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
+    func run(
+        _ runs: [RowRun], through network: any Network, use: (LogitPiece) throws(ModelError) -> Void = { _ in }
+    ) throws(ModelError) {
         self.runs = runs
         rowCount = runs.reduce(0) { $0 + $1.tokens.count }
         kept = Array(0..<rowCount)
+        head = nil
         addsProjected = false
         rope.prepare(runs)
         tally.start()
         try attention.prepare(runs, dims: cache.dims)
         try network.forward(self)
-        return logitsBuffer.pointer
+        try readLogits(use)
     }
-
-    /// Floats between two rows of logits.
-    var logitsStride: Int { shape.vocabularySize.rounded(up: 16) }
 
     /// hidden = the rows of `embedding` for the step's tokens.
     func embed(_ embedding: Embedding) throws(ModelError) {
@@ -148,13 +150,29 @@ package final class RowOps: @unchecked Sendable {
         }
     }
 
-    /// The logits of the rows that are kept: a matmul with the head.
-    func makeLogits(_ head: Linear, of source: RowInput) throws(ModelError) {
-        precondition(head.width == logitsStride)
-        try logitsBuffer.reserve(max(1, kept.count) * logitsStride)
-        if kept.isEmpty { return }
-        try prepare(source, for: weights[head.place], keepsFloats: head.adapter != nil)
-        try multiply(by: head, into: logitsBuffer.pointer, stride: logitsStride)
+    /// The logits of the rows that are kept: a matmul of `source` with the head, at the end of a forward pass.
+    func makeLogits(_ head: Linear, of source: RowInput) {
+        self.head = (head, source)
+    }
+
+    /// Makes the logits of some rows at a time: those of a long prompt would take much memory.
+    private func readLogits(_ use: (LogitPiece) throws(ModelError) -> Void) throws(ModelError) {
+        guard let (head, source) = head, !kept.isEmpty else { return }
+        let all = kept
+        let stride = shape.vocabularySize.rounded(up: 16)
+        precondition(head.width == stride)
+        try logitsBuffer.reserve(min(all.count, Self.logitRows) * stride)
+        if addsProjected, all.count > Self.logitRows { addProjected() }
+        for start in Swift.stride(from: 0, to: all.count, by: Self.logitRows) {
+            let rows = start..<min(start + Self.logitRows, all.count)
+            kept = Array(all[rows])
+            try prepare(source, for: weights[head.place], keepsFloats: head.adapter != nil)
+            try multiply(by: head, into: logitsBuffer.pointer, stride: stride)
+            try use(
+                LogitPiece(
+                    rows: rows, logits: logitsBuffer.pointer, stride: stride, count: shape.vocabularySize))
+            tally.start()
+        }
     }
 
     private func multiply(
@@ -222,6 +240,16 @@ package final class RowOps: @unchecked Sendable {
                 return UnsafePointer(x)
             }
         }
+    }
+
+    /// The addition to hidden that is due, by itself.
+    private func addProjected() {
+        let size = shape.hiddenSize
+        pool.runRows(kept.count) { index in
+            kernels.add(
+                hidden.pointer + kept[index] * size, projected.pointer + index * projectedWidth, size)
+        }
+        addsProjected = false
     }
 
     /// Sets the input's rows from what `make` returns [width] for a row, its hidden floats, and its place among

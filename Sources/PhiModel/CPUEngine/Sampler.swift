@@ -45,16 +45,34 @@ struct Sampler {
         }
         if let wanted = parameters.logprobs {
             // The model's own, whatever was changed.
-            let most = logits[request.changesLogits ? kernels.table.argmax(logits, count) : best]
-            let sum = kernels.table.exponentials(logits, count, most, 1, scratch)
-            let logSum = phi_log(Double(sum))
-            func logprob(_ id: Int) -> Float { Float(Double(logits[id] - most) - logSum) }
-            choice.logprob = logprob(Int(choice.token))
+            let softmax = softmax(
+                logits, count: count, best: request.changesLogits ? nil : best, scratch: scratch)
+            choice.logprob = softmax.logprob(logits[Int(choice.token)])
             choice.top = largest(logits, count: count, keep: wanted).map {
-                TokenLogprob(id: Int32($0), logprob: logprob($0))
+                TokenLogprob(id: Int32($0), logprob: softmax.logprob(logits[$0]))
             }
         }
         return choice
+    }
+
+    /// What turns a row's logits into log-probabilities.
+    struct Softmax {
+        /// The largest logit.
+        let most: Float
+        /// The logarithm of the sum of e^(logit - most).
+        let logSum: Double
+
+        func logprob(_ logit: Float) -> Float { Float(exactLogprob(logit)) }
+        func exactLogprob(_ logit: Float) -> Double { Double(logit - most) - logSum }
+    }
+
+    /// - Parameter best: the largest logit's id, if it is known.
+    func softmax(
+        _ logits: UnsafePointer<Float>, count: Int, best: Int? = nil, scratch: UnsafeMutablePointer<Float>
+    ) -> Softmax {
+        let most = logits[best ?? kernels.table.argmax(logits, count)]
+        let sum = kernels.table.exponentials(logits, count, most, 1, scratch)
+        return Softmax(most: most, logSum: phi_log(Double(sum)))
     }
 
     /// Ids of the `keep` largest values, largest first, equals by id.

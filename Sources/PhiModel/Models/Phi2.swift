@@ -93,6 +93,6 @@ private struct Phi2Network: Network {
             try rows.matmul(layer.fc2, of: .gelu)
             rows.addToHidden()
         }
-        try rows.makeLogits(head, of: .layerNorm(norm, epsilon))
+        rows.makeLogits(head, of: .layerNorm(norm, epsilon))
     }
 }

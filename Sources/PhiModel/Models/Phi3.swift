@@ -94,6 +94,6 @@ private struct Phi3Network: Network {
             try rows.matmul(layer.down, of: .gatedSilu)
             rows.addToHidden()
         }
-        try rows.makeLogits(head, of: .rmsNorm(norm, epsilon))
+        rows.makeLogits(head, of: .rmsNorm(norm, epsilon))
     }
 }

@@ -137,6 +137,6 @@ private struct PhiMoENetwork: Network {
             try rows.mix(layer.experts, of: .layerNorm(layer.feedForwardNorm, epsilon))
             rows.addToHidden()
         }
-        try rows.makeLogits(head, of: .layerNorm(norm, epsilon))
+        rows.makeLogits(head, of: .layerNorm(norm, epsilon))
     }
 }

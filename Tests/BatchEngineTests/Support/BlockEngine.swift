@@ -31,7 +31,9 @@ final class BlockEngine: Engine, @unchecked Sendable {
 
     var isEmpty: Bool { sequences.isEmpty && blocks.available == blocks.capacity }
 
-    func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+    func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission {
         guard blocks.blocks(for: ceiling) <= blocks.capacity else {
             return .never(Refusal(.tooLarge, "\(ceiling) tokens"))
         }
@@ -42,7 +44,7 @@ final class BlockEngine: Engine, @unchecked Sendable {
         let spared = sequences.values.reduce(own) {
             $0 + growth(max($1.length, $1.begun), $1.ceiling, $1.lease.blocks.count)
         }
-        switch blocks.lease(tokens, sparing: spared) {
+        switch blocks.lease(tokens, sparing: spared, cacheable: cacheable) {
         case .wait(let shortage): return .wait(shortage)
         case .leased(let lease):
             if sequences[id] != nil { faults.append("begun twice") }
@@ -76,7 +78,7 @@ final class BlockEngine: Engine, @unchecked Sendable {
         blocks.release(sequence.lease, keeping: tokens.prefix(sequence.length))
     }
 
-    func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
+    func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
         try beforeStep(steps)
         steps += 1
         if inputs.isEmpty { faults.append("an empty step") }
@@ -85,28 +87,45 @@ final class BlockEngine: Engine, @unchecked Sendable {
         return inputs.map { input in
             guard var sequence = sequences[input.sequence], !input.tokens.isEmpty else {
                 faults.append("rows of nobody, or none")
-                return nil
+                return StepAnswer()
             }
             var hash: UInt64 = 0
-            for token in input.tokens {
+            var answer = StepAnswer()
+            for (number, token) in input.tokens.enumerated() {
                 rows += 1
                 hash =
                     sequence.length == 0
-                    ? 0xCBF2_9CE4_8422_2325 : memory[place(sequence, sequence.length - 1)]
-                hash = (hash ^ UInt64(token)) &* 0x0000_0100_0000_01B3
-                hash ^= hash >> 29
+                    ? Self.emptyHash : memory[place(sequence, sequence.length - 1)]
+                hash = Self.hash(hash, token)
                 guard sequence.length / blocks.blockLength < sequence.lease.blocks.count else {
                     faults.append("more rows than room")
-                    return nil
+                    return StepAnswer()
                 }
                 memory[place(sequence, sequence.length)] = hash
                 sequence.length += 1
+                let place = number - (input.tokens.count - input.targets.count)
+                if place >= 0 {
+                    let target = input.targets[input.targets.startIndex + place]
+                    answer.logprobs.append(Self.logprob(of: target, after: hash))
+                }
             }
             blocks.advance(&sequence.lease, to: sequence.length)
             sequences[input.sequence] = sequence
-            return input.sampling.map { choose(hash, $0) }
+            answer.choice = input.sampling.map { choose(hash, $0) }
+            return answer
         }
     }
+
+    /// Of a token after those that have this hash.
+    static func logprob(of token: Int32, after hash: UInt64) -> Float {
+        -Float((hash ^ UInt64(token)) % 10_007) / 1000
+    }
+
+    static func hash(_ hash: UInt64, _ token: Int32) -> UInt64 {
+        let hash = (hash ^ UInt64(token)) &* 0x0000_0100_0000_01B3
+        return hash ^ hash >> 29
+    }
+    static let emptyHash: UInt64 = 0xCBF2_9CE4_8422_2325
 
     private func place(_ sequence: Sequence, _ position: Int) -> Int {
         Int(sequence.lease.blocks[position / blocks.blockLength]) * blocks.blockLength

@@ -97,14 +97,16 @@ import Testing
 
     private func complete(_ start: TokenSequence, _ model: ScriptedModel) throws -> [Int32] {
         var sequence = start
-        let admission = model.admit(sequence.id, tokens: sequence.allTokens, ceiling: 22, lookahead: 0)
+        let admission = model.admit(
+            sequence.id, tokens: sequence.allTokens, ceiling: 22, lookahead: 0,
+            cacheable: sequence.cacheable)
         guard case .ready(let cached, let room) = admission else { return [] }
         defer { model.release(sequence.id) }
         sequence.begin(cached: cached, room: room)
         while sequence.finishReason == nil {
             let input = sequence.send(sequence.unsent.count, samples: true)
             guard model.extend(sequence.id, to: sequence.count) != nil,
-                let choice = try model.step([input])[0]
+                let choice = try model.step([input])[0].choice
             else { return [] }
             _ = sequence.accept(choice.token, note: nil)
         }

@@ -33,6 +33,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     var beforeStep: (Int) throws -> Void = { _ in }
     /// Whether no token can be chosen after these.
     var isFaulty: ([Int32], SamplingRequest) -> Bool = { _, _ in false }
+    /// A token of which the log-probability comes out as no number.
+    var faultyToken: Int32 = -1
     /// One in this many tokens ends the sequence.
     var endOdds: UInt64 = 40
 
@@ -131,7 +133,9 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
 
     private func pieces(_ tokens: Int) -> Int { (tokens + roomUnit - 1) / roomUnit * roomUnit }
 
-    func admit(_ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int) -> Admission {
+    func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission {
         waitForReader()
         guard room == .max || pieces(ceiling) <= room else {
             return .never(Refusal(.tooLarge, "needs room for \(ceiling) tokens of \(room)."))
@@ -143,7 +147,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
             $0 + max($1.reserved, pieces(min($1.ceiling, $1.tokens.count + lookahead)))
         }
         guard room == .max || others + need <= room else { return .wait(.room) }
-        let cached = min(cachedTokens, tokens.count - 1)
+        let cached = min(cachedTokens, cacheable)
         sequences[id] = Sequence(
             tokens: Array(tokens[..<cached]), reserved: pieces(tokens.count), ceiling: ceiling)
         largestBatch = max(largestBatch, sequences.count)
@@ -173,7 +177,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         if !tokens.starts(with: sequence.tokens) { faults.append("preempted with other tokens") }
     }
 
-    func step(_ inputs: [StepInput]) throws -> [TokenChoice?] {
+    func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
         try beforeStep(steps)
         steps += 1
         largestStep = max(largestStep, inputs.reduce(0) { $0 + $1.tokens.count })
@@ -182,21 +186,36 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         return inputs.map { input in
             guard var sequence = sequences.removeValue(forKey: input.sequence) else {
                 faults.append("unknown sequence")
-                return nil
+                return StepAnswer()
             }
             sequence.tokens += input.tokens
             if sequence.tokens.count > sequence.reserved { faults.append("more rows than reserved") }
             sequences[input.sequence] = sequence
-            guard let sampling = input.sampling else { return nil }
+            var answer = StepAnswer()
+            for (place, target) in input.targets.enumerated() {
+                let count = sequence.tokens.count - input.targets.count + place + 1
+                answer.logprobs.append(logprob(of: target, after: sequence.tokens.prefix(count)))
+            }
+            guard let sampling = input.sampling else { return answer }
             let prompt = sequence.tokens.count - sampling.position
             defer { prompts[input.sequence] = prompt }
             if prompt != prompts[input.sequence, default: prompt] {
                 faults.append("wrong position")
             }
             if !isRight(sampling, sequence.tokens, promptCount: prompt) { faults.append("wrong history") }
-            if isFaulty(sequence.tokens, sampling) { return TokenChoice(fault: .notFinite) }
-            return choose(sequence.tokens, sampling)
+            answer.choice =
+                isFaulty(sequence.tokens, sampling)
+                ? TokenChoice(fault: .notFinite) : choose(sequence.tokens, sampling)
+            return answer
         }
+    }
+
+    /// A hash of the token and all before it; `faultyToken` has none.
+    func logprob(of token: Int32, after tokens: ArraySlice<Int32>) -> Float {
+        if token == faultyToken { return .nan }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for value in tokens + [token] { hash = (hash ^ UInt64(value)) &* 0x0000_0100_0000_01B3 }
+        return -Float((hash >> 20) % 10_007) / 1000
     }
 
     /// Whether penalties will see the tokens that they are meant to see.

@@ -61,7 +61,7 @@ private func safetensors(header: [UInt8], _ tensors: [UInt8]) -> [UInt8] {
         var request = SamplingRequest(parameters: parameters, stream: 7, prompt: prompt)
         for _ in 0..<2 {
             let choices = try engine.step([StepInput(sequence: sequence, tokens: tokens, sampling: request)])
-            guard let choice = choices[0], (0..<vocabulary).contains(choice.token) else {
+            guard let choice = choices[0].choice, (0..<vocabulary).contains(choice.token) else {
                 throw BrokenPromise(description: "a token that is none")
             }
             _ = request.accept(choice.token)

@@ -116,7 +116,7 @@ import Testing
         var rows = prompt[cached...]
         for _ in 0..<40 {
             let input = StepInput(sequence: id, tokens: rows, sampling: request)
-            let choice = try #require(try engine.step([input])[0])
+            let choice = try #require(try engine.step([input])[0].choice)
             hash.add(UInt32(choice.token))
             hash.add(choice.logprob?.bitPattern ?? 0)
             for other in choice.top {

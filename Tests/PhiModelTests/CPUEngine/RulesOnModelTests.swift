@@ -78,7 +78,7 @@ import Testing
             defer { engine.release(id) }
             let rows = (prompt + completion)[cached...]
             let input = StepInput(sequence: id, tokens: rows, sampling: request)
-            let token = try #require(try engine.step([input])[0]).token
+            let token = try #require(try engine.step([input])[0].choice).token
             let wanted = expected(
                 try engine.logits(prompt + completion), rules, prompt: prompt, completion: completion,
                 constrained: constrained)
@@ -104,7 +104,7 @@ import Testing
             let choices = try engine.step(
                 running.map { StepInput(sequence: $0.id, tokens: $0.rows, sampling: $0.request) })
             for (index, choice) in choices.enumerated() {
-                let token = try #require(choice).token
+                let token = try #require(choice.choice).token
                 answers[index].append(token)
                 running[index].rows = [token]
                 running[index].request = try #require(running[index].request.after([token]))

@@ -76,7 +76,7 @@ import Testing
                             ? request(engine, sequences[index], rows[index].count) : nil))
                 unsent[index]?.tokens = tokens.dropFirst(chunk)
             }
-            let choices = try engine.step(inputs)
+            let choices = try engine.step(inputs).map(\.choice)
             for (index, choice) in zip(active, choices) {
                 guard let choice, let (id, _) = unsent[index] else { continue }
                 rows[index].append(row(choice))
@@ -101,7 +101,7 @@ import Testing
             let tokens = sequence.prompt + sequence.completion.prefix(place)
             let input = StepInput(
                 sequence: id, tokens: tokens[cached...], sampling: request(engine, sequence, place))
-            return row(try #require(try engine.step([input])[0]))
+            return row(try #require(try engine.step([input])[0].choice))
         }
     }
 

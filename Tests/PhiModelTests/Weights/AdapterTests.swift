@@ -36,11 +36,13 @@ import Testing
     /// The logits of all rows.
     private func logits(_ folder: URL, _ options: EngineOptions, rows: Int = 4) throws -> [Float] {
         let engine = try PhiEngine(folder: folder.path, options: options)
-        return try engine.scored(Self.tokens, logitRows: rows) { pointer, stride in
-            (0..<rows).flatMap { row in
-                (0..<engine.shape.vocabularySize).map { pointer[row * stride + $0] }
+        var logits: [Float] = []
+        try engine.scored(Self.tokens, logitRows: rows) { piece in
+            for row in piece.rows {
+                logits += UnsafeBufferPointer(start: piece.row(row), count: piece.count)
             }
         }
+        return logits
     }
 
     /// The largest difference, as a share of the logits' standard deviation.

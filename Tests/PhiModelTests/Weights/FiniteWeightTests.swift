@@ -143,13 +143,15 @@ import Testing
                 }
                 let request = SamplingRequest(parameters: parameters, stream: 7)
                 let first = try engine.step(
-                    zip(ids, prompts).map { StepInput(sequence: $0, tokens: $1[...], sampling: request) })
+                    zip(ids, prompts).map { StepInput(sequence: $0, tokens: $1[...], sampling: request) }
+                ).map(\.choice)
                 engine.release(ids[1])
                 let others = [0, 2]
                 let second = try engine.step(
                     others.map {
                         StepInput(sequence: ids[$0], tokens: [first[$0]?.token ?? 0], sampling: request)
-                    })
+                    }
+                ).map(\.choice)
                 return [first, second]
             }
             for parameters in [

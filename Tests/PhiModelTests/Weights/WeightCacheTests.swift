@@ -312,7 +312,7 @@ import Testing
                         parameters: SamplingParameters(logprobs: 20), stream: 1, position: position)
                     let choices = try engine.step(
                         [StepInput(sequence: id, tokens: next[...], sampling: request)])
-                    let choice = try #require(choices[0])
+                    let choice = try #require(choices[0].choice)
                     next = [choice.token]
                     return [UInt32(choice.token)] + choice.top.map(\.logprob.bitPattern)
                 }

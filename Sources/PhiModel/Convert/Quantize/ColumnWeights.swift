@@ -62,7 +62,7 @@ struct ColumnWeights {
                 blocks: (window * blocks..<(window + 1) * blocks).map { Int32($0) }, longRope: long,
                 logitRows: min(Self.lastRows, length))
         }
-        _ = try rows.run(runs, through: model.network)
+        try rows.run(runs, through: model.network)
         var weights: [String: [Float]] = [:]
         for (place, sums) in moments.sums {
             let name = model.plan.matrices[place].name
