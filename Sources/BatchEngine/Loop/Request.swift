@@ -53,7 +53,8 @@ package struct Request: Sendable {
     package init(prompt: [Int32], scored: [Int32], text: any TextStream, label: any Sendable = ()) {
         precondition(!prompt.isEmpty && !scored.isEmpty)
         self.init(
-            prompt: prompt, maxTokens: scored.count, sampling: SamplingParameters(), stream: 0, endOfSequence: [],
+            prompt: prompt, maxTokens: scored.count, sampling: SamplingParameters(), stream: 0,
+            endOfSequence: [],
             stops: .none, text: text, label: label)
         self.scored = scored
     }

@@ -116,8 +116,8 @@ package struct TokenSequence {
     /// Takes the log-probabilities of the next scored tokens.
     mutating func accept(logprobs new: [Float]) {
         if firstTokenAt == nil { firstTokenAt = .now }
-        if new.contains(where: \.isNaN) { return fail(.notFinite) }
-        logprobs += new
+        logprobs += new.prefix { !$0.isNaN }
+        if new.contains(where: \.isNaN) { fail(.notFinite) }
     }
 
     private mutating func append(_ token: Int32, note: String?) -> String {

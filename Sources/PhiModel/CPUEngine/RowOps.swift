@@ -63,7 +63,8 @@ package final class RowOps: @unchecked Sendable {
     /// - Parameter use: gets the rows of logits that the runs want, in order and some at a time.
     /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
     func run(
-        _ runs: [RowRun], through network: any Network, use: (LogitPiece) throws(ModelError) -> Void = { _ in }
+        _ runs: [RowRun], through network: any Network,
+        use: (LogitPiece) throws(ModelError) -> Void = { _ in }
     ) throws(ModelError) {
         self.runs = runs
         rowCount = runs.reduce(0) { $0 + $1.tokens.count }

@@ -9,6 +9,10 @@ final class TestSource: RequestSource {
     private var requests: [Request]
     private let count: Int
     private(set) var results: [Int: [Int32]] = [:]
+    private(set) var logprobs: [Int: [Float]] = [:]
+    /// Tokens as the reports count them, and those that were chosen.
+    private(set) var tokens = 0
+    private(set) var chosen = 0
     private(set) var refused: [Int] = []
     /// In the order of their ends.
     private(set) var order: [Int] = []
@@ -40,6 +44,9 @@ final class TestSource: RequestSource {
     func received(_ text: String, of id: RequestID) { texts += text }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         results[number(sequence.request)] = sequence.tokens
+        logprobs[number(sequence.request)] = sequence.logprobs
+        // The end of sequence is chosen, but no token of the completion.
+        chosen += sequence.tokens.count + (sequence.finishReason == .stop ? 1 : 0)
         order.append(number(sequence.request))
         try onFinish(number(sequence.request))
     }
@@ -47,6 +54,7 @@ final class TestSource: RequestSource {
     func refused(_ request: Request, _ refusal: Refusal) { refused.append(number(request)) }
     func stepped(_ report: StepReport, in loop: BatchLoop) {
         mostRunning = max(mostRunning, report.running)
+        tokens += report.tokens
     }
     func completed() { isComplete = true }
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {

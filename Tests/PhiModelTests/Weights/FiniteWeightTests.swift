@@ -169,6 +169,10 @@ import Testing
                 let engine = try place.engine(.off)
                 let error = modelError { _ = try engine.logProbabilities(of: [5, 200, 9, 10], from: 1) }
                 #expect(error?.kind == .malformed && error?.message.contains("not finite") == true)
+                let (id, _) = try #require(try engine.begin(prompt: [5, 200, 9], maxTokens: 1))
+                let scores = try engine.step(
+                    [StepInput(sequence: id, tokens: [5, 200, 9], targets: [200, 9, 10])])[0]
+                #expect(scores.logprobs.map(\.isNaN) == [false, true, true])
                 try whole.write(to: place.file)
             }
         }

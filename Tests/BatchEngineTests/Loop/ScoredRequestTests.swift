@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+@testable import BatchEngine
+
+/// Requests whose tokens are given and scored, in a loop with others.
+@Suite struct ScoredRequestTests {
+    private func expected(_ request: Request) -> [Float] {
+        var hash = request.prompt.reduce(BlockEngine.emptyHash, BlockEngine.hash)
+        return request.scored.map { token in
+            defer { hash = BlockEngine.hash(hash, token) }
+            return BlockEngine.logprob(of: token, after: hash)
+        }
+    }
+
+    private func tokens(_ count: Int, _ random: inout FixedRandom) -> [Int32] {
+        (0..<count).map { _ in Int32.random(in: 1..<1000, using: &random) }
+    }
+
+    /// Random workloads of both kinds, most in caches that are too small for them.
+    @Test func valuesDependOnNothingElse() {
+        var random = FixedRandom(11)
+        var preemptions = 0
+        for round in 0..<40 {
+            let shared = tokens(20, &random)
+            let requests = (0..<25).map { number in
+                let own = tokens(Int.random(in: 1...20, using: &random), &random)
+                let prompt = (number % 2 == 0 ? shared : []) + own
+                guard number % 5 > 0 else { return Request.test(prompt, max: 40, stream: UInt64(number)) }
+                return Request(
+                    prompt: prompt, scored: tokens(Int.random(in: 1...30, using: &random), &random),
+                    text: NumberText())
+            }
+            let blockLength = Int.random(in: 1...6, using: &random)
+            let longest = requests.map(\.ceiling).max() ?? 0
+            let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
+            let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
+            let source = TestSource(requests, workers: Int.random(in: 1...12, using: &random))
+            let scheduler = Scheduler(
+                workers: 12, prefillChunk: Int.random(in: 1...50, using: &random),
+                lookahead: [0, 1, 10, 64][round % 4])
+            let loop = BatchLoop(scheduler: scheduler) { engine }
+            loop.add(source)
+            loop.run()
+            preemptions += loop.preemptions
+            #expect(engine.faults.isEmpty && engine.isEmpty, "\(engine.faults.prefix(3))")
+            #expect(source.isComplete && source.results.count == 25)
+            for (number, request) in requests.enumerated() where !request.scored.isEmpty {
+                #expect(source.logprobs[number] == expected(request), "\(round), \(number)")
+                #expect(source.completions[number].isEmpty)
+            }
+            #expect(source.tokens == requests.reduce(0) { $0 + $1.scored.count } + source.chosen)
+        }
+        #expect(preemptions > 20)
+    }
+
+    /// What completions of one prompt have in common is computed once.
+    @Test func aPromptIsComputedOnce() {
+        var random = FixedRandom(12)
+        let prompt = tokens(401, &random)
+        let requests = (0..<30).map { _ in
+            Request(prompt: prompt, scored: tokens(5, &random), text: NumberText())
+        }
+        let engine = BlockEngine()
+        let source = TestSource(requests, workers: 8)
+        let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: 64)
+        loop.add(source)
+        loop.run()
+        #expect(source.isComplete && engine.faults.isEmpty)
+        for (number, request) in requests.enumerated() {
+            #expect(source.logprobs[number] == expected(request))
+        }
+        // The last token of the prompt, and all but the last of the completion.
+        #expect(engine.rows == 400 + 30 * 5)
+    }
+}
