@@ -38,6 +38,7 @@ package struct DelimitedResults: ResultFormat {
     package func beginning(with start: [UInt8]) -> any ResultFormat { Self(self, kept: kept, head: start) }
 
     package func problem(with job: JobSettings) -> String? {
+        if job.task == .score { return "has no columns for scores" }
         if job.tokens { return "has no column for tokens" }
         if job.logprobs != nil { return "has no column for logprobs" }
         if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
@@ -76,6 +77,9 @@ package struct DelimitedResults: ResultFormat {
                     completion.text, completion.finishReason?.rawValue ?? "", "\(completion.promptTokens)",
                     "\(completion.completionTokens)", "\(completion.seed)", "", "",
                 ]
+            case .scored(let scored):
+                // Of an earlier run that scored, whose results are kept.
+                cells += ["", "", "\(scored.promptTokens)", "\(scored.completionTokens)", "", "", ""]
             case .failure(let failure):
                 cells += ["", "", "", "", "", failure.error.code.rawValue, failure.error.message]
             }

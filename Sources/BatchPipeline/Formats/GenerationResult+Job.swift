@@ -14,15 +14,18 @@ extension GenerationResult {
                 seed: work.seed, tokens: job.tokens ? completion.tokens : nil,
                 logprobs: completion.request.sampling.logprobs == nil
                     ? nil : completion.notes.map(Self.entry),
-                provenance: provenance.sorted { $0.key < $1.key }.map {
-                    .init(name: $0.key, value: $0.value)
-                },
+                provenance: Self.values(provenance),
                 timing: Timing(completion, work, end: now), kept: work.kept))
     }
 
     init(_ error: LineError, _ work: WorkLabel, job: JobSettings) {
         self = .failure(
             .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, kept: work.kept))
+    }
+
+    /// What an engine says, in a fixed order.
+    static func values(_ provenance: [String: String]) -> [NamedValue] {
+        provenance.sorted { $0.key < $1.key }.map { NamedValue(name: $0.key, value: $0.value) }
     }
 
     /// Notes come from the job itself, or from a store that has looked at them.

@@ -4,6 +4,7 @@ import BatchEngine
 /// bytes of an output of it.
 package enum GenerationResult: Sendable, Equatable {
     case completion(Completion)
+    case scored(Scored)
     case failure(Failure)
 
     package struct Completion: Sendable, Equatable {
@@ -106,7 +107,31 @@ package enum GenerationResult: Sendable, Equatable {
     }
 
     package var completionTokens: Int {
-        if case .completion(let completion) = self { return completion.completionTokens }
-        return 0
+        switch self {
+        case .completion(let completion): completion.completionTokens
+        case .scored(let scored): scored.completionTokens
+        case .failure: 0
+        }
+    }
+
+    package var kept: [KeptValue] {
+        switch self {
+        case .completion(let completion): completion.kept
+        case .scored(let scored): scored.kept
+        case .failure(let failure): failure.kept
+        }
+    }
+
+    /// Without what differs between two runs of a job.
+    package var withoutTiming: GenerationResult {
+        switch self {
+        case .completion(var completion):
+            completion.timing = nil
+            return .completion(completion)
+        case .scored(var scored):
+            scored.timing = nil
+            return .scored(scored)
+        case .failure: return self
+        }
     }
 }

@@ -3,31 +3,30 @@ import PhiModel
 
 /// Makes a model's prompt of a line, as the job says.
 struct PromptBuilder: Sendable {
-    private let system: TextTemplate?
-    private let messages: [(role: String, content: TextTemplate)]
-    private let prompt: TextTemplate
-    private let prefix: TextTemplate?
+    private let system: LineTemplate?
+    private let messages: [(role: String, content: LineTemplate)]
+    private let prompt: LineTemplate
+    private let prefix: LineTemplate?
     /// The job itself chose the prompt template.
     private let isPromptChosen: Bool
     private let usesChat: Bool
+    /// A text is scored from its beginning if the line asks nothing before it.
+    private let mayBeEmpty: Bool
+    /// What is scored after the prompt; nil in a job that generates.
+    let completion: CompletionSource?
 
     /// - Throws: `JobError` if a template is malformed.
     init(_ job: JobSettings) throws {
-        func template(_ name: String, _ source: String) throws -> TextTemplate {
-            do { return try TextTemplate(source, name: "the job's \(name) template") } catch let error
-                as ModelError
-            {
-                throw JobError(.badJob, "\(error)")
-            }
-        }
-        system = try job.system.map { try template("system", $0) }
+        system = try job.system.map { try LineTemplate("system", $0) }
         messages = try job.messages.enumerated().map { index, message in
-            (message.role, try template("messages[\(index)]", message.content))
+            (message.role, try LineTemplate("messages[\(index)]", message.content))
         }
-        prompt = try template("prompt", job.prompt ?? JobSettings.defaultPrompt)
-        prefix = try job.prefix.map { try template("prefix", $0) }
+        prompt = try LineTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
+        prefix = try job.prefix.map { try LineTemplate("prefix", $0) }
+        completion = job.task == .score ? try CompletionSource(job.completion) : nil
         isPromptChosen = job.prompt != nil && job.prompt != JobSettings.defaultPrompt
         usesChat = job.chat
+        mayBeEmpty = job.task == .score && !job.chat
     }
 
     /// The job's messages end with the question, so that the line needs none.
@@ -37,6 +36,7 @@ struct PromptBuilder: Sendable {
     var fields: Set<String> {
         let others = [system, prefix].compactMap { $0 } + messages.map(\.content)
         return others.reduce(asksByItself ? [] : prompt.variables) { $0.union($1.variables) }
+            .union(completion?.fields ?? [])
     }
 
     /// - Throws: `LineError` if the line lacks what the job's templates need.
@@ -50,7 +50,7 @@ struct PromptBuilder: Sendable {
             }
             return .tokens(ids)
         }
-        let beginning = try prefix.map { template throws(LineError) in try fill(template, record) }
+        let beginning = try prefix.map { template throws(LineError) in try template.fill(from: record) }
         let isCompletion = record.request?.endpoint == .completions
         if isCompletion, system != nil || !messages.isEmpty {
             throw LineError(
@@ -64,7 +64,7 @@ struct PromptBuilder: Sendable {
                 throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")
             }
             let text = try question(record)
-            if text.isEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
+            if text.isEmpty, !mayBeEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
             return .text(text + (beginning ?? ""))
         }
         let conversation = try conversation(record)
@@ -88,7 +88,7 @@ struct PromptBuilder: Sendable {
         }
         var examples: [ChatMessage] = []
         for (role, content) in messages {
-            examples.append(ChatMessage(role: role, content: try fill(content, record)))
+            examples.append(ChatMessage(role: role, content: try content.fill(from: record)))
         }
         own.insert(contentsOf: examples, at: own.first?.role == "system" ? 1 : 0)
         return try withSystem(own, record)
@@ -104,8 +104,11 @@ struct PromptBuilder: Sendable {
     }
 
     private func question(_ record: PromptRecord) throws(LineError) -> String {
-        if case .fields = record.content, !isPromptChosen { try checkPrompt(record.fields["prompt"]) }
-        return try fill(prompt, record)
+        if case .fields = record.content, !isPromptChosen {
+            if mayBeEmpty, LineField(record.fields)["prompt"] == nil { return "" }
+            try checkPrompt(record.fields["prompt"])
+        }
+        return try prompt.fill(from: record)
     }
 
     private func checkPrompt(_ prompt: JSONValue?) throws(LineError) {
@@ -117,17 +120,6 @@ struct PromptBuilder: Sendable {
         case let other?:
             throw LineError(
                 .badField, "`prompt` must be a string or a list of token ids, but is \(other.kindName).")
-        }
-    }
-
-    private func fill(_ template: TextTemplate, _ record: PromptRecord) throws(LineError) -> String {
-        guard case .object(let members) = record.fields else { return "" }
-        let fields = Dictionary(
-            members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-        do {
-            return try template.render(fields)
-        } catch {
-            throw LineError(.templateError, "\(error)")
         }
     }
 
@@ -145,7 +137,7 @@ struct PromptBuilder: Sendable {
         if messages.first?.role != "system" {
             messages.insert(ChatMessage(role: "system", content: ""), at: 0)
         }
-        messages[0].content = try fill(system, record)
+        messages[0].content = try system.fill(from: record)
         return messages
     }
 }

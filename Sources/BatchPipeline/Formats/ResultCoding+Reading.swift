@@ -19,6 +19,11 @@ extension ResultCoding {
         private var timing: GenerationResult.Timing?
         private var failure: GenerationResult.Failure?
         private var kept: [GenerationResult.KeptValue] = []
+        /// Of a result that begins as a score.
+        private var scored: ScoredReader?
+        private var isFirst = true
+        /// It begins as an error: then all else is the line's.
+        private var beginsAsError = false
 
         init(keeps: Bool) { self.keeps = keeps }
 
@@ -27,33 +32,44 @@ extension ResultCoding {
         mutating func take(
             _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
         ) throws {
-            if name.spells("text") {
-                text = try string(&scanner)
-            } else if name.spells("finish_reason") {
-                try takeFinishReason(&scanner)
-            } else if name.spells("usage") {
+            if isFirst {
+                isFirst = false
+                scored = ScoredReader(first: name, keeps: keeps)
+                beginsAsError = name.spells("error")
+            }
+            if try scored?.take(name, from: &scanner) == true { return }
+            if name.spells("usage"), !beginsAsError {
                 let counts = try integers(["prompt_tokens", "completion_tokens"], &scanner)
                 usage = (counts[0], counts[1])
-            } else if name.spells("seed") {
-                seed = try scanner.integer()
-            } else if name.spells("tokens") {
-                try takeTokens(&scanner)
-            } else if name.spells("logprobs") {
-                try takeLogprobs(&scanner)
-            } else if name.spells("provenance") {
-                try scanner.object { scanner, name in
-                    let name = keeps ? String(decoding: name, as: UTF8.self) : ""
-                    provenance.append(.init(name: name, value: try string(&scanner)))
-                }
-            } else if name.spells("timing") {
+            } else if name.spells("timing"), !beginsAsError {
                 try takeTiming(&scanner)
             } else if name.spells("error") {
                 try takeFailure(&scanner)
+            } else if scored != nil || beginsAsError {
+                try keep(name, &scanner)
+            } else if name.spells("text") {
+                text = try string(&scanner)
+            } else if name.spells("finish_reason") {
+                try takeFinishReason(&scanner)
+            } else if name.spells("seed") {
+                seed = try scanner.integer()
+            } else if name.spells("tokens") {
+                tokens = try ResultCoding.tokens(&scanner, keeps: keeps)
+            } else if name.spells("logprobs") {
+                try takeLogprobs(&scanner)
+            } else if name.spells("provenance") {
+                provenance = try ResultCoding.provenance(&scanner, keeps: keeps)
             } else {
-                let name = keeps ? String(decoding: name, as: UTF8.self) : ""
-                let json = try scanner.skippedText()
-                if keeps { kept.append(.init(name: name, json: json)) }
+                try keep(name, &scanner)
             }
+        }
+
+        private mutating func keep(
+            _ name: UnsafeBufferPointer<UInt8>, _ scanner: inout JSONScanner
+        ) throws {
+            let name = keeps ? String(decoding: name, as: UTF8.self) : ""
+            let json = try scanner.skippedText()
+            if keeps { kept.append(.init(name: name, json: json)) }
         }
 
         /// Nil if the members don't make a result.
@@ -61,6 +77,14 @@ extension ResultCoding {
             if var failure {
                 failure.kept = kept
                 return text == nil && usage == nil && seed == nil ? .failure(failure) : nil
+            }
+            if let scored {
+                return usage.flatMap { usage in
+                    scored.result(
+                        promptTokens: usage.prompt, completionTokens: usage.completion, timing: timing,
+                        kept: kept
+                    ).map { .scored($0) }
+                }
             }
             guard let text, hasFinishReason, let usage, let seed else { return nil }
             return .completion(
@@ -73,9 +97,7 @@ extension ResultCoding {
         // MARK: Members
 
         private func string(_ scanner: inout JSONScanner) throws -> String {
-            if keeps { return try scanner.string() }
-            _ = try scanner.stringBytes()
-            return ""
+            try ResultCoding.string(&scanner, keeps: keeps)
         }
 
         private mutating func takeFinishReason(_ scanner: inout JSONScanner) throws {
@@ -84,17 +106,6 @@ extension ResultCoding {
             if try scanner.peek() == .null { return try scanner.null() }
             finishReason = FinishReason(rawValue: try scanner.string())
             guard finishReason != nil else { throw scanner.fault("no known finish reason") }
-        }
-
-        private mutating func takeTokens(_ scanner: inout JSONScanner) throws {
-            var list: [Int32] = []
-            try scanner.array { scanner in
-                guard let token = Int32(exactly: try scanner.integer()) else {
-                    throw scanner.fault("expected a token id")
-                }
-                if keeps { list.append(token) }
-            }
-            tokens = list
         }
 
         private mutating func takeLogprobs(_ scanner: inout JSONScanner) throws {
@@ -159,5 +170,34 @@ extension ResultCoding {
             guard all.count == names.count else { throw scanner.fault("a count is missing") }
             return all
         }
+    }
+
+    /// A string, which is empty unless it is kept.
+    private static func string(_ scanner: inout JSONScanner, keeps: Bool) throws -> String {
+        if keeps { return try scanner.string() }
+        _ = try scanner.stringBytes()
+        return ""
+    }
+
+    static func tokens(_ scanner: inout JSONScanner, keeps: Bool) throws -> [Int32] {
+        var list: [Int32] = []
+        try scanner.array { scanner in
+            guard let token = Int32(exactly: try scanner.integer()) else {
+                throw scanner.fault("expected a token id")
+            }
+            if keeps { list.append(token) }
+        }
+        return list
+    }
+
+    static func provenance(
+        _ scanner: inout JSONScanner, keeps: Bool
+    ) throws -> [GenerationResult.NamedValue] {
+        var list: [GenerationResult.NamedValue] = []
+        try scanner.object { scanner, name in
+            let name = keeps ? String(decoding: name, as: UTF8.self) : ""
+            list.append(.init(name: name, value: try string(&scanner, keeps: keeps)))
+        }
+        return list
     }
 }

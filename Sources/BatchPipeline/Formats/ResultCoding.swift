@@ -4,6 +4,7 @@ import Foundations
 /// written and read here.
 ///
 ///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]<kept>[,"timing":{…}]
+///     <scores, see ResultCoding+Scores><kept>[,"timing":{…}]
 ///     "error":{"code","message"[,"file"],"line"}<kept>
 ///
 /// Members of any other name are those of the input's line that the job keeps. What differs from run to run is in
@@ -19,6 +20,11 @@ enum ResultCoding {
             write(completion.kept, &writer)
             guard let timing = completion.timing else { return 0..<0 }
             return write(timing, &writer)
+        case .scored(let scored):
+            write(scored, &writer)
+            write(scored.kept, &writer)
+            guard let timing = scored.timing else { return 0..<0 }
+            return write(timing, &writer)
         case .failure(let failure):
             write(failure, &writer)
             write(failure.kept, &writer)
@@ -30,25 +36,32 @@ enum ResultCoding {
         writer.string("text", completion.text)
         writer.key("finish_reason")
         completion.finishReason.map { writer.string($0.rawValue) } ?? writer.null()
-        writer.object("usage") { writer in
-            writer.int("prompt_tokens", completion.promptTokens)
-            writer.int("completion_tokens", completion.completionTokens)
-        }
+        writeUsage(completion.promptTokens, completion.completionTokens, &writer)
         writer.int("seed", completion.seed)
-        if let tokens = completion.tokens {
-            writer.array("tokens") { writer in for token in tokens { writer.int(token) } }
-        }
+        if let tokens = completion.tokens { write(tokens, &writer) }
         if let logprobs = completion.logprobs {
             writer.object("logprobs") { writer in
                 writer.array("content") { writer in for entry in logprobs { entry.write(to: &writer) } }
             }
         }
-        if !completion.provenance.isEmpty {
-            writer.object("provenance") { writer in
-                for part in completion.provenance {
-                    writer.string(part.name, part.value)
-                }
-            }
+        write(completion.provenance, &writer)
+    }
+
+    static func writeUsage(_ prompt: Int, _ completion: Int, _ writer: inout JSONWriter) {
+        writer.object("usage") { writer in
+            writer.int("prompt_tokens", prompt)
+            writer.int("completion_tokens", completion)
+        }
+    }
+
+    static func write(_ tokens: [Int32], _ writer: inout JSONWriter) {
+        writer.array("tokens") { writer in for token in tokens { writer.int(token) } }
+    }
+
+    static func write(_ provenance: [GenerationResult.NamedValue], _ writer: inout JSONWriter) {
+        guard !provenance.isEmpty else { return }
+        writer.object("provenance") { writer in
+            for part in provenance { writer.string(part.name, part.value) }
         }
     }
 

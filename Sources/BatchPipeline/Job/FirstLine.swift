@@ -33,23 +33,41 @@ struct FirstLine {
 
     /// - Throws: `JobError` of kind `badJob` if no line of this kind can be a prompt.
     func check() throws {
-        guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user" else {
-            return
-        }
+        try checkCompletion()
+        guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user",
+            job.task == .generate || job.chat
+        else { return }
         if has("custom_id"), has("body") {
             throw JobError(
                 .badJob, at: place,
                 "seems to be a line of OpenAI's batch files, but its `method` is not POST, its `url` none of \(OpenAIRequest.Endpoint.names), or its `body` no object."
             )
         }
-        // A line that carries an earlier error says nothing of the others.
-        guard !ownFields.isEmpty, EarlierStep.error(in: .object(fields)) == nil else { return }
-        let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
-        let text = ownFields.first { $0.value.kindName == "a string" } ?? ownFields[0]
+        guard let (names, reference) = offer else { return }
         throw JobError(
             .badJob, at: place,
-            "the line has no `prompt` and no `messages`, but has \(names). Say how they make a prompt, as a template: --prompt '\(reference(to: text.name))', or prompt: \"\(reference(to: text.name))\" in the job file."
+            "the line has no `prompt` and no `messages`, but has \(names). Say how they make a prompt, as a template: --prompt '\(reference)', or prompt: \"\(reference)\" in the job file."
         )
+    }
+
+    /// The same for what is scored.
+    private func checkCompletion() throws {
+        guard job.task == .score, job.completion == nil,
+            !CompletionSource.standard.contains(where: has), let (names, reference) = offer
+        else { return }
+        throw JobError(
+            .badJob, at: place,
+            "the line has no `completion` and no `text`, but has \(names). Say what is scored, as a template: --completion '\(reference)', or completion: \"\(reference)\" in the job file."
+        )
+    }
+
+    /// The line's fields, and a template of one that may be meant; nil of a line that says nothing of the others.
+    private var offer: (names: String, reference: String)? {
+        guard !ownFields.isEmpty, EarlierStep.error(in: .object(fields)) == nil else { return nil }
+        let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
+        let text =
+            ownFields.first { $0.value.kindName == "a string" && $0.name != "prompt" } ?? ownFields[0]
+        return (names, reference(to: text.name))
     }
 
     /// How a template names a field.
@@ -78,7 +96,7 @@ struct FirstLine {
                 "samples is \(job.samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
             )
         }
-        if job.keep == .all, let lost = fields.first(where: { $0.name == "text" }) {
+        if job.keep == .all, job.task == .generate, let lost = fields.first(where: { $0.name == "text" }) {
             warnings.append(
                 "keep: all leaves out \(lost.name), which a result has of its own. keep: {NEW: \(lost.name)} gives it another name."
             )
@@ -118,6 +136,12 @@ extension JobSettings {
             let isJSON = inputFormat.format.format(for: path).isJSONLines
             if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
                 throw JobError(.badJob, at: path, problem)
+            }
+            if task == .score, path == input.first, firstLineIsRequest {
+                throw JobError(
+                    .badJob, at: path,
+                    "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
+                )
             }
             try firstLine(look, path)?.check()
         }

@@ -58,7 +58,9 @@ extension JobSettings {
     /// The output looks as the input does, unless the job says how.
     mutating func chooseOutputFormat() {
         var format = outputFormat.format.base
-        if outputFormatFollowsInput { format = firstLineIsRequest ? OpenAIResults() : namedFormat }
+        if outputFormatFollowsInput {
+            format = task == .generate && firstLineIsRequest ? OpenAIResults() : namedFormat
+        }
         if format is OpenAIResults {
             let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
             format = OpenAIResults(model: name ?? Paths.name(of: model))
@@ -108,7 +110,7 @@ extension JobSettings {
         }
     }
 
-    private var firstLineIsRequest: Bool {
+    var firstLineIsRequest: Bool {
         guard let path = input.first, inputFormat.format.format(for: path) is OpenAILines,
             let fields = InputLook(path: path)?.firstFields
         else { return false }
@@ -146,6 +148,7 @@ extension JobSettings {
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
+        if let problem = taskProblem { throw JobError(kind, at: file, problem) }
         if output != "-", input.contains(where: { Self.areSame($0, output) }) {
             throw JobError(kind, at: file, "output would overwrite the input \(output).")
         }

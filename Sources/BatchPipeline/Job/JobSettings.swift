@@ -61,6 +61,10 @@ public struct JobSettings: Sendable, Equatable {
     /// The lines that are taken up.
     package var selection = LineSelection.all
 
+    public var task = JobTask.generate
+    /// What is scored, a template over the line's fields; nil is the line's `completion`, or else its `text`.
+    public var completion: String?
+
     /// System message, a template over the line's fields; replaces a line's own.
     public var system: String?
     /// The prompt, a template over the line's fields; nil is `{{ prompt }}`.

@@ -20,18 +20,31 @@ public enum KeptFields: Sendable, Equatable {
     }
 
     /// What every result may have.
-    static let resultNames: Set = [
-        "id", "index", "sample", "text", "finish_reason", "usage", "seed", "tokens", "logprobs", "provenance",
-        "timing", "error", "line_hash", "run", "sum",
+    private static let commonNames: Set = [
+        "id", "index", "sample", "usage", "tokens", "provenance", "timing", "error", "line_hash", "run",
+        "sum",
     ]
 
-    /// What is wrong with it; nil if nothing is.
-    var problem: String? {
+    /// What a result of a task may have.
+    static func resultNames(of task: JobTask) -> Set<String> {
+        switch task {
+        case .generate: commonNames.union(["text", "finish_reason", "seed", "logprobs"])
+        case .score:
+            commonNames.union(["logprob", "mean", "perplexity", "token_logprobs", "scores", "best"])
+        }
+    }
+
+    /// What is wrong with it, whatever the task is; nil if nothing is.
+    var problem: String? { problem(among: Self.commonNames) }
+
+    func problem(for task: JobTask) -> String? { problem(among: Self.resultNames(of: task)) }
+
+    private func problem(among names: Set<String>) -> String? {
         guard case .fields(let fields) = self else { return nil }
         var seen: Set<String> = []
         for field in fields {
             let name = field.resultName.prefix(64)
-            if Self.resultNames.contains(field.resultName) {
+            if names.contains(field.resultName) {
                 return "must not use \(name), which a result has of its own; another name is given as "
                     + "NEW: \(field.name.prefix(64)) (--keep NEW=\(field.name.prefix(64)))"
             }
@@ -50,12 +63,13 @@ public enum KeptFields: Sendable, Equatable {
     }
 
     /// What a result of this line has of them, in order. A field that the line lacks is left out.
-    func values(of line: JSONValue) -> [GenerationResult.KeptValue] {
+    func values(of line: JSONValue, for task: JobTask) -> [GenerationResult.KeptValue] {
         guard case .object(let members) = line else { return [] }
         switch self {
         case .none: return []
         case .all:
-            return members.filter { !Self.resultNames.contains($0.name) }
+            let names = Self.resultNames(of: task)
+            return members.filter { !names.contains($0.name) }
                 .map { .init(name: $0.name, json: JSONWriter.text(of: $0.value)) }
         case .fields(let fields):
             return fields.compactMap { field in

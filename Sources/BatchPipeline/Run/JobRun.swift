@@ -38,6 +38,7 @@ final class JobRun: RequestSource {
     private var statistics = RunStatistics()
     private var failures: [FailedLine] = []
     private var faulty = FaultyLines()
+    private var scores = OpenScores()
     /// How many requests of a line the loop has.
     private var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
@@ -120,7 +121,10 @@ final class JobRun: RequestSource {
             // Not before: a thread takes address space that the check of the model's memory would miss.
             if !follows { total.start(job) }
         }
-        statistics.promptTokens += sequence.request.prompt.count
+        // Completions of one line share their prompt.
+        if sequence.request.work.scored?.number ?? 0 == 0 {
+            statistics.promptTokens += sequence.request.prompt.count
+        }
         if sequence.savedCount > 0 { statistics.resumed += 1 }
     }
 
@@ -128,6 +132,10 @@ final class JobRun: RequestSource {
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         let label = sequence.request.work
+        if label.scored != nil {
+            let score = GenerationResult.Score(sequence, job: job, provenance: provenance)
+            return try take(.success(score), sequence.request, sequence)
+        }
         close(label)
         let result = GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
@@ -144,13 +152,35 @@ final class JobRun: RequestSource {
     }
 
     func refused(_ request: Request, _ refusal: Refusal) throws {
-        close(request.work)
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
-        try file(LineError(code, refusal.message), request.work)
+        let error = LineError(code, refusal.message)
+        if request.work.scored != nil { return try take(.failure(error), request, nil) }
+        close(request.work)
+        try file(error, request.work)
+    }
+
+    /// One of a line's completions is scored, or can't be.
+    private func take(_ part: OpenScores.Part, _ request: Request, _ sequence: TokenSequence?) throws {
+        let label = request.work
+        close(label)
+        guard let place = label.scored else { preconditionFailure("a request that is not scored") }
+        switch scores.add(part, of: label, place, sequence) {
+        case .success(let scored)?:
+            statistics.done += 1
+            try store.use {
+                try $0.append(.scored(scored), key: label.key, position: label.position)
+            }
+        case .failure(let error)?: try file(error, label)
+        case nil: break
+        }
     }
 
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
         let label = sequence.request.work
+        if label.scored != nil {
+            let error = LineError(fault, after: sequence.logprobs.count)
+            return try take(.failure(error), sequence.request, sequence)
+        }
         let isNew = faulty.insert(label, open: open.keys)
         close(label)
         try file(LineError(fault, after: sequence.tokens.count), label, counts: isNew)
@@ -256,6 +286,7 @@ final class JobRun: RequestSource {
         timesBefore = before
         statistics.compute = report.times - before
         statistics.completionTokens += report.tokens
+        if job.task == .score { statistics.scoredRows += report.prefillRows + report.decodeRows }
         statistics.preempted += report.preempted
         statistics.running = report.running
         if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }

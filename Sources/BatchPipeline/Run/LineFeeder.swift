@@ -100,7 +100,7 @@ final class LineFeeder: @unchecked Sendable {
         // A long line need not be in memory twice.
         line.bytes = []
         let samples = parsed.samples(in: job)
-        var kept = parsed.fields.map(job.keep.values) ?? []
+        var kept = parsed.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
         if job.outputFormat.format.isByLine {
             kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
         }
@@ -126,15 +126,15 @@ final class LineFeeder: @unchecked Sendable {
             }
             let line = try prepared ?? prepare(parsed.record)
             prepared = line
-            let work: Work
+            let works: [Work]
             switch line {
             case .success(let line):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                work = .request(try request(label, line, saved: saved))
-            case .failure(let error): work = .failure(label, error)
+                works = try requests(label, line, saved: saved).map { .request($0) }
+            case .failure(let error): works = [.failure(label, error)]
             }
-            guard queue.push(work) else { return false }
+            for work in works { guard queue.push(work) else { return false } }
         }
         return true
     }
@@ -179,18 +179,31 @@ final class LineFeeder: @unchecked Sendable {
         }
     }
 
-    private func request(_ label: WorkLabel, _ line: LinePreparer.Prepared, saved: InFlightRecord?) throws
-        -> Request
+    /// One; of a line that is scored, one for each of its completions.
+    private func requests(_ label: WorkLabel, _ line: LinePreparer.Prepared, saved: InFlightRecord?) throws
+        -> [Request]
     {
         let model = try models.loaded()
         var label = label
         label.seed = line.seed
         label.readyAt = .now
-        return Request(
-            prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
-            stream: RandomStream.key(seed: line.seed, id: label.key.id, sample: label.sample),
-            endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
-            stops: line.stops, text: model.text.makeTextStream(),
-            saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label)
+        if let scoring = line.scoring {
+            return scoring.parts.enumerated().map { number, part in
+                label.scored = ScoredPart(
+                    number: number, count: scoring.parts.count, isList: scoring.isList,
+                    promptTokens: scoring.promptTokens)
+                return Request(
+                    prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
+                    label: label)
+            }
+        }
+        return [
+            Request(
+                prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
+                stream: RandomStream.key(seed: line.seed, id: label.key.id, sample: label.sample),
+                endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
+                stops: line.stops, text: model.text.makeTextStream(),
+                saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label)
+        ]
     }
 }

@@ -12,10 +12,12 @@ struct LinePreparer: Sendable {
         var stops: StopSet
         /// Texts of control tokens in the line are taken as text.
         var isCovered: Bool
+        /// In a job that scores; then the members before say nothing, but for `prompt`.
+        var scoring: Scoring?
     }
 
     let job: JobSettings
-    private let builder: PromptBuilder
+    let builder: PromptBuilder
     private let jobStops: StopSet
 
     /// - Throws: `JobError` if a template of the job is malformed.
@@ -30,6 +32,7 @@ struct LinePreparer: Sendable {
     func prepare(
         _ record: PromptRecord, for model: () throws -> (text: any TextCoding, limits: ModelLimits)
     ) throws -> Prepared {
+        if job.task == .score { return try prepareScoring(record, for: model) }
         var content = try builder.prompt(for: record)
         let (text, limits) = try model()
         let shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
@@ -62,9 +65,26 @@ struct LinePreparer: Sendable {
     private func tokens(
         of content: Prompt, _ text: any TextCoding, _ limits: ModelLimits, _ shield: TextShield?
     ) throws -> [Int32] {
+        let tokens = try encoded(content, text, limits, shield, below: limits.contextLength)
+        guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
+        guard tokens.count < limits.contextLength else {
+            throw LineError(
+                .promptTooLong,
+                "The prompt has \(tokens.count) tokens, but the model's context holds \(limits.contextLength), completion included."
+            )
+        }
+        return tokens
+    }
+
+    /// - Parameter limit: texts must have fewer tokens.
+    /// - Throws: `LineError`.
+    func encoded(
+        _ content: Prompt, _ text: any TextCoding, _ limits: ModelLimits, _ shield: TextShield?,
+        below limit: Int
+    ) throws -> [Int32] {
         let tokens: [Int32]
         do {
-            tokens = try text.tokens(for: content, contextLength: limits.contextLength, shield: shield)
+            tokens = try text.tokens(for: content, contextLength: limit, shield: shield)
         } catch let error as ModelError {
             if error.kind == .promptTooLong { throw LineError(.promptTooLong, error.message) }
             switch content {
@@ -72,17 +92,10 @@ struct LinePreparer: Sendable {
             case .text, .tokens: throw LineError(.badPrompt, error.message)
             }
         }
-        guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }
         if let wrong = tokens.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
             throw LineError(
                 .badPrompt,
                 "The prompt has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1)."
-            )
-        }
-        guard tokens.count < limits.contextLength else {
-            throw LineError(
-                .promptTooLong,
-                "The prompt has \(tokens.count) tokens, but the model's context holds \(limits.contextLength), completion included."
             )
         }
         return tokens

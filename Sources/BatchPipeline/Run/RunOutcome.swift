@@ -31,8 +31,10 @@ public struct RunStatistics: Sendable, Equatable {
     public var running = 0
     /// Tokens of prompts admitted by this run.
     public var promptTokens = 0
-    /// Tokens chosen by this run.
+    /// Tokens chosen or scored by this run.
     public var completionTokens = 0
+    /// Tokens that were computed by this run, if it scores: of completions, and of prompts unless they are shared.
+    package var scoredRows = 0
     /// Wall time since the first request was admitted; until then, since the start.
     public var seconds = 0.0
 
@@ -78,7 +80,10 @@ public struct RunStatistics: Sendable, Equatable {
 
     /// Not in a step: waiting for lines, writing results.
     public var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }
-    public var tokensPerSecond: Double { seconds > 0 ? Double(completionTokens) / seconds : 0 }
+    /// Tokens chosen; in a run that scores, those that were computed.
+    public var tokensPerSecond: Double {
+        seconds > 0 ? Double(scoredRows > 0 ? scoredRows : completionTokens) / seconds : 0
+    }
 }
 
 /// A line that failed, for the report at the end.

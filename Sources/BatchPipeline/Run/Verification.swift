@@ -126,12 +126,7 @@ private struct VerifiedResults {
 
     /// But for the time it took.
     private static func lasting(_ line: UnsafeRawBufferPointer) -> GenerationResult? {
-        guard var result = NativeLine.result(in: NativeLine.withoutLineFeed(line)) else { return nil }
-        if case .completion(var completion) = result {
-            completion.timing = nil
-            result = .completion(completion)
-        }
-        return result
+        NativeLine.result(in: NativeLine.withoutLineFeed(line))?.withoutTiming
     }
 
     private static func text(_ result: GenerationResult) -> String {

@@ -14,6 +14,17 @@ struct WorkLabel: Sendable {
     var kept: [GenerationResult.KeptValue] = []
     var seed = 0
     var readyAt = ContinuousClock.now
+    /// Nil for a completion that is generated.
+    var scored: ScoredPart?
+}
+
+/// Which of a line's completions is scored by a request.
+struct ScoredPart: Sendable {
+    var number: Int
+    var count: Int
+    var isList: Bool
+    /// Tokens of the prompt by itself.
+    var promptTokens: Int
 }
 
 /// What the feeder hands to the job.
@@ -24,7 +35,7 @@ enum Work: Sendable {
 
     /// How many tokens it keeps in memory.
     var weight: Int {
-        if case .request(let request) = self { return request.prompt.count }
+        if case .request(let request) = self { return request.prompt.count + request.scored.count }
         return 0
     }
 }

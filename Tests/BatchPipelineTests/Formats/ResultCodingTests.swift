@@ -44,10 +44,38 @@ import Testing
         .init(LineError(.promptTooLong, "Too long."), file: "in", line: 4))
     private static let failureText =
         #""error":{"code":"prompt_too_long","message":"Too long.","file":"in","line":4}"#
+    /// -0.1 is added as the Float that it is.
+    private static let score = GenerationResult.Score(
+        [-0.1, -1.5, -.infinity], tokens: [7, 8, 9], provenance: [.init(name: "rope", value: "long")])
+    private static let scoreText =
+        #""logprob":-10000.60000000149,"mean":-3333.53333333383,"perplexity":null,"#
+        + #""token_logprobs":[-0.1,-1.5,-9999],"tokens":[7,8,9],"provenance":{"rope":"long"}"#
+    private static let scored = GenerationResult.scored(
+        .init(
+            [score], isList: false, promptTokens: 5,
+            timing: .init(queued: 0, prefill: 0.125, decode: 0, tokensPerSecond: 26.67),
+            kept: [.init(name: "text", json: "[1]"), .init(name: "seed", json: "\"a\"")]))
+    private static let scoredText =
+        scoreText + #","usage":{"prompt_tokens":5,"completion_tokens":3},"text":[1],"seed":"a","#
+        + #""timing":{"queued":0,"prefill":0.125,"decode":0,"tokens_per_second":26.67}"#
+    private static let ranked = GenerationResult.scored(
+        .init([score, .init([-0.5, 0]), .init([-0.25])], isList: true, promptTokens: 1))
+    private static let rankedText =
+        #""scores":[{"# + scoreText
+        + #"},{"logprob":-0.5,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.5,0]},"#
+        + #"{"logprob":-0.25,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.25]}],"#
+        + #""best":1,"usage":{"prompt_tokens":1,"completion_tokens":6}"#
+    /// Of a job that scores, whose lines may keep what a completion has of its own.
+    private static let scoreFailure = GenerationResult.failure(
+        .init(
+            LineError(.badField, "No."), line: 4, kept: [.init(name: "text", json: "1")]))
+    private static let scoreFailureText =
+        #""error":{"code":"bad_field","message":"No.","line":4},"text":1"#
     private static let tail = #","line_hash":"00000000000012ab","run":"r-1""#
 
     static let all: [(GenerationResult, String)] = [
         (whole, wholeText), (plain, plainText), (failure, failureText), (earlier, earlierText),
+        (scored, scoredText), (ranked, rankedText), (scoreFailure, scoreFailureText),
     ]
 
     @Test(arguments: all) func nativeLines(result: GenerationResult, text: String) throws {
@@ -107,6 +135,12 @@ import Testing
             Self.failureText.replacing(#","line":4"#, with: ""),
             Self.wholeText.replacing("-9999", with: "-1e99"), Self.wholeText.replacing("[195", with: "[256"),
             Self.wholeText.replacing(#""decode":1.5,"#, with: ""),
+            Self.scoredText.replacing("[-0.1,", with: "[-0.2,"),
+            Self.scoredText.replacing("\"mean\":-3", with: "\"mean\":-4"),
+            Self.scoredText.replacing("null", with: "1"),
+            Self.rankedText.replacing("best\":1", with: "best\":2"),
+            Self.rankedText.replacing("tokens\":6", with: "tokens\":5"), #""scores":[],"best":0"#,
+            Self.scoredText + "," + Self.failureText,
         ]
         for text in wrong {
             let line = #"{"sum":"","id":"a","sample":0"# + (text.isEmpty ? "" : ",") + text + Self.tail + "}"

@@ -13,6 +13,7 @@ struct TabbedResults: ResultFormat {
             let text =
                 switch result {
                 case .completion(let completion): completion.text
+                case .scored(let scored): "\(scored.scores.map(\.logprob))"
                 case .failure(let failure): "(\(failure.error.message))"
                 }
             // A text may have line feeds: a result is not always a line.
@@ -28,6 +29,7 @@ extension TestRun {
         for line in lines {
             switch line.result {
             case .completion(let completion): bytes += "\(line.id)\t\(completion.text)\n".utf8
+            case .scored: break
             case .failure(let failure): bytes += "\(line.id)\t(\(failure.error.message))\n".utf8
             }
         }

@@ -17,6 +17,10 @@ struct OpenAIAnswer {
         for result in results {
             switch result {
             case .completion(let completion): completions.append(completion)
+            case .scored:
+                // Of an earlier run that scored, whose results are kept.
+                let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
+                failure = failure ?? .init(error, line: 0)
             case .failure(let one): failure = failure ?? one
             }
         }

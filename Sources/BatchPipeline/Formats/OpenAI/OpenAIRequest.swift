@@ -88,12 +88,3 @@ package struct OpenAIRequest: Sendable, Equatable {
 
     init() {}
 }
-
-extension GenerationResult {
-    var kept: [KeptValue] {
-        switch self {
-        case .completion(let completion): completion.kept
-        case .failure(let failure): failure.kept
-        }
-    }
-}

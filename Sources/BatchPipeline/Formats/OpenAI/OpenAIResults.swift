@@ -14,6 +14,10 @@ package struct OpenAIResults: ResultFormat {
 
     package init(model: String = "") { self.model = model }
 
+    package func problem(with job: JobSettings) -> String? {
+        job.task == .score ? "holds answers, and a job that scores makes none" : nil
+    }
+
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(run: run, model: model) }
 
     private struct Encoder: ResultEncoder {
