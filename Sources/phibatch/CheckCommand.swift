@@ -85,7 +85,11 @@ struct JobEstimate {
         let workers = max(1, min(job.settings.engine.workerCount, results))
         let length = max(1, min(256, check.promptTokens(atPercent: 50)))
         prefill = try bench.run(BenchTest(requests: 1, prompt: length, generated: 0)).tokensPerSecond
-        decode = try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
+        // What is scored is computed as prompts are.
+        decode =
+            job.settings.task == .score
+            ? prefill
+            : try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
         let prompts = Double(check.promptTokens.reduce(0, +))
         // Of several samples the prompt is computed once.
         seconds = prompts / prefill + Double(check.completionTokens * job.settings.samples) / decode
@@ -116,7 +120,10 @@ struct JobCheckReport {
         lines.append(
             "prompts    \(check.promptTokens.reduce(0, +)) tokens; shortest \(numbers[0]), half up to \(numbers[1]), "
                 + "90 % up to \(numbers[2]), 99 % up to \(numbers[3]), longest \(numbers[4])")
-        lines.append("answers    at most \(check.completionTokens * job.samples) tokens")
+        lines.append(
+            job.task == .score
+                ? "scored     \(check.completionTokens) tokens"
+                : "answers    at most \(check.completionTokens * job.samples) tokens")
         if check.covered > 0 {
             lines.append(
                 "control    tokens in the text of \(check.covered) lines, taken as text (control_tokens)")
@@ -124,7 +131,7 @@ struct JobCheckReport {
         if let estimate {
             lines.append(
                 "time       at most \(duration(estimate.seconds)): prompts at \(rounded(estimate.prefill)) tokens/s, "
-                    + "answers at \(rounded(estimate.decode))")
+                    + "\(job.task == .score ? "completions" : "answers") at \(rounded(estimate.decode))")
         }
         if check.failed > 0 {
             let codes = check.codes.sorted { $0.key.rawValue < $1.key.rawValue }

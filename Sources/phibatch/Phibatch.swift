@@ -19,8 +19,8 @@ struct Phibatch: ParsableCommand {
             """,
         version: "phibatch \(version)",
         subcommands: [
-            RunCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self, VerifyCommand.self,
-            ManifestCommand.self, MergeCommand.self,
+            RunCommand.self, ScoreCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self,
+            VerifyCommand.self, ManifestCommand.self, MergeCommand.self,
             ChatCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,

@@ -103,9 +103,12 @@ struct RunCommand: ParsableCommand {
         if wait, skipIfRunning { throw ValidationError("--wait and --skip-if-running can't both be meant.") }
     }
 
-    func run() throws {
+    func run() throws { try run(task: nil) }
+
+    /// - Parameter task: what the jobs do, whatever their files say.
+    func run(task: JobTask?) throws {
         try Failure.reported {
-            let jobs = try options.eachSettings(awaitsInput: follow)
+            let jobs = try options.eachSettings(task: task, awaitsInput: follow)
             if dryRun {
                 for (_, settings) in jobs {
                     try CheckCommand.check(

@@ -16,9 +16,9 @@ final class JobRun: RequestSource {
     /// How the job ended; nil before.
     private(set) var result: Result<RunOutcome, any Error>?
 
-    private let job: JobSettings
+    let job: JobSettings
     private let models: ModelLoader
-    private let store: SharedStore
+    let store: SharedStore
     private let stopFlag: StopFlag
     private let progress: (RunStatistics) -> Void
     private let ended: (Result<RunOutcome, any Error>) -> Void
@@ -35,10 +35,10 @@ final class JobRun: RequestSource {
     private var first: Request?
     private var text: (any TextCoding)?
 
-    private var statistics = RunStatistics()
+    var statistics = RunStatistics()
     private var failures: [FailedLine] = []
     private var faulty = FaultyLines()
-    private var scores = OpenScores()
+    var scores = OpenScores()
     /// How many requests of a line the loop has.
     private var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
@@ -132,10 +132,7 @@ final class JobRun: RequestSource {
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         let label = sequence.request.work
-        if label.scored != nil {
-            let score = GenerationResult.Score(sequence, job: job, provenance: provenance)
-            return try take(.success(score), sequence.request, sequence)
-        }
+        if label.scored != nil { return try takeScore(of: sequence, provenance) }
         close(label)
         let result = GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
@@ -154,39 +151,23 @@ final class JobRun: RequestSource {
     func refused(_ request: Request, _ refusal: Refusal) throws {
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
-        if request.work.scored != nil { return try take(.failure(error), request, nil) }
+        if request.work.scored != nil { return try take(.failure(error), of: request, nil) }
         close(request.work)
         try file(error, request.work)
     }
 
-    /// One of a line's completions is scored, or can't be.
-    private func take(_ part: OpenScores.Part, _ request: Request, _ sequence: TokenSequence?) throws {
-        let label = request.work
-        close(label)
-        guard let place = label.scored else { preconditionFailure("a request that is not scored") }
-        switch scores.add(part, of: label, place, sequence) {
-        case .success(let scored)?:
-            statistics.done += 1
-            try store.use {
-                try $0.append(.scored(scored), key: label.key, position: label.position)
-            }
-        case .failure(let error)?: try file(error, label)
-        case nil: break
-        }
-    }
-
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
         let label = sequence.request.work
-        if label.scored != nil {
+        guard label.scored == nil else {
             let error = LineError(fault, after: sequence.logprobs.count)
-            return try take(.failure(error), sequence.request, sequence)
+            return try take(.failure(error), of: sequence.request, sequence)
         }
         let isNew = faulty.insert(label, open: open.keys)
         close(label)
         try file(LineError(fault, after: sequence.tokens.count), label, counts: isNew)
     }
 
-    private func close(_ label: WorkLabel) {
+    func close(_ label: WorkLabel) {
         let left = open[label.index, default: 1] - 1
         open[label.index] = left > 0 ? left : nil
         work.set(running: open.count)
@@ -207,7 +188,7 @@ final class JobRun: RequestSource {
 
     /// - Parameter counts: whether it is one more failed line; by default at a line's first sample, as what is
     ///   wrong with a line is so with all of them.
-    private func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil) throws {
+    func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil) throws {
         // The step that failed with it has counted it.
         if error.code != .earlierError, counts ?? (label.sample == 0) {
             statistics.failed += 1
@@ -286,7 +267,9 @@ final class JobRun: RequestSource {
         timesBefore = before
         statistics.compute = report.times - before
         statistics.completionTokens += report.tokens
-        if job.task == .score { statistics.scoredRows += report.prefillRows + report.decodeRows }
+        if job.task == .score {
+            statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
+        }
         statistics.preempted += report.preempted
         statistics.running = report.running
         if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }

@@ -33,8 +33,8 @@ public struct RunStatistics: Sendable, Equatable {
     public var promptTokens = 0
     /// Tokens chosen or scored by this run.
     public var completionTokens = 0
-    /// Tokens that were computed by this run, if it scores: of completions, and of prompts unless they are shared.
-    package var scoredRows = 0
+    /// Tokens of prompts that were computed by this run, if it scores.
+    package var scoringRows = 0
     /// Wall time since the first request was admitted; until then, since the start.
     public var seconds = 0.0
 
@@ -65,6 +65,7 @@ public struct RunStatistics: Sendable, Equatable {
         sum.total = a.total.flatMap { total in b.total.map { total + $0 } }
         sum.running += b.running
         sum.completionTokens += b.completionTokens
+        sum.scoringRows += b.scoringRows
         sum.seconds = max(a.seconds, b.seconds)
         return sum
     }
@@ -80,9 +81,9 @@ public struct RunStatistics: Sendable, Equatable {
 
     /// Not in a step: waiting for lines, writing results.
     public var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }
-    /// Tokens chosen; in a run that scores, those that were computed.
+    /// Tokens chosen; in a run that scores, all that were computed.
     public var tokensPerSecond: Double {
-        seconds > 0 ? Double(scoredRows > 0 ? scoredRows : completionTokens) / seconds : 0
+        seconds > 0 ? Double(completionTokens + scoringRows) / seconds : 0
     }
 }
 

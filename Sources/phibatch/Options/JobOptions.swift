@@ -30,25 +30,32 @@ struct JobOptions: ParsableArguments {
     var isFileAlone: Bool { given.isEmpty }
 
     /// Of each job file; of the options alone, if there is none.
-    /// - Parameter awaitsInput: whether patterns of an input may match nothing yet.
+    /// - Parameters:
+    ///   - task: what the task is, unless an option says so.
+    ///   - awaitsInput: whether patterns of an input may match nothing yet.
     /// - Throws: `JobError` for what is wrong with all of them.
     func eachSettings(
-        awaitsInput: Bool
+        task: JobTask? = nil, awaitsInput: Bool
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
         try refuseValuesOfFlags()
         guard files.count > 1 else {
-            return [(files.first, Result { try settings(awaitsInput: awaitsInput) })]
+            return [(files.first, Result { try settings(task: task, awaitsInput: awaitsInput) })]
         }
         return files.map { file in
             var one = self
             one.files = [file]
-            return (file, Result { try one.settings(awaitsInput: awaitsInput) })
+            return (file, Result { try one.settings(task: task, awaitsInput: awaitsInput) })
         }
     }
 
     /// - Throws: `JobError`; of kind `usage` for what is wrong with the arguments.
-    /// - Parameter output: what the output is if nothing says so.
-    func settings(output: String? = nil, awaitsInput: Bool = false) throws -> JobSettings {
+    /// - Parameters:
+    ///   - output: what the output is if nothing says so.
+    ///   - task: what the task is, unless an option says so.
+    ///   - awaitsInput: whether patterns of an input may match nothing yet.
+    func settings(
+        output: String? = nil, task: JobTask? = nil, awaitsInput: Bool = false
+    ) throws -> JobSettings {
         try refuseValuesOfFlags()
         guard files.count <= 1 else {
             throw JobError(.usage, "one job file at a time: \(files[1]) is one too many.")
@@ -58,6 +65,9 @@ struct JobOptions: ParsableArguments {
             let key = JobKey.files.first(where: { $0.name == "output" })
         {
             given.append(JobOption(key, [output]))
+        }
+        if let task, !given.contains(where: { $0.key.name == "task" }), let key = JobKey.named("task") {
+            given.append(JobOption(key, [task.rawValue]))
         }
         return try JobSettings.load(file: files.first, options: given, awaitsInput: awaitsInput)
     }
