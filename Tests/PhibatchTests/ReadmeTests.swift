@@ -104,7 +104,8 @@ struct ReadmeTests {
         where option.1 != "help" {
             #expect(help.contains("--\(option.1)") || help.contains("-\(option.1)"), "--\(option.1)")
         }
-        for code in LineError.Code.allCases { #expect(Self.text.contains("`\(code.rawValue)`"), "\(code)") }
+        let codes = try RunningProgram(["help", "results"], folder: NSTemporaryDirectory()).end().output
+        for code in LineError.Code.allCases { #expect(codes.contains(code.rawValue), "\(code)") }
         let commands = Set(Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName })
         for command in Self.text.matches(of: /`phibatch ([a-z]+)/) {
             #expect(commands.contains(String(command.1)), "\(command.1)")

@@ -48,8 +48,11 @@ extension GenerationResult.Timing {
             prefill: (first - admitted).seconds.rounded(toPlaces: 3),
             decode: (end - first).seconds.rounded(toPlaces: 3),
             tokensPerSecond: seconds > 0 ? (Double(made) / seconds).rounded(toPlaces: 2) : 0,
-            ended: (Double(FileState.now) / 1e9).rounded(toPlaces: 3))
+            ended: Self.now)
     }
+
+    /// Seconds since 1970.
+    static var now: Double { (Double(FileState.now) / 1e9).rounded(toPlaces: 3) }
 }
 
 extension Double {

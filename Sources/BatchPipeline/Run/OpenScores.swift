@@ -47,7 +47,8 @@ struct OpenScores {
                 queued: max(0, (admitted - label.readyAt).seconds).rounded(toPlaces: 3),
                 prefill: seconds.rounded(toPlaces: 3), decode: 0,
                 tokensPerSecond: seconds > 0
-                    ? (Double(scored.completionTokens) / seconds).rounded(toPlaces: 2) : 0)
+                    ? (Double(scored.completionTokens) / seconds).rounded(toPlaces: 2) : 0,
+                ended: GenerationResult.Timing.now)
             return .success(scored)
         } catch {
             return .failure(error)

@@ -15,7 +15,8 @@ extension HelpTopic {
         - 13 :: failed: too many lines
         - 14 :: out of date: the input or the settings have changed
 
-        `phibatch verify` ends with 1 if a result is not what the model gives, and `phibatch chat` with 3 if a line \
+        A run of several jobs ends with 0 if all are complete, else with the code of the first that is not. \
+        `phibatch verify` ends with 1 if a result is not what the model gives, or the manifest says otherwise, and `phibatch chat` with 3 if a line \
         from a pipe or a file failed.
         """)
 }

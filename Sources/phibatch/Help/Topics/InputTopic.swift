@@ -2,8 +2,9 @@ extension HelpTopic {
     static let input = HelpTopic(
         "input", "the formats that prompts are read from",
         """
-        `input` is a file, a list of files that are read one after another, or `-` for stdin. `input_format` says what \
-        is in it; by default (`auto`) the file's name does:
+        `input` is a file, a pattern such as `data/*.jsonl`, a list of both, read one after another, or `-` for stdin. \
+        Files that a pattern matches come in the order of their names. `input_format` says what is in them; by default \
+        (`auto`) the file's name does:
 
         - jsonl :: A JSON object a line: `{"id": "a", "prompt": "..."}`, `{"messages": [...]}`, or any fields that the \
           templates use. So are files of any name but those below.
@@ -24,6 +25,12 @@ extension HelpTopic {
         A line that can't be run becomes a result with an `error`, and the job goes on; `max_failures` says how many of \
         them a complete job may have. A file that is none of these formats is one error before the run.
 
+        `--follow` reads on while the input grows: the last file at its end, and files that come to match a pattern. The \
+        output is put in place whenever all lines are done, at least each minute; into `-` results leave as they come. Of \
+        each file but the last, what is added comes with the next round, and into a stream not at all. SIGINT or SIGTERM \
+        ends the run, with 0 if nothing was left.
+
+          phibatch run --model phi-4-mini --input 'queue/*.jsonl' --output answers.jsonl --follow
           phibatch run --model phi-4-mini --input prompts.csv --output answers.jsonl --prompt '{{ question }}'
           zstd -dc prompts.jsonl.zst | phibatch run --model phi-4-mini --input - --output answers.jsonl
         """)

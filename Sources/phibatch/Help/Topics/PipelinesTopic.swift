@@ -29,6 +29,11 @@ extension HelpTopic {
 
           */10 * * * * cd /data && phibatch run --quiet --skip-if-running job.yaml
 
+        Several jobs together; those with one model share it, and their lines the steps. Each has its own end; the exit \
+        code is 0 if all are complete, else that of the first that is not.
+
+          phibatch run jobs/*.yaml
+
         From a pipe into a pipe: results come in order, as they are done. Such a run can't be taken up again.
 
           zcat prompts.jsonl.gz | phibatch run --model phi-4-mini --input - --output - --quiet | jq -r .text

@@ -27,8 +27,17 @@ extension HelpTopic {
 
         \(codes)
 
+        With `errors: FILE` failed lines go to that file, and the output has none of them; it is empty if all went well.
+
+        An output whose name ends in `.csv` or `.tsv` (or `output_format`) has a row a result: id, sample, text, \
+        finish_reason, prompt_tokens, completion_tokens, seed, error, error_message, and the fields that `keep` names. Cells \
+        are quoted as RFC 4180 says; a line feed ends a row.
+
         With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
         first line is one of its requests.
+
+        `phibatch help score` says what a result of `task: score` has. `phibatch report OUTPUT` makes a page of results, \
+        for a browser.
 
           jq -c 'select(.error) | {id, code: .error.code}' answers.jsonl
         """)

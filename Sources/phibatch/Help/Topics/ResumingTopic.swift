@@ -24,6 +24,8 @@ extension HelpTopic {
         - --if-changed restart :: Begin again if something has changed, else go on.
         - --restart :: Begin again in any case. The earlier journal and output stay aside.
 
+        Where failed lines have a file of their own (`errors`), it is put in place with the output.
+
         Two runs never write one output: the second ends with 75, or waits with `--wait`, or leaves silently with \
         `--skip-if-running`. With `output: "-"` results stream to stdout in order, and can't be taken up again.
         """)

@@ -12,6 +12,12 @@ extension HelpTopic {
         and the first difference if not. Without a name of the results they are the job's output. Outputs in OpenAI's \
         format need the `.record` file beside them.
 
+        `provenance: true` in a job, or this afterwards, writes `OUTPUT.manifest.json`: the program's version, the \
+        arithmetic, the model's files with their SHA-256 and its commit on Hugging Face, the settings, the input and the \
+        output with theirs, and counts. Where it lies beside the results `verify` compares all of it, too.
+
+          phibatch manifest job.yaml
+
         `phibatch status OUTPUT --check` needs no model: it looks whether the output is as it was written.
         """)
 }
