@@ -49,6 +49,16 @@ package struct ReportedResult: Sendable {
             timing = completion.timing
             facts = completion.provenance.map { ($0.name, $0.value) }
             kept = completion.kept
+        case .scored(let scored):
+            status = "scored"
+            text = scored.scores.enumerated().map { number, score in
+                "\(number): mean \(score.mean), sum \(score.logprob), tokens \(score.count)"
+            }.joined(separator: "\n")
+            promptTokens = scored.promptTokens
+            completionTokens = scored.completionTokens
+            timing = scored.timing
+            if scored.isList { facts = [("best", String(scored.best))] }
+            kept = scored.kept
         case .failure(let failure):
             status = failure.error.code.rawValue
             isFailed = true

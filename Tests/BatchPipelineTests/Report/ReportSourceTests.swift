@@ -62,6 +62,17 @@ import Testing
         #expect((results[0].promptTokens, results[0].completionTokens) == (3, 2))
     }
 
+    @Test func scoresHaveALineEach() throws {
+        let scored = GenerationResult.Scored(
+            scores: [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
+        let result = ReportedResult(
+            .scored(scored), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
+        #expect(result.status == "scored" && !result.isFailed)
+        #expect(result.text == "0: mean -0.75, sum -1.5, tokens 2\n1: mean -0.25, sum -0.25, tokens 1")
+        #expect((result.promptTokens, result.completionTokens) == (3, 3))
+        #expect(result.facts.map(\.value) == ["1"])
+    }
+
     @Test func linesThatAreNoResultsAreCounted() throws {
         let folder = try TestFolder()
         var bytes = output(NativeResults(), [Self.completion("one")])
