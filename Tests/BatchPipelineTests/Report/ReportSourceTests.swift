@@ -64,7 +64,7 @@ import Testing
 
     @Test func scoresHaveALineEach() throws {
         let scored = GenerationResult.Scored(
-            scores: [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
+            [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
         let result = ReportedResult(
             .scored(scored), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
         #expect(result.status == "scored" && !result.isFailed)
