@@ -15,7 +15,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage check-install demo test readme torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage check-install demo test readme page torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -77,6 +77,10 @@ perplexity: build model
 # What README says, tried.
 readme:
 	@$(MAKE) --no-print-directory test FILTER='ReadmeTests|DocumentedProgramTests'
+
+# What "phibatch report" makes of 100,000 results, looked at in headless Chromium, if there is one.
+page: build
+	@$(PYTHON) Tests/Report/page.py $(PHIBATCH)
 
 # The pages of the library products, in .build/docs; a link that leads nowhere is an error.
 docs: build
@@ -183,6 +187,7 @@ help:
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make readme  what README says, tried"
+	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"

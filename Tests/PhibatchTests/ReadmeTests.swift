@@ -97,7 +97,7 @@ struct ReadmeTests {
             let needed = block.contains("model:") ? "" : "model: m\ninput: i\noutput: o\n"
             _ = try PromptBuilder(JobSettings.parse(needed + block))
         }
-        let help = try ["run", "status", "quantize"].map {
+        let help = try ["run", "status", "quantize", "merge"].map {
             try RunningProgram([$0, "--help"], folder: NSTemporaryDirectory()).end().output
         }.joined()
         for option in Self.text.matches(of: /--([a-z][a-z-]+)/)
@@ -107,6 +107,7 @@ struct ReadmeTests {
         let codes = try RunningProgram(["help", "results"], folder: NSTemporaryDirectory()).end().output
         for code in LineError.Code.allCases { #expect(codes.contains(code.rawValue), "\(code)") }
         let commands = Set(Phibatch.configuration.subcommands.compactMap { $0.configuration.commandName })
+            .union(["help"])
         for command in Self.text.matches(of: /`phibatch ([a-z]+)/) {
             #expect(commands.contains(String(command.1)), "\(command.1)")
         }
