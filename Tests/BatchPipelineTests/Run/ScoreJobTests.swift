@@ -69,7 +69,8 @@ import Testing
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
             #expect(try found.map(result) == wanted.map { .scored($0) })
             #expect(outcome.statistics.completionTokens == wanted.reduce(0) { $0 + $1.completionTokens })
-            #expect(outcome.statistics.scoringRows >= 30)
+            // Where all of a prompt but its last token is in the cache, no other row is computed.
+            #expect((outcome.statistics.scoringRows >= 30) == (cached < 200))
             preemptions += model.preemptions
         }
         #expect(preemptions == 0, "their room is taken at once")
