@@ -23,7 +23,7 @@ final class FollowedInput {
         Thread.sleep(forTimeInterval: Self.interval)
         var now = job
         now.findInputs()
-        return now.input.count <= job.input.count
+        return Set(now.input).isSubset(of: job.input)
     }
 
     /// Files that have come since it was last asked.
