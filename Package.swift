@@ -56,6 +56,8 @@ let package = Package(
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
+        // A validator and what constrained answers need to know of a schema.
+        .target(name: "JSONSchema", dependencies: ["Foundations"], swiftSettings: fuzzed),
         .target(
             name: "BatchEngine",
             dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
@@ -106,6 +108,8 @@ let package = Package(
             name: "FoundationsTests",
             dependencies: ["Foundations", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
+        .testTarget(
+            name: "JSONSchemaTests", dependencies: ["Foundations", "JSONSchema"], swiftSettings: strict),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: strict),
         .testTarget(

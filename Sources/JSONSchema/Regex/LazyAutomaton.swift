@@ -1,0 +1,166 @@
+import Foundations
+
+/// The deterministic automaton of a program, made as texts ask for it. Its size is bounded: if it grows too large it
+/// begins anew, so that a search takes at worst time in proportion to the text times the program.
+///
+/// A state is a set of the program's states, with what was just before: nothing, a word's scalar or another. An
+/// assertion looks at the scalar that follows, so it stays in the set until that is known.
+struct LazyAutomaton: Sendable {
+    private enum Before { case nothing, other, word }
+
+    private struct Key: Hashable {
+        var states: [Int32]
+        var before: Before
+    }
+
+    private static let unknown: Int32 = -1
+    private static let dead: Int32 = -2
+    private static let found: Int32 = -3
+
+    private let program: RegexProgram
+    /// Columns of `transitions`: the classes, and the end of the text.
+    private let width: Int
+    private var keys: [Key] = []
+    private var indices: [Key: Int32] = [:]
+    private var transitions: [Int32] = []
+    private var keptNumbers = 0
+    private var restarts = 0
+    /// States that this search visited.
+    private var visits = 0
+    // For `close`: which states it has seen, by a number that changes with each call.
+    private var marks: [UInt32]
+    private var mark: UInt32 = 0
+    private var stack: [Int32] = []
+
+    init(_ program: RegexProgram) {
+        self.program = program
+        width = program.classifier.classCount + 1
+        marks = [UInt32](repeating: 0, count: program.states.count)
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    /// - Parameter budget: how many states may be visited; what is left of it.
+    /// - Returns: nil if that takes more.
+    mutating func finds(in text: UnsafeBufferPointer<UInt8>, budget: inout Int) -> Bool? {
+        visits = 0
+        defer { budget -= visits }
+        var state = start()
+        if let bytes = text.baseAddress {
+            var i = 0
+            while i < text.count, state >= 0 {
+                let (scalar, length) = UTF8Bytes.decode(bytes, i)
+                i += length
+                state = step(state, program.classifier.classIndex(of: scalar))
+                if visits > budget { return nil }
+            }
+        }
+        if state >= 0 { state = step(state, width - 1) }
+        return state == Self.found
+    }
+
+    private mutating func start() -> Int32 {
+        let states = close([program.start], before: .nothing, isWordNext: nil)
+        return states.first == 0 ? Self.found : index(of: Key(states: states, before: .nothing))
+    }
+
+    private mutating func step(_ state: Int32, _ column: Int) -> Int32 {
+        let place = Int(state) * width + column
+        let known = transitions[place]
+        if known != Self.unknown { return known }
+        let restartsBefore = restarts
+        let next = computeStep(keys[Int(state)], column)
+        if restarts == restartsBefore { transitions[place] = next }
+        return next
+    }
+
+    private mutating func computeStep(_ key: Key, _ column: Int) -> Int32 {
+        let isEnd = column == width - 1
+        let isWord = !isEnd && program.wordSet.map { program.classifier.contains($0, column) } ?? false
+        let isWaiting = key.states.contains {
+            if case .assertion = program.states[Int($0)] { true } else { false }
+        }
+        let here =
+            isWaiting
+            ? close(key.states, before: key.before, isWordNext: isWord, isEnd: isEnd) : key.states
+        if here.first == 0 { return Self.found }
+        if isEnd { return Self.dead }
+        var next: [Int32] = []
+        for index in here {
+            if case .set(let set, let after) = program.states[Int(index)],
+                program.classifier.contains(Int(set), column)
+            {
+                next.append(after)
+            }
+        }
+        next.append(program.start)
+        visits += here.count
+        let before: Before = program.wordSet != nil && isWord ? .word : .other
+        let states = close(next, before: before, isWordNext: nil)
+        if states.isEmpty { return Self.dead }
+        return states.first == 0 ? Self.found : index(of: Key(states: states, before: before))
+    }
+
+    private mutating func index(of key: Key) -> Int32 {
+        if let known = indices[key] { return known }
+        keptNumbers += key.states.count + width
+        if keys.count >= RegexLimits.cachedStates || keptNumbers > RegexLimits.cachedNumbers {
+            restarts += 1
+            keys = []
+            indices = [:]
+            transitions = []
+            keptNumbers = key.states.count + width
+        }
+        let index = Int32(keys.count)
+        keys.append(key)
+        indices[key] = index
+        transitions += repeatElement(Self.unknown, count: width)
+        return index
+    }
+
+    /// All states that `states` lead to without a scalar, in order: those with a set, the match, which is 0, and
+    /// assertions that can't be decided yet.
+    /// - Parameter isWordNext: nil while the next scalar is not known.
+    private mutating func close(
+        _ states: [Int32], before: Before, isWordNext: Bool?, isEnd: Bool = false
+    ) -> [Int32] {
+        if mark == .max {
+            mark = 0
+            for i in marks.indices { marks[i] = 0 }
+        }
+        mark += 1
+        var closed: [Int32] = []
+        stack.removeAll(keepingCapacity: true)
+        stack.append(contentsOf: states)
+        while let index = stack.popLast() {
+            guard marks[Int(index)] != mark else { continue }
+            marks[Int(index)] = mark
+            visits += 1
+            switch program.states[Int(index)] {
+            case .set, .match: closed.append(index)
+            case .split(let a, let b):
+                stack.append(a)
+                stack.append(b)
+            case .assertion(let assertion, let next):
+                switch holds(assertion, before: before, isWordNext: isWordNext, isEnd: isEnd) {
+                case true?: stack.append(next)
+                case false?: break
+                case nil: closed.append(index)
+                }
+            }
+        }
+        closed.sort()
+        return closed
+    }
+
+    private func holds(
+        _ assertion: RegexAssertion, before: Before, isWordNext: Bool?, isEnd: Bool
+    ) -> Bool? {
+        if assertion == .textStart { return before == .nothing }
+        guard let isWordNext else { return nil }
+        switch assertion {
+        case .textStart, .textEnd: return isEnd
+        case .wordBoundary: return (before == .word) != isWordNext
+        case .noWordBoundary: return (before == .word) == isWordNext
+        }
+    }
+}

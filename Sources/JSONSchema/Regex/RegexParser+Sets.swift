@@ -1,0 +1,171 @@
+extension RegexParser {
+    // MARK: Escapes
+
+    /// One escape outside of a class, from its backslash on.
+    mutating func escape() throws(RegexFault) -> RegexNode {
+        let start = i
+        switch peek(1) {
+        case "b", "B":
+            i += 2
+            return .assertion(peek(-1) == "b" ? .wordBoundary : .noWordBoundary)
+        case let digit? where "1"..."9" ~= digit:
+            guard takesAll else { throw unsupported("a back reference, which is not regular,", at: start) }
+            i += 2
+            while let digit = current, "0"..."9" ~= digit { i += 1 }
+            return .empty
+        case "k":
+            guard takesAll else { throw unsupported("a back reference, which is not regular,", at: start) }
+            i += 2
+            guard take("<") else { throw malformed("a '\\k' without a name", at: start) }
+            while let scalar = current, scalar != ">" {
+                _ = scalar
+                i += 1
+            }
+            guard take(">") else { throw malformed("a '\\k' without a name", at: start) }
+            return .empty
+        default: return .set(try setEscape())
+        }
+    }
+
+    /// An escape that stands for a set, inside or outside of a class.
+    private mutating func setEscape() throws(RegexFault) -> ScalarRanges {
+        let start = i
+        i += 1
+        guard let scalar = current else { throw malformed("a backslash at the end", at: start) }
+        i += 1
+        switch scalar {
+        case "d": return .digit
+        case "D": return ScalarRanges.digit.inverted
+        case "w": return .word
+        case "W": return ScalarRanges.word.inverted
+        case "s": return .space
+        case "S": return ScalarRanges.space.inverted
+        case "p", "P":
+            let set = try property(start)
+            return scalar == "P" ? set.inverted : set
+        case "t": return .one(0x09)
+        case "n": return .one(0x0A)
+        case "v": return .one(0x0B)
+        case "f": return .one(0x0C)
+        case "r": return .one(0x0D)
+        case "0":
+            if let digit = current, "0"..."9" ~= digit { throw malformed("an octal escape", at: start) }
+            return .one(0)
+        case "c":
+            guard let letter = current, letter.isASCII, letter.properties.isAlphabetic else {
+                throw malformed("a '\\c' without a letter", at: start)
+            }
+            i += 1
+            return .one(letter.value & 31)
+        case "x": return .one(try hexadecimal(2, start))
+        case "u": return .one(try unicode(start))
+        default:
+            // Strictly, only marks that mean something may be escaped; many patterns escape others as well.
+            guard !scalar.properties.isAlphabetic, !("0"..."9" ~= scalar) else {
+                throw malformed("'\\\(scalar)', which is no escape of ECMA-262,", at: start)
+            }
+            return .one(scalar.value)
+        }
+    }
+
+    private mutating func property(_ start: Int) throws(RegexFault) -> ScalarRanges {
+        guard take("{") else { throw malformed("a '\\p' without '{'", at: start) }
+        var name = ""
+        while let scalar = current, scalar != "}", name.utf8.count < 64 {
+            name.unicodeScalars.append(scalar)
+            i += 1
+        }
+        guard take("}") else { throw malformed("a '\\p' without '}'", at: start) }
+        guard let set = UnicodeProperties.ranges(name) else {
+            throw unsupported("the Unicode property '\(name)', which is not known,", at: start)
+        }
+        return set
+    }
+
+    private mutating func hexadecimal(_ digits: Int, _ start: Int) throws(RegexFault) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<digits {
+            guard let digit = hexadecimalDigit() else {
+                throw malformed("an escape without \(digits) hexadecimal digits", at: start)
+            }
+            value = value << 4 | digit
+        }
+        return value
+    }
+
+    private mutating func hexadecimalDigit() -> UInt32? {
+        guard let scalar = current, scalar.isASCII, let digit = Character(scalar).hexDigitValue else {
+            return nil
+        }
+        i += 1
+        return UInt32(digit)
+    }
+
+    /// `\uHHHH`, a pair of those for a scalar beyond U+FFFF, or `\u{H...}`; after the `u`.
+    private mutating func unicode(_ start: Int) throws(RegexFault) -> UInt32 {
+        if take("{") {
+            var value: UInt32 = 0
+            var count = 0
+            while let digit = hexadecimalDigit() {
+                count += 1
+                value = value << 4 | digit
+                guard value <= ScalarRanges.lastScalar else { break }
+            }
+            guard count > 0, value <= ScalarRanges.lastScalar, take("}") else {
+                throw malformed("a '\\u{...}' that is no code point", at: start)
+            }
+            return value
+        }
+        let high = try hexadecimal(4, start)
+        let after = i
+        if 0xD800..<0xDC00 ~= high, take("\\u"), current != "{" {
+            let low = try hexadecimal(4, start)
+            if 0xDC00..<0xE000 ~= low { return 0x10000 + (high - 0xD800) << 10 + (low - 0xDC00) }
+        }
+        i = after
+        return high
+    }
+
+    // MARK: Classes
+
+    mutating func characterClass() throws(RegexFault) -> ScalarRanges {
+        let start = i
+        i += 1
+        let isNegated = take("^")
+        var ranges: [ClosedRange<UInt32>] = []
+        while !take("]") {
+            let itemStart = i
+            let item = try classItem(start)
+            guard current == "-", let next = peek(1), next != "]" else {
+                ranges += item.ranges
+                continue
+            }
+            i += 1
+            let end = try classItem(start)
+            if let low = item.single, let high = end.single {
+                guard low <= high else {
+                    throw malformed("a range of characters that goes down", at: itemStart)
+                }
+                ranges.append(low...high)
+            } else {
+                // As annex B has it: where one side is a set, the hyphen stands for itself.
+                ranges += item.ranges + end.ranges + [0x2D...0x2D]
+            }
+        }
+        let set = ScalarRanges(ranges)
+        return isNegated ? set.inverted : set
+    }
+
+    private mutating func classItem(_ start: Int) throws(RegexFault) -> ScalarRanges {
+        guard let scalar = current else { throw malformed("a class without ']'", at: start) }
+        guard scalar == "\\" else {
+            i += 1
+            return .one(scalar.value)
+        }
+        if peek(1) == "b" {
+            i += 2
+            return .one(0x08)
+        }
+        return try setEscape()
+    }
+}

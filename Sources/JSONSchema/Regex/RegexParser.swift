@@ -1,0 +1,196 @@
+/// Reads ECMA-262's regular expressions (with Unicode, and as lenient as its annex B where that is harmless) as
+/// far as they are regular. All else is refused, so that no pattern is taken for what it does not mean.
+package struct RegexParser {
+    private let scalars: [Unicode.Scalar]
+    /// For checking only (format "regex"): also takes what is not regular, as if it were empty.
+    let takesAll: Bool
+    var i = 0
+    private var depth = 0
+
+    private init(_ pattern: String, takesAll: Bool) {
+        scalars = Array(pattern.unicodeScalars)
+        self.takesAll = takesAll
+    }
+
+    /// - Throws: `RegexFault` with the place.
+    package static func parse(_ pattern: String) throws(RegexFault) -> RegexNode {
+        try parse(pattern, takesAll: false)
+    }
+
+    /// Whether ECMA-262 allows the pattern, usable here or not.
+    package static func isWellFormed(_ pattern: String) -> Bool {
+        do throws(RegexFault) {
+            _ = try parse(pattern, takesAll: true)
+            return true
+        } catch {
+            return error.kind != .malformed
+        }
+    }
+
+    private static func parse(_ pattern: String, takesAll: Bool) throws(RegexFault) -> RegexNode {
+        var parser = RegexParser(pattern, takesAll: takesAll)
+        guard parser.scalars.count <= RegexLimits.length else {
+            throw RegexFault(
+                kind: .tooLarge, message: "a pattern of more than \(RegexLimits.length) characters",
+                offset: nil)
+        }
+        let node = try parser.alternatives()
+        guard parser.current == nil else { throw parser.malformed("a ')' that closes nothing") }
+        return node
+    }
+
+    // MARK: Helpers
+
+    var current: Unicode.Scalar? { i < scalars.count ? scalars[i] : nil }
+
+    func peek(_ distance: Int) -> Unicode.Scalar? {
+        i + distance < scalars.count ? scalars[i + distance] : nil
+    }
+
+    mutating func take(_ text: String) -> Bool {
+        let wanted = text.unicodeScalars
+        guard scalars[i...].starts(with: wanted) else { return false }
+        i += wanted.count
+        return true
+    }
+
+    func malformed(_ what: String, at offset: Int? = nil) -> RegexFault {
+        RegexFault(kind: .malformed, message: what, offset: offset ?? i)
+    }
+
+    func unsupported(_ what: String, at offset: Int? = nil) -> RegexFault {
+        RegexFault(kind: .unsupported, message: what, offset: offset ?? i)
+    }
+
+    // MARK: Structure
+
+    private mutating func alternatives() throws(RegexFault) -> RegexNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= RegexLimits.depth else {
+            throw RegexFault(
+                kind: .tooLarge, message: "more than \(RegexLimits.depth) groups in groups", offset: i)
+        }
+        var nodes = [try sequence()]
+        while take("|") { nodes.append(try sequence()) }
+        return nodes.count == 1 ? nodes[0] : .alternatives(nodes)
+    }
+
+    private mutating func sequence() throws(RegexFault) -> RegexNode {
+        var nodes: [RegexNode] = []
+        while let scalar = current, scalar != "|", scalar != ")" {
+            let isGroup = scalar == "("
+            let node = try quantified(try atom(), isGroup: isGroup)
+            if node != .empty { nodes.append(node) }
+        }
+        return nodes.isEmpty ? .empty : nodes.count == 1 ? nodes[0] : .sequence(nodes)
+    }
+
+    private mutating func atom() throws(RegexFault) -> RegexNode {
+        guard let scalar = current else { return .empty }
+        let start = i
+        switch scalar {
+        case "(": return try group()
+        case "[": return .set(try characterClass())
+        case "^":
+            i += 1
+            return .assertion(.textStart)
+        case "$":
+            i += 1
+            return .assertion(.textEnd)
+        case ".":
+            i += 1
+            return .set(ScalarRanges.lineEnd.inverted)
+        case "*", "+", "?": throw malformed("a '\(scalar)' that repeats nothing")
+        case "\\": return try escape()
+        case "{" where try counts() != nil: throw malformed("a count that repeats nothing", at: start)
+        default:
+            i += 1
+            return .set(.one(scalar.value))
+        }
+    }
+
+    private mutating func group() throws(RegexFault) -> RegexNode {
+        let start = i
+        if take("(?=") || take("(?!") || take("(?<=") || take("(?<!") {
+            guard takesAll else {
+                throw unsupported("a lookahead or lookbehind, which is not regular,", at: start)
+            }
+            _ = try rest(start)
+            return .empty
+        }
+        if take("(?<") {
+            var name = ""
+            while let scalar = current, scalar == "_" || scalar == "$" || scalar.properties.isIDContinue {
+                name.unicodeScalars.append(scalar)
+                i += 1
+            }
+            guard !name.isEmpty, take(">") else { throw malformed("a group's name without '>'") }
+        } else if !take("(?:"), take("(?") {
+            throw malformed("a '(?' of another kind than '(?:', '(?<name>' and lookaround", at: start)
+        } else if i == start {
+            i += 1
+        }
+        return try rest(start)
+    }
+
+    private mutating func rest(_ start: Int) throws(RegexFault) -> RegexNode {
+        let node = try alternatives()
+        guard take(")") else { throw malformed("a group without ')'", at: start) }
+        return node
+    }
+
+    // MARK: Repetition
+
+    private mutating func quantified(_ node: RegexNode, isGroup: Bool) throws(RegexFault) -> RegexNode {
+        let bounds: (min: Int, max: Int?)
+        switch current {
+        case "?": (bounds, i) = ((0, 1), i + 1)
+        case "*": (bounds, i) = ((0, nil), i + 1)
+        case "+": (bounds, i) = ((1, nil), i + 1)
+        case "{":
+            guard let counts = try counts() else { return node }
+            bounds = counts
+        default: return node
+        }
+        if case .assertion = node, !isGroup { throw malformed("a repeated '^', '$' or '\\b'", at: i - 1) }
+        _ = take("?")
+        let end = i
+        switch current {
+        case "?", "*", "+": throw malformed("a repetition of a repetition")
+        case "{" where try counts() != nil: throw malformed("a repetition of a repetition", at: end)
+        default: break
+        }
+        return node == .empty ? .empty : .repetition(node, min: bounds.min, max: bounds.max)
+    }
+
+    /// `{n}`, `{n,}`, `{n,m}`; nil, without moving, if it is something else, which then stands for itself (annex B).
+    private mutating func counts() throws(RegexFault) -> (min: Int, max: Int?)? {
+        let start = i
+        i += 1
+        guard let low = try number() else {
+            i = start
+            return nil
+        }
+        var high: Int? = low
+        if take(",") { high = try number() }
+        guard take("}") else {
+            i = start
+            return nil
+        }
+        if let high, high < low { throw malformed("a count that goes down", at: start) }
+        return (low, high)
+    }
+
+    private mutating func number() throws(RegexFault) -> Int? {
+        var value: Int?
+        while let digit = current, "0"..."9" ~= digit {
+            value = (value ?? 0) * 10 + Int(digit.value - 0x30)
+            guard value ?? 0 <= RegexLimits.states else {
+                throw RegexFault(kind: .tooLarge, message: "a count above \(RegexLimits.states)", offset: i)
+            }
+            i += 1
+        }
+        return value
+    }
+}

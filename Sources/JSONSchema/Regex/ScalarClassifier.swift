@@ -1,0 +1,72 @@
+/// Sorts all scalars into the classes that the sets of a pattern can tell apart.
+struct ScalarClassifier: Sendable {
+    let classCount: Int
+    private let ascii: [UInt16]
+    /// Where each run of scalars of one class begins, and its class.
+    private let starts: [UInt32]
+    private let classes: [UInt16]
+    /// Whether a set holds a class: at `set * classCount + class`.
+    private let members: [Bool]
+
+    /// - Throws: `RegexFault` if the sets are too many.
+    init(_ sets: [ScalarRanges]) throws(RegexFault) {
+        var cuts: Set<UInt32> = [0]
+        for range in sets.lazy.flatMap(\.ranges) {
+            cuts.insert(range.lowerBound)
+            if range.upperBound < ScalarRanges.lastScalar { cuts.insert(range.upperBound + 1) }
+        }
+        let starts = cuts.sorted()
+        let tooMany = RegexFault(
+            kind: .tooLarge, message: "too many different character classes", offset: nil)
+        guard starts.count * (sets.count + 1) <= RegexLimits.classTable else { throw tooMany }
+
+        // Each set splits the classes so far into those inside and those outside of it.
+        var classes = [Int](repeating: 0, count: starts.count)
+        var count = 1
+        for set in sets {
+            var inside = [Int](repeating: -1, count: count)
+            var outside = inside
+            var next = 0
+            for (i, start) in starts.enumerated() {
+                let isInside = set.contains(start)
+                let known = isInside ? inside[classes[i]] : outside[classes[i]]
+                let index = known >= 0 ? known : next
+                if known < 0 {
+                    next += 1
+                    if isInside { inside[classes[i]] = index } else { outside[classes[i]] = index }
+                }
+                classes[i] = index
+            }
+            count = next
+        }
+        guard count <= UInt16.max, count * sets.count <= RegexLimits.classTable else { throw tooMany }
+
+        var sample = [UInt32](repeating: 0, count: count)
+        for (i, index) in classes.enumerated() { sample[index] = starts[i] }
+        members = sets.flatMap { set in sample.map { set.contains($0) } }
+        classCount = count
+        var runs: [(start: UInt32, index: UInt16)] = []
+        for (i, start) in starts.enumerated() where runs.last.map({ Int($0.index) }) != classes[i] {
+            runs.append((start, UInt16(classes[i])))
+        }
+        self.starts = runs.map(\.start)
+        self.classes = runs.map(\.index)
+        ascii = (0..<128).map { Self.find($0, runs.map(\.start), runs.map(\.index)) }
+    }
+
+    private static func find(_ scalar: UInt32, _ starts: [UInt32], _ classes: [UInt16]) -> UInt16 {
+        var low = 0
+        var high = starts.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if starts[middle] <= scalar { low = middle } else { high = middle }
+        }
+        return classes[low]
+    }
+
+    func classIndex(of scalar: UInt32) -> Int {
+        Int(scalar < 128 ? ascii[Int(scalar)] : Self.find(scalar, starts, classes))
+    }
+
+    func contains(_ set: Int, _ index: Int) -> Bool { members[set * classCount + index] }
+}

@@ -1,0 +1,102 @@
+import JSONSchema
+import Testing
+
+@Suite struct ECMARegexTests {
+    private func matches(_ pattern: String, _ text: String) throws -> Bool? {
+        var budget = RegexLimits.visits
+        return try ECMARegex(pattern).matches(text, budget: &budget)
+    }
+
+    @Test(
+        arguments: [
+            ("", ["", "a"], []), ("b", ["abc"], ["ac", ""]), ("^b$", ["b"], ["ab", "bc", "b\n"]),
+            ("a|^b|c$", ["xa", "bx", "xc"], ["xb", "cx"]), ("^(ab)*$", ["", "abab"], ["aba"]),
+            ("^a{2,3}$", ["aa", "aaa"], ["a", "aaaa"]), ("^a{2}$", ["aa"], ["a", "aaa"]),
+            ("^a{2,}$", ["aaaa"], ["a"]),
+            ("^(a?){3}b$", ["b", "aaab"], ["aaaab"]), ("^(a*)*b$", ["b", "aab"], ["aa"]),
+            ("^a+?$", ["aa"], ["b"]),
+            (#"^\d\w\s$"#, ["1_ ", "0a\u{FEFF}"], ["١a ", "1é "]), (#"^\D\W\S$"#, ["٣é."], ["1é."]),
+            ("^.$", ["💩", "é"], ["\n", "\u{2028}"]),
+            ("^[^]$", ["\n"], []), ("[]", [], ["", "a"]), ("^[a-c-]+$", ["a-c"], ["d"]),
+            (#"^[\d-x]+$"#, ["1-x"], ["a"]),
+            (#"^[\]\\^-]$"#, ["]", "\\", "^", "-"], ["a"]),
+            (#"\bfoo\b"#, ["foo", "a foo!"], ["foob", "afoo"]),
+            (#"\Boo"#, ["foo"], ["oo"]), (#"^[\b]$"#, ["\u{8}"], ["b"]),
+            (#"^\x41\u0042\u{43}\cJ\0$"#, ["ABC\n\0"], ["ABC"]),
+            (#"^\uD83D\uDCA9$"#, ["💩"], ["a"]), (#"^[\uD83D\uDC00-\uD83D\uDCFF]$"#, ["💩"], ["é"]),
+            (#"^\p{Lu}\p{Letter}\P{L}$"#, ["ÄЖ1"], ["äЖ1", "ÄЖж"]),
+            (#"^\p{Script=Greek}+$"#, ["αβγ"], ["abc"]),
+            (#"^\p{gc=Nd}+$"#, ["12٣"], ["a"]), (#"^[\p{L}\p{N}]+$"#, ["a1"], ["-"]),
+            ("^{a}x{,2}$", ["{a}x{,2}"], ["x"]),
+            (#"^\/\-\@\"$"#, ["/-@\""], []), ("(?<year>[0-9]{4})", ["in 2026"], ["202"]),
+            ("a$b", [], ["ab", "a"]),
+            ("x*$^y*", [""], ["x", "zy"]), ("(?:^)+a(?:$)*", ["a", "ab"], ["ba"]),
+        ] as [(String, [String], [String])])
+    func search(_ pattern: String, _ found: [String], _ missed: [String]) throws {
+        for text in found {
+            #expect(try matches(pattern, text) == true, "\(pattern) in \(text.debugDescription)")
+        }
+        for text in missed {
+            #expect(try matches(pattern, text) == false, "\(pattern) in \(text.debugDescription)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("a(?=b)", RegexFault.Kind.unsupported, 1), ("(?<!a)", .unsupported, 0),
+            (#"(a)\1"#, .unsupported, 3),
+            (#"\k<a>"#, .unsupported, 0), (#"\p{Nonsense}"#, .unsupported, 0),
+            (#"\p{Script=Nonsense}"#, .unsupported, 0),
+            ("(?i)a", .malformed, 0), ("a(", .malformed, 1), ("a)", .malformed, 1), ("[a", .malformed, 0),
+            ("*a", .malformed, 0),
+            ("a**", .malformed, 2), ("a{2}{3}", .malformed, 4), ("a{3,2}", .malformed, 1),
+            ("[z-a]", .malformed, 1),
+            (#"\Z"#, .malformed, 0), (#"\a"#, .malformed, 0), (#"\u{110000}"#, .malformed, 0),
+            ("\\", .malformed, 0),
+            ("^*", .malformed, 1), ("((a{1000}){1000}){1000}", .tooLarge, nil), ("a{9999999}", .tooLarge, 8),
+        ] as [(String, RegexFault.Kind, Int?)])
+    func refusals(_ pattern: String, _ kind: RegexFault.Kind, _ offset: Int?) {
+        let fault = #expect(throws: RegexFault.self) { try ECMARegex(pattern) }
+        #expect(fault?.kind == kind && fault?.offset == offset)
+    }
+
+    @Test func evilPatternsTakeTimeInProportion() throws {
+        let text = String(repeating: "a", count: 20_000)
+        #expect(try matches("^(a+)+$", text + "b") == false)
+        #expect(try matches("^(a|aa|a*)*$", text + "b") == false)
+        #expect(try matches("(.*a){20}b", text) == false)
+        #expect(try matches("^(a?){1000}a{1000}$", String(repeating: "a", count: 1500)) == true)
+    }
+
+    @Test func aSearchThatTakesTooMuchGivesUp() throws {
+        var budget = 100_000
+        #expect(
+            try ECMARegex(".{0,5000}x.{0,5000}y").matches(
+                String(repeating: "x", count: 9000), budget: &budget) == nil)
+        #expect(budget < 0)
+    }
+
+    @Test func theTreeIsForOthersToo() throws {
+        #expect(
+            try RegexParser.parse("^a|b{2,}")
+                == .alternatives([
+                    .sequence([.assertion(.textStart), .set(.one(0x61))]),
+                    .repetition(.set(.one(0x62)), min: 2, max: nil),
+                ]))
+        #expect(ScalarRanges.word.inverted.inverted == .word)
+        #expect(ScalarRanges([3...5, 1...2, 9...9]).ranges == [1...5, 9...9])
+    }
+
+    @Test func severalThreadsMaySearchAtOnce() async throws {
+        let regex = try ECMARegex("^(a|b)*abb$")
+        await withTaskGroup(of: Bool?.self) { group in
+            for i in 0..<64 {
+                group.addTask {
+                    var budget = RegexLimits.visits
+                    return regex.matches(String(repeating: "ab", count: i) + "abb", budget: &budget)
+                }
+            }
+            for await result in group { #expect(result == true) }
+        }
+    }
+}
