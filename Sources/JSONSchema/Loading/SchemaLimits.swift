@@ -1,0 +1,15 @@
+/// Bounds that keep time and memory in hand, as schemas come from strangers. Those of regular expressions are in
+/// `RegexLimits`.
+package enum SchemaLimits {
+    /// Levels of nesting of a schema document.
+    package static let depth = 256
+    /// Schemas in schemas, references followed.
+    package static let nodes = 200_000
+    /// Schemas that are being applied within each other to an instance and its parts. Real ones stay below 100;
+    /// one takes about 1 KB of the stack.
+    package static let applications = 400
+    /// Steps of validating one instance: a schema applied, a member or some text looked at, and so on (some seconds).
+    package static let steps = 10_000_000
+    /// Violations that are listed.
+    package static let violations = 100
+}
