@@ -1,0 +1,46 @@
+import Foundations
+
+extension Schema {
+    /// Refuses schemas that apply themselves to the same part of an instance, over and over.
+    ///
+    /// Dynamic references are left to `SchemaLimits.applications`: where they lead is not known before.
+    func checkForEndlessReferences() throws(SchemaFault) {
+        enum Visit { case never, now, done }
+        var visits = [Visit](repeating: .never, count: nodes.count)
+        for start in nodes.indices where visits[start] == .never {
+            visits[start] = .now
+            var path = [(node: start, next: nodes[start].rules.inPlace[...])]
+            while var last = path.popLast() {
+                guard let target = last.next.popFirst() else {
+                    visits[last.node] = .done
+                    continue
+                }
+                path.append(last)
+                switch visits[target.index] {
+                case .done: break
+                case .now:
+                    throw SchemaFault(
+                        kind: .endless, pointer: nodes[last.node].pointer,
+                        problem:
+                            "leads back to \(nodes[target.index].pointer) without going into the instance")
+                case .never:
+                    visits[target.index] = .now
+                    path.append((target.index, nodes[target.index].rules.inPlace[...]))
+                }
+            }
+        }
+    }
+}
+
+extension SchemaRules {
+    /// The schemas that apply to the same instance as this one.
+    fileprivate var inPlace: [SchemaID] {
+        var schemas = [reference].compactMap { $0 }
+        if let combined {
+            schemas += combined.allOf + combined.anyOf + combined.oneOf
+            schemas += [combined.not, combined.condition, combined.then, combined.otherwise].compactMap { $0 }
+        }
+        if let object { schemas += object.dependentSchemas.map(\.schema) }
+        return schemas
+    }
+}

@@ -1,0 +1,78 @@
+import Foundations
+
+/// A loaded JSON Schema: every schema in it that can be reached is a node, references are resolved to nodes, patterns
+/// are compiled. It never changes, and may be used from several threads.
+package struct Schema: Sendable {
+    package let nodes: [SchemaNode]
+    package let root: SchemaID
+    package let resources: [SchemaResource]
+    /// Whether any node has a dynamic reference.
+    package let isDynamic: Bool
+    /// Keywords that the draft doesn't know and that say nothing here, in the order they were met.
+    package let unknownKeywords: [SchemaMention]
+    /// Formats that can't be checked. Some are of the standard: `idn-hostname`.
+    package let unknownFormats: [SchemaMention]
+    /// Keywords that have no effect: those beside a `$ref` in draft 7 or older, and a `$schema` that names another
+    /// draft in a schema without a URI of its own.
+    package let ignoredKeywords: [SchemaMention]
+
+    package subscript(id: SchemaID) -> SchemaNode { nodes[id.index] }
+
+    /// - Parameter draft: of a document without `$schema`.
+    /// - Throws: `SchemaFault`.
+    package init(_ document: JSONValue, draft: Draft = .draft2020) throws(SchemaFault) {
+        var loader = SchemaLoader()
+        self = try loader.load(document, draft)
+    }
+
+    init(
+        nodes: [SchemaNode], root: SchemaID, resources: [SchemaResource], isDynamic: Bool,
+        unknownKeywords: [SchemaMention], unknownFormats: [SchemaMention], ignoredKeywords: [SchemaMention]
+    ) {
+        self.nodes = nodes
+        self.root = root
+        self.resources = resources
+        self.isDynamic = isDynamic
+        self.unknownKeywords = unknownKeywords
+        self.unknownFormats = unknownFormats
+        self.ignoredKeywords = ignoredKeywords
+    }
+}
+
+/// The number of a node.
+package struct SchemaID: Hashable, Sendable {
+    package let index: Int
+}
+
+/// One schema: an object, or true or false.
+package final class SchemaNode: Sendable {
+    /// As a URI fragment, like `#/properties/a`; with the URI before it in a metaschema.
+    package let pointer: String
+    package let draft: Draft
+    /// The number of the schema resource it stands in.
+    package let resource: Int
+    package let rules: SchemaRules
+
+    init(pointer: String, draft: Draft, resource: Int, rules: SchemaRules) {
+        self.pointer = pointer
+        self.draft = draft
+        self.resource = resource
+        self.rules = rules
+    }
+}
+
+/// A schema with a URI of its own, and what is within it up to the next such schema.
+package struct SchemaResource: Sendable {
+    /// Without a fragment; empty if the document gives none.
+    package let uri: String
+    package let draft: Draft
+    /// By name; `$recursiveAnchor` has the name "".
+    package let dynamicAnchors: [String: SchemaID]
+}
+
+/// A word of the schema, and where it stands.
+package struct SchemaMention: Equatable, Sendable {
+    package let name: String
+    /// As a URI fragment, like `#/properties/a/format`.
+    package let pointer: String
+}

@@ -1,0 +1,172 @@
+import Foundations
+
+extension SchemaLoader {
+    /// Reads the keywords of one schema.
+    mutating func rules(_ place: Place, _ draft: Draft) throws(SchemaFault) -> SchemaRules {
+        var rules = SchemaRules()
+        switch place.value {
+        case .bool(let verdict):
+            rules.verdict = verdict
+            return rules
+        case .object(let members):
+            let isReference = !draft.readsBesideReference && members["$ref"] != nil
+            for member in members {
+                let shape = SchemaKeyword.known(member.name, in: draft)
+                let location = place.location.child(member.name)
+                if isReference, member.name != "$ref" {
+                    note(ignored: member.name, shape, location)
+                } else if shape == nil {
+                    unknownKeywords.append(
+                        SchemaMention(name: member.name, pointer: documents.shown(location)))
+                } else {
+                    let keyword = Keyword(
+                        name: member.name, value: member.value, location: location, parent: place)
+                    try read(keyword, members, draft, &rules)
+                }
+            }
+            return rules
+        default:
+            throw documents.fault(
+                .malformed, place.location, "must be an object\(draft >= .draft6 ? ", true or false" : "")")
+        }
+    }
+
+    /// Annotations and definitions do what they do beside a reference, too.
+    private mutating func note(ignored name: String, _ shape: SchemaKeyword.Shape?, _ location: Location) {
+        if case .annotation? = shape { return }
+        guard !["$id", "id", "definitions", "$defs"].contains(name) else { return }
+        ignoredKeywords.append(SchemaMention(name: name, pointer: documents.shown(location)))
+    }
+
+    private mutating func read(
+        _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout SchemaRules
+    ) throws(SchemaFault) {
+        switch keyword.name {
+        case "$ref": rules.reference = try reference(try text(keyword), keyword.location, in: keyword.parent)
+        case "$dynamicRef", "$recursiveRef":
+            rules.dynamicReference = try dynamicReference(
+                try text(keyword), keyword.location, in: keyword.parent)
+        case "$id", "id", "$anchor", "$dynamicAnchor": _ = try text(keyword)
+        case "$schema":
+            // Only a schema with a URI of its own can be of another draft.
+            if Draft(schema: try text(keyword)) != draft {
+                note(ignored: keyword.name, nil, keyword.location)
+            }
+        case "$recursiveAnchor": _ = try flag(keyword)
+        case "type": rules.types = try types(keyword)
+        case "const": rules.constant = try values([keyword.value], keyword)
+        case "enum": rules.enumeration = try values(try list(keyword), keyword)
+        case "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+            try readNumber(keyword, members, draft, &rules.number)
+        case "minLength", "maxLength", "pattern", "format": try readString(keyword, &rules.string)
+        case "items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems",
+            "maxItems", "uniqueItems", "unevaluatedItems":
+            try readArray(keyword, members, draft, &rules.array)
+        case "properties", "patternProperties", "additionalProperties", "propertyNames", "required",
+            "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies",
+            "unevaluatedProperties":
+            try readObject(keyword, draft, &rules.object)
+        case "allOf", "anyOf", "oneOf", "not", "if", "then", "else":
+            try readCombined(keyword, &rules.combined)
+        // What nothing refers to is not read: it has no effect.
+        case "definitions", "$defs": _ = try self.members(keyword)
+        default: break
+        }
+    }
+
+    private func types(_ keyword: Keyword) throws(SchemaFault) -> JSONTypes {
+        var names: [JSONValue] = [keyword.value]
+        if case .array(let elements) = keyword.value { names = elements }
+        var types: JSONTypes = []
+        for name in names {
+            guard case .string(let text) = name, let type = JSONTypes(name: text) else {
+                var hint = ""
+                if case .string(let text) = name {
+                    hint = NearMiss.hint(for: text, among: JSONTypes.allNames)
+                }
+                throw fault(
+                    keyword,
+                    "must be of \(JSONTypes.allNames.joined(separator: ", ")), or a list of those.\(hint)")
+            }
+            types.formUnion(type)
+        }
+        guard !names.isEmpty else { throw fault(keyword, "must not be an empty list") }
+        return types
+    }
+
+    private func values(_ values: [JSONValue], _ keyword: Keyword) throws(SchemaFault) -> ValueSet {
+        guard let set = ValueSet(values) else {
+            throw documents.fault(.tooLarge, keyword.location, "holds a value that is nested too deeply")
+        }
+        return set
+    }
+
+    private mutating func readNumber(
+        _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout NumberRules?
+    ) throws(SchemaFault) {
+        let number = rules ?? NumberRules()
+        switch keyword.name {
+        case "multipleOf":
+            let value = try self.number(keyword)
+            guard !value.isNegative, !value.isZero else { throw fault(keyword, "must be greater than 0") }
+            number.multipleOf = value
+        case "exclusiveMinimum", "exclusiveMaximum":
+            guard draft > .draft4 else {
+                _ = try flag(keyword)
+                return
+            }
+            if case .bool = keyword.value {
+                throw fault(
+                    keyword,
+                    "must be a number in \(draft.name); for true and false as in draft 4 set $schema to \(Draft.draft4.uri)#"
+                )
+            }
+            let value = try self.number(keyword)
+            if keyword.name == "exclusiveMinimum" {
+                number.exclusiveMinimum = value
+            } else {
+                number.exclusiveMaximum = value
+            }
+        case "minimum":
+            let isExclusive = draft == .draft4 && members["exclusiveMinimum"] == .bool(true)
+            let value = try self.number(keyword)
+            if isExclusive { number.exclusiveMinimum = value } else { number.minimum = value }
+        default:
+            let isExclusive = draft == .draft4 && members["exclusiveMaximum"] == .bool(true)
+            let value = try self.number(keyword)
+            if isExclusive { number.exclusiveMaximum = value } else { number.maximum = value }
+        }
+        rules = number
+    }
+
+    private mutating func readString(_ keyword: Keyword, _ rules: inout StringRules?) throws(SchemaFault) {
+        let string = rules ?? StringRules()
+        switch keyword.name {
+        case "minLength": string.minLength = try count(keyword)
+        case "maxLength": string.maxLength = try count(keyword)
+        case "pattern": string.pattern = try regex(try text(keyword), keyword.location)
+        default:
+            let format = try text(keyword)
+            string.format = format
+            if !Formats.names.contains(format) {
+                unknownFormats.append(SchemaMention(name: format, pointer: documents.shown(keyword.location)))
+            }
+        }
+        rules = string
+    }
+
+    private mutating func readCombined(_ keyword: Keyword, _ rules: inout CombinedRules?) throws(SchemaFault)
+    {
+        let combined = rules ?? CombinedRules()
+        switch keyword.name {
+        case "allOf": combined.allOf = try schemaList(keyword)
+        case "anyOf": combined.anyOf = try schemaList(keyword)
+        case "oneOf": combined.oneOf = try schemaList(keyword)
+        case "not": combined.not = try schema(keyword)
+        case "if": combined.condition = try schema(keyword)
+        case "then": combined.then = try schema(keyword)
+        default: combined.otherwise = try schema(keyword)
+        }
+        rules = combined
+    }
+}

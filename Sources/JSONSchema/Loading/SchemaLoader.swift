@@ -1,0 +1,115 @@
+import Foundations
+
+/// Makes nodes of documents. It begins at the root and adds what is referred to, one schema at a time, so that no
+/// nesting is too deep for it.
+struct SchemaLoader {
+    typealias Location = SchemaDocuments.Location
+    typealias Place = SchemaDocuments.Place
+
+    var documents = SchemaDocuments()
+    private var ids: [Location: SchemaID] = [:]
+    private var waiting: [(id: SchemaID, place: Place)] = []
+    private var nodes: [SchemaNode?] = []
+    private var patterns: [String: ECMARegex] = [:]
+    private var resourcesDone = 0
+    private var dynamicAnchors: [[String: SchemaID]] = []
+    private var isDynamic = false
+    var unknownKeywords: [SchemaMention] = []
+    var unknownFormats: [SchemaMention] = []
+    var ignoredKeywords: [SchemaMention] = []
+
+    mutating func load(_ document: JSONValue, _ draft: Draft) throws(SchemaFault) -> Schema {
+        let root = id(of: try documents.add(document, draft))
+        while true {
+            addDynamicAnchors()
+            guard let next = waiting.popLast() else { break }
+            let resource = documents.resources[next.place.resource]
+            nodes[next.id.index] = SchemaNode(
+                pointer: documents.shown(next.place.location), draft: resource.draft,
+                resource: next.place.resource, rules: try rules(next.place, resource.draft))
+        }
+        let schema = Schema(
+            nodes: nodes.compactMap { $0 }, root: root,
+            resources: zip(documents.resources, dynamicAnchors).map {
+                SchemaResource(uri: $0.uri.text, draft: $0.draft, dynamicAnchors: $1)
+            },
+            isDynamic: isDynamic, unknownKeywords: unknownKeywords, unknownFormats: unknownFormats,
+            ignoredKeywords: ignoredKeywords)
+        try schema.checkForEndlessReferences()
+        return schema
+    }
+
+    /// Any dynamic anchor may be what a dynamic reference leads to.
+    private mutating func addDynamicAnchors() {
+        while resourcesDone < documents.resources.count {
+            dynamicAnchors.append(documents.resources[resourcesDone].dynamicAnchors.mapValues { id(of: $0) })
+            resourcesDone += 1
+        }
+    }
+
+    private mutating func id(of place: Place) -> SchemaID {
+        if let known = ids[place.location] { return known }
+        let id = SchemaID(index: nodes.count)
+        nodes.append(nil)
+        ids[place.location] = id
+        waiting.append((id, place))
+        return id
+    }
+
+    // MARK: For the keywords
+
+    /// The node of a schema that stands within `parent`.
+    mutating func child(_ value: JSONValue, _ location: Location, in parent: Place) throws(SchemaFault)
+        -> SchemaID
+    {
+        switch value {
+        case .object: break
+        case .bool where documents.resources[parent.resource].draft >= .draft6: break
+        case .bool
+        where location.pointer.hasSuffix("/additionalProperties")
+            || location.pointer.hasSuffix("/additionalItems"):
+            break
+        default:
+            throw documents.fault(
+                .malformed, location, "must be a schema (an object), but is \(value.kindName)")
+        }
+        let resource = documents.resourceOfSchema[location] ?? parent.resource
+        return id(of: Place(location: location, value: value, resource: resource))
+    }
+
+    mutating func reference(_ text: String, _ location: Location, in parent: Place) throws(SchemaFault)
+        -> SchemaID
+    {
+        id(of: try documents.resolve(text, from: parent.resource, at: location).place)
+    }
+
+    /// Of a `$dynamicRef` or a `$recursiveRef`: dynamic only if the place it leads to at first has such an anchor.
+    mutating func dynamicReference(
+        _ text: String, _ location: Location, in parent: Place
+    ) throws(SchemaFault) -> DynamicReference {
+        let (place, name) = try documents.resolve(text, from: parent.resource, at: location)
+        let anchor = documents.resources[parent.resource].draft == .draft2019 ? "" : name
+        let known = anchor.flatMap { documents.resources[place.resource].dynamicAnchors[$0] }
+        let isDynamic = known?.location == place.location
+        self.isDynamic = self.isDynamic || isDynamic
+        return DynamicReference(fallback: id(of: place), anchor: isDynamic ? anchor : nil)
+    }
+
+    mutating func regex(_ pattern: String, _ location: Location) throws(SchemaFault) -> ECMARegex {
+        if let known = patterns[pattern] { return known }
+        do throws(RegexFault) {
+            let regex = try ECMARegex(pattern)
+            patterns[pattern] = regex
+            return regex
+        } catch {
+            let kind: SchemaFault.Kind =
+                switch error.kind {
+                case .malformed: .malformed
+                case .unsupported: .unsupportedPattern
+                case .tooLarge: .tooLarge
+                }
+            throw documents.fault(
+                kind, location, "the regular expression \(pattern) has \(error.description)")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundations
+
+/// What one schema asks for; keywords that are not there are nil or empty.
+package struct SchemaRules: Sendable {
+    /// Of the schemas `true` and `false`.
+    package var verdict: Bool?
+    package var types: JSONTypes?
+    package var constant: ValueSet?
+    package var enumeration: ValueSet?
+    package var number: NumberRules?
+    package var string: StringRules?
+    package var array: ArrayRules?
+    package var object: ObjectRules?
+    package var combined: CombinedRules?
+    /// `$ref`.
+    package var reference: SchemaID?
+    package var dynamicReference: DynamicReference?
+}
+
+// These are classes as copies of so many fields would cost more than all else. They change only while a schema is
+// being loaded, which is why they may be shared.
+
+package final class NumberRules: @unchecked Sendable {
+    package internal(set) var multipleOf: ExactNumber?
+    package internal(set) var minimum: ExactNumber?
+    /// In draft 4 the `minimum` beside `exclusiveMinimum: true` stands here.
+    package internal(set) var exclusiveMinimum: ExactNumber?
+    package internal(set) var maximum: ExactNumber?
+    package internal(set) var exclusiveMaximum: ExactNumber?
+}
+
+package final class StringRules: @unchecked Sendable {
+    /// In Unicode scalars, as is the maximum.
+    package internal(set) var minLength = 0
+    package internal(set) var maxLength: Int?
+    package internal(set) var pattern: ECMARegex?
+    /// Asserted only if the caller wants it.
+    package internal(set) var format: String?
+}
+
+package final class ArrayRules: @unchecked Sendable {
+    /// For the first items one each: `prefixItems`, before 2020-12 `items` with a list.
+    package internal(set) var prefix: [SchemaID] = []
+    /// For the items after those: `items`, before 2020-12 `additionalItems` after a list.
+    package internal(set) var rest: SchemaID?
+    package internal(set) var prefixKeyword = "prefixItems"
+    package internal(set) var restKeyword = "items"
+    package internal(set) var contains: SchemaID?
+    package internal(set) var minContains = 1
+    package internal(set) var maxContains: Int?
+    package internal(set) var minItems = 0
+    package internal(set) var maxItems: Int?
+    package internal(set) var isUnique = false
+    package internal(set) var unevaluated: SchemaID?
+}
+
+package final class ObjectRules: @unchecked Sendable {
+    /// In the schema's order.
+    package internal(set) var properties: [(name: String, schema: SchemaID)] = []
+    package internal(set) var patterns: [(pattern: ECMARegex, schema: SchemaID)] = []
+    package internal(set) var additional: SchemaID?
+    package internal(set) var names: SchemaID?
+    package internal(set) var required: [String] = []
+    package internal(set) var minProperties = 0
+    package internal(set) var maxProperties: Int?
+    /// Names that must be there if one is: `dependentRequired`, or `dependencies`.
+    package internal(set) var dependentRequired: [(name: String, needed: [String], keyword: String)] = []
+    /// Schemas for the whole object if a name is there: `dependentSchemas`, or `dependencies`.
+    package internal(set) var dependentSchemas: [(name: String, schema: SchemaID, keyword: String)] = []
+    package internal(set) var unevaluated: SchemaID?
+    // Places in `properties`: an object tells names apart by their bytes, where a dictionary would not.
+    private var places = JSONObject()
+
+    func add(_ name: String, _ schema: SchemaID) {
+        places[name] = .int(properties.count)
+        properties.append((name, schema))
+    }
+
+    /// The schema of `properties` for a name.
+    package func property(_ name: String) -> SchemaID? {
+        guard case .int(let place)? = places[name] else { return nil }
+        return properties[place].schema
+    }
+}
+
+package final class CombinedRules: @unchecked Sendable {
+    package internal(set) var allOf: [SchemaID] = []
+    package internal(set) var anyOf: [SchemaID] = []
+    package internal(set) var oneOf: [SchemaID] = []
+    package internal(set) var not: SchemaID?
+    package internal(set) var condition: SchemaID?
+    package internal(set) var then: SchemaID?
+    package internal(set) var otherwise: SchemaID?
+}
+
+/// `$dynamicRef`, or `$recursiveRef` with the anchor "".
+package struct DynamicReference: Sendable {
+    /// Where it leads if no schema resource that is being applied has such an anchor.
+    package let fallback: SchemaID
+    /// nil if it is like a `$ref`.
+    package let anchor: String?
+}

@@ -1,0 +1,8 @@
+/// The metaschemas of the known drafts, as json-schema.org publishes them (BSD or AFL licence),
+/// without their comments.
+enum Metaschemas {
+    /// - Parameter uri: without a fragment.
+    static func text(_ uri: String) -> String? {
+        draft4[uri] ?? draft6[uri] ?? draft7[uri] ?? draft2019[uri] ?? draft2020[uri]
+    }
+}
