@@ -1,0 +1,200 @@
+import Foundations
+
+/// Applies the schemas of a `Schema` to one instance.
+struct Validator {
+    /// A step from a value into it.
+    enum PathPart {
+        case name(String)
+        case index(Int)
+    }
+
+    let schema: Schema
+    let assertsFormats: Bool
+    /// Whether only the verdict counts: then no violation is noted, and the first one ends the search.
+    var isQuiet: Bool
+    var path: [PathPart] = []
+    var violations: [SchemaViolation] = []
+    /// The resources that are being applied, the outermost first.
+    private var scope: [Int] = []
+    private var depth = 0
+    private var steps = 0
+    /// What regular expressions may still do.
+    var regexBudget = RegexLimits.visits
+    /// What limit was reached. Whatever schemas said after that doesn't count.
+    private var limit: SchemaViolation?
+
+    init(_ schema: Schema, assertsFormats: Bool, isQuiet: Bool) {
+        self.schema = schema
+        self.assertsFormats = assertsFormats
+        self.isQuiet = isQuiet
+    }
+
+    mutating func run(_ value: JSONValue) -> [SchemaViolation] {
+        var evaluated: Evaluated?
+        let isValid = apply(schema.root, value, &evaluated)
+        if let limit { return [limit] }
+        return isValid ? [] : violations
+    }
+
+    mutating func isValid(_ value: JSONValue) -> Bool {
+        var evaluated: Evaluated?
+        return apply(schema.root, value, &evaluated) && limit == nil
+    }
+
+    // MARK: One schema
+
+    /// - Parameter evaluated: gets what the schema looked at if the value is valid; nil if nobody asks.
+    mutating func apply(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
+        let node = schema[id]
+        guard enter(node) else { return false }
+        defer { leave() }
+        if let verdict = node.rules.verdict {
+            return verdict || report(node, nil, "must not be there: the schema is false")
+        }
+        let hasUnevaluated = node.rules.array?.unevaluated != nil || node.rules.object?.unevaluated != nil
+        var own: Evaluated? = evaluated != nil || hasUnevaluated ? Evaluated() : nil
+        var isValid = checkValue(node, value)
+        if !isValid, isQuiet { return false }
+        isValid = checkParts(node, value, &own) && isValid
+        if !isValid, isQuiet { return false }
+        isValid = checkReferences(node, value, &own) && isValid
+        if !isValid, isQuiet { return false }
+        if let combined = node.rules.combined { isValid = check(combined, node, value, &own) && isValid }
+        if !isValid, isQuiet { return false }
+        if hasUnevaluated { isValid = checkUnevaluated(node, value, &own) && isValid }
+        if isValid, let own { evaluated?.add(own) }
+        return isValid
+    }
+
+    /// Without a word about what the schema looked at.
+    mutating func apply(_ id: SchemaID, _ value: JSONValue) -> Bool {
+        var nobody: Evaluated?
+        return apply(id, value, &nobody)
+    }
+
+    /// For a part of the value.
+    mutating func apply(_ id: SchemaID, _ value: JSONValue, at part: PathPart) -> Bool {
+        path.append(part)
+        defer { path.removeLast() }
+        return apply(id, value)
+    }
+
+    /// Whether the schema fits, without noting why not.
+    mutating func fits(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
+        let wasQuiet = isQuiet
+        isQuiet = true
+        defer { isQuiet = wasQuiet }
+        return apply(id, value, &evaluated)
+    }
+
+    mutating func fits(_ id: SchemaID, _ value: JSONValue) -> Bool {
+        var nobody: Evaluated?
+        return fits(id, value, &nobody)
+    }
+
+    private mutating func checkParts(_ node: SchemaNode, _ value: JSONValue, _ own: inout Evaluated?) -> Bool
+    {
+        switch value {
+        case .array(let elements): node.rules.array.map { check($0, node, elements, &own) } ?? true
+        case .object(let members): node.rules.object.map { check($0, node, value, members, &own) } ?? true
+        default: true
+        }
+    }
+
+    private mutating func checkReferences(
+        _ node: SchemaNode, _ value: JSONValue, _ own: inout Evaluated?
+    ) -> Bool {
+        var isValid = true
+        if let reference = node.rules.reference { isValid = apply(reference, value, &own) }
+        if let dynamic = node.rules.dynamicReference {
+            isValid = apply(target(of: dynamic), value, &own) && isValid
+        }
+        return isValid
+    }
+
+    /// The outermost of the resources being applied that has the anchor decides.
+    private func target(of reference: DynamicReference) -> SchemaID {
+        guard let anchor = reference.anchor else { return reference.fallback }
+        for resource in scope {
+            if let target = schema.resources[resource].dynamicAnchors[anchor] { return target }
+        }
+        return reference.fallback
+    }
+
+    // MARK: Limits
+
+    private mutating func enter(_ node: SchemaNode) -> Bool {
+        depth += 1
+        if schema.isDynamic { scope.append(node.resource) }
+        guard depth <= SchemaLimits.applications else {
+            exceed(
+                "must not nest so deeply: more than \(SchemaLimits.applications) schemas apply within each other",
+                node)
+            return false
+        }
+        return spend(1, node)
+    }
+
+    private mutating func leave() {
+        depth -= 1
+        if schema.isDynamic { scope.removeLast() }
+    }
+
+    /// - Returns: false once there were too many steps.
+    mutating func spend(_ count: Int, _ node: SchemaNode) -> Bool {
+        steps += count
+        if steps > SchemaLimits.steps {
+            exceed(
+                "takes more than \(SchemaLimits.steps) steps to validate; a simpler schema would be right",
+                node)
+        }
+        return limit == nil
+    }
+
+    @inline(never)
+    mutating func exceed(_ problem: @autoclosure () -> Message, _ node: SchemaNode) {
+        guard limit == nil else { return }
+        limit = violation(node, nil, problem())
+    }
+
+    // MARK: Violations
+
+    /// Notes a violation unless quiet.
+    /// - Parameter problem: what follows the place in a sentence.
+    /// - Returns: false.
+    @inline(never)  // Composing messages takes much of the stack, and callers call each other.
+    mutating func report(
+        _ node: SchemaNode, _ keyword: String?, _ problem: @autoclosure () -> Message
+    ) -> Bool {
+        if !isQuiet, violations.count < SchemaLimits.violations, spend(10, node) {
+            violations.append(violation(node, keyword, problem()))
+        }
+        return false
+    }
+
+    private func violation(_ node: SchemaNode, _ keyword: String?, _ problem: Message) -> SchemaViolation {
+        let pointer = path.map { part in
+            switch part {
+            case .name(let name): "/" + JSONPointer.escaped(name)
+            case .index(let index): "/\(index)"
+            }
+        }.joined()
+        let place: Message = pointer.isEmpty ? "the value" : "\(pointer)"
+        return SchemaViolation(
+            instance: pointer, schema: node.pointer + (keyword.map { "/" + $0 } ?? ""),
+            text: place + " " + problem)
+    }
+
+    /// A value in a sentence.
+    static func shown(_ value: JSONValue) -> Message {
+        switch value {
+        case .null: "null"
+        case .bool(let flag): "\(flag)"
+        case .int, .double: ExactNumber(value).map { "\($0)" } ?? "a number"
+        case .string(let text):
+            text.utf8.count <= 60 ? "\(text.debugDescription)" : "\(text.prefix(50).debugDescription)..."
+        case .array(let elements): "a list of \(elements.count)"
+        case .object(let members): "an object of \(members.count)"
+        }
+    }
+}
