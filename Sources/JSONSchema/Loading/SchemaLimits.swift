@@ -5,6 +5,8 @@ package enum SchemaLimits {
     package static let depth = 256
     /// Schemas in schemas, references followed.
     package static let nodes = 200_000
+    /// States of all regular expressions together.
+    package static let regexStates = 4_000_000
     /// Schemas that are being applied within each other to an instance and its parts. Real ones stay below 100;
     /// one takes about 1 KB of the stack.
     package static let applications = 400

@@ -11,6 +11,7 @@ struct SchemaLoader {
     private var waiting: [(id: SchemaID, place: Place)] = []
     private var nodes: [SchemaNode?] = []
     private var patterns: [String: ECMARegex] = [:]
+    private var regexStates = 0
     private var resourcesDone = 0
     private var dynamicAnchors: [[String: SchemaID]] = []
     private var isDynamic = false
@@ -99,6 +100,13 @@ struct SchemaLoader {
         if let known = patterns[pattern] { return known }
         do throws(RegexFault) {
             let regex = try ECMARegex(pattern)
+            regexStates += regex.stateCount
+            guard regexStates <= SchemaLimits.regexStates else {
+                throw RegexFault(
+                    kind: .tooLarge,
+                    message: "more than is left of the \(SchemaLimits.regexStates) states for all",
+                    offset: nil)
+            }
             patterns[pattern] = regex
             return regex
         } catch {

@@ -18,12 +18,15 @@ package final class ECMARegex: Sendable {
         program = try RegexProgram(node)
     }
 
+    /// Its size in memory: some 16 bytes each.
+    var stateCount: Int { program.states.count }
+
     /// Whether it matches somewhere in the text.
     /// - Parameter budget: how many states the search may visit, of `RegexLimits.visits`; what is left of it.
     /// - Returns: nil if that takes more.
     package func matches(_ text: String, budget: inout Int) -> Bool? {
         var one = idle.withLock { $0.popLast() } ?? LazyAutomaton(program)
-        defer { idle.withLock { if $0.count < 4 { $0.append(one) } } }
+        defer { idle.withLock { if $0.count < RegexLimits.idleAutomata { $0.append(one) } } }
         var text = text
         return text.withUTF8 { one.finds(in: $0, budget: &budget) }
     }

@@ -57,7 +57,9 @@ package enum RegexLimits {
     /// Kept states of the deterministic automaton; beyond, it begins anew.
     static let cachedStates = 4_096
     /// Numbers kept in them, and in their transitions.
-    static let cachedNumbers = 2_000_000
+    static let cachedNumbers = 250_000
+    /// Such automata that are kept for the next search.
+    static let idleAutomata = 2
     /// States that searches in one instance may visit (some seconds); a search that would visit more gives up.
     package static let visits = 30_000_000
 }

@@ -1,8 +1,20 @@
+import Synchronization
+
 /// The sets behind `\p{...}`, by the Unicode data of Swift's library.
 enum UnicodeProperties {
     /// - Parameter text: what stands between the braces: `Lu`, `Letter`, `gc=Lu`, `Script=Greek`, `Alphabetic`.
     /// - Returns: nil for a property that is not known.
     static func ranges(_ text: String) -> ScalarRanges? {
+        if let known = known.withLock({ $0[text] }) { return known }
+        guard let ranges = find(text) else { return nil }
+        known.withLock { $0[text] = ranges }
+        return ranges
+    }
+
+    // Finding one takes milliseconds. There are some hundred names, as each has one spelling.
+    private static let known = Mutex<[String: ScalarRanges]>([:])
+
+    private static func find(_ text: String) -> ScalarRanges? {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
         guard parts.count == 2 else { return categories(text) ?? binary(text) }
@@ -122,9 +134,18 @@ enum UnicodeProperties {
     private static let assigned: [Unicode.Scalar] =
         (categories("Cn")?.inverted.ranges ?? []).flatMap { $0.compactMap { Unicode.Scalar($0) } }
 
+    /// Swift takes a script's name in any case, ECMA-262 as Unicode writes it: `Old_Italic`.
+    private static func hasOneSpelling(_ name: String) -> Bool {
+        name == "SignWriting"
+            || name.split(separator: "_", omittingEmptySubsequences: false).allSatisfy { part in
+                part.first?.isUppercase ?? false && part.dropFirst().allSatisfy(\.isLowercase)
+            }
+    }
+
     /// Swift tells a scalar's script only through its own regular expressions.
     private static func script(_ key: String, _ name: String) -> ScalarRanges? {
-        guard name.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }),
+        guard hasOneSpelling(name),
+            name.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A }),
             !name.isEmpty, let regex = try? Regex("\\p{\(key)=\(name)}+").matchingSemantics(.unicodeScalar)
         else { return nil }
         var text = String.UnicodeScalarView()

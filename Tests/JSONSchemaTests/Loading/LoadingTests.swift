@@ -74,6 +74,14 @@ import Testing
         #expect(schema.violations(of: nil).map { $0.text.text.contains("steps") } == [true])
     }
 
+    @Test func patternsShareABound() throws {
+        var patterns = JSONObject()
+        for i in 0..<6 { patterns["^a{90000\(i)}$"] = true }
+        let error = #expect(throws: SchemaFault.self) { try Schema(["patternProperties": .object(patterns)]) }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.pointer.hasPrefix("#/patternProperties/^a{90000") == true)
+    }
+
     @Test func aHugeEnumIsLookedUp() throws {
         let schema = try Schema(["enum": .array((0..<100_000).map { .string("v\($0)") })])
         for i in 0..<1000 { #expect(schema.accepts(.string("v\(i * 97)"))) }

@@ -46,7 +46,7 @@ import Testing
             ("a(?=b)", RegexFault.Kind.unsupported, 1), ("(?<!a)", .unsupported, 0),
             (#"(a)\1"#, .unsupported, 3),
             (#"\k<a>"#, .unsupported, 0), (#"\p{Nonsense}"#, .unsupported, 0),
-            (#"\p{Script=Nonsense}"#, .unsupported, 0),
+            (#"\p{Script=Nonsense}"#, .unsupported, 0), (#"\p{sc=greek}"#, .unsupported, 0),
             ("(?i)a", .malformed, 0), ("a(", .malformed, 1), ("a)", .malformed, 1), ("[a", .malformed, 0),
             ("*a", .malformed, 0),
             ("a**", .malformed, 2), ("a{2}{3}", .malformed, 4), ("a{3,2}", .malformed, 1),
