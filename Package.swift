@@ -94,7 +94,7 @@ let package = Package(
         .executableTarget(
             name: "phibatch",
             dependencies: [
-                "BatchEngine", "BatchPipeline", "Foundations", "ModelHub", "PhiModel",
+                "BatchEngine", "BatchPipeline", "Foundations", "JSONSchema", "ModelHub", "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

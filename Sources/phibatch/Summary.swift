@@ -193,8 +193,8 @@ struct Summary {
     private var howLongRequestsTook: Message? {
         let statistics = outcome.statistics
         guard statistics.requestTimes.count > 0 else { return nil }
-        func shares(_ times: TimeSpread) -> String {
-            [0.5, 0.9, 0.99].compactMap { times.seconds(of: $0) }.map(span).joined(separator: ", ")
+        func shares(_ times: Distribution) -> String {
+            times.percentiles([50, 90, 99]).map(span).joined(separator: ", ")
         }
         var line: Message =
             "a request took (median, 90 %, 99 %) \(shares(statistics.requestTimes)), to its first token "

@@ -56,7 +56,7 @@ extension GenerationResult.Timing {
 }
 
 extension Double {
-    func rounded(toPlaces places: Int) -> Double {
+    package func rounded(toPlaces places: Int) -> Double {
         var scale = 1.0
         for _ in 0..<places { scale *= 10 }
         return (self * scale).rounded() / scale

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Up to `exactLimit` values percentiles are exact; beyond it values are counted in buckets whose edges grow by 2%,
 /// and percentiles are within 1%. Extremes and mean are exact always.
-package struct Distribution: Sendable {
+package struct Distribution: Sendable, Equatable {
     package static let exactLimit = 1 << 16
     private static let growth = log(1.02)
 

@@ -41,10 +41,10 @@ public struct RunStatistics: Sendable, Equatable {
     /// Why the completions of this run ended, and what is wrong with lines that failed.
     public var finishReasons: [String: Int] = [:]
     public var errors: [LineError.Code: Int] = [:]
-    /// From when a request began to run until its first token was there, and until its end; waiting for a free place
-    /// is not in it.
-    public var firstTokenTimes = TimeSpread()
-    public var requestTimes = TimeSpread()
+    /// Seconds from when a request began to run until its first token was there, and until its end; waiting for a free
+    /// place is not in it.
+    package var firstTokenTimes = Distribution(exactLimit: 0)
+    package var requestTimes = Distribution(exactLimit: 0)
 
     /// Of `seconds`: steps of the model, shared out by their rows of prompts and of completions.
     public var prefillSeconds = 0.0
