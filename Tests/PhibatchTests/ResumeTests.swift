@@ -29,6 +29,22 @@ struct ResumeTests {
         }
     }
 
+    /// The second sample of a line was done before its first, and nothing after it: it is no result without a line.
+    @Test func aLaterSampleIsNotTakenForLost() throws {
+        let job = try DemoJob(
+            Array(Self.lines.prefix(3)), ["--max-tokens", "3", "--samples", "2", "--temperature", "1"])
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let output = URL(filePath: job.folder + "/out.jsonl")
+        let whole = try String(contentsOf: output, encoding: .utf8).split(separator: "\n")
+        let left = whole[..<4] + whole[5...]
+        try left.map { $0 + "\n" }.joined().write(to: output, atomically: true, encoding: .utf8)
+        let again = try job.run()
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.errors.contains("1 done, 0 failed, 5 done before"), "\(again.errors)")
+        #expect(try job.files == ["in.jsonl", "out.jsonl"])
+    }
+
     @Test func onlyWhatWasEditedIsDone() throws {
         let job = try DemoJob(Self.lines, ["--max-tokens", "6"])
         defer { job.remove() }

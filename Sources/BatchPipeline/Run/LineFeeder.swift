@@ -121,8 +121,11 @@ final class LineFeeder: @unchecked Sendable {
             }
             if !hasLookedAhead {
                 hasLookedAhead = true
+                let others = (sample + 1..<samples).map {
+                    WorkKey(id: parsed.id, sample: $0, contentHash: parsed.contentHash)
+                }
                 try LookAhead(job: job, store: store).look(
-                    past: line.overallNumber, place: place, lines: count.lines)
+                    past: line.overallNumber, place: place, lines: count.lines, samples: others)
             }
             let line = try prepared ?? prepare(parsed.record)
             prepared = line

@@ -11,9 +11,13 @@ struct LookAhead {
     ///   - number: the overall number of the last line that is claimed.
     ///   - place: how many lines that count there are up to it.
     ///   - lines: how many of them are claimed.
+    ///   - samples: of the last of them, those that are not claimed yet.
     /// - Throws: `StoreError` of kind `wouldLose`; `JobError` if the input can't be read.
-    func look(past number: Int, place: Int, lines: Int) throws {
+    func look(past number: Int, place: Int, lines: Int, samples: [WorkKey]) throws {
         guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
+        for key in samples {
+            guard try store.lookAhead(at: key) else { return }
+        }
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var end = InputEnd(lines: lines)
         var place = place
