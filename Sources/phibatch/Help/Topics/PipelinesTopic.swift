@@ -32,7 +32,7 @@ extension HelpTopic {
         Several jobs together; those with one model share it, and their lines the steps. Each has its own end; the exit \
         code is 0 if all are complete, else that of the first that is not.
 
-          phibatch run jobs/*.yaml
+          phibatch run questions.yaml summaries.yaml
 
         From a pipe into a pipe: results come in order, as they are done. Such a run can't be taken up again.
 
