@@ -147,6 +147,10 @@ struct RunCommand: ParsableCommand {
                 refused.append((name, error))
             }
         }
+        // It would hold up the others' next rounds for ever.
+        if follow, !isOne, ready.contains(where: { $0.job.settings.output == "-" }) {
+            throw JobError(.usage, "--follow with output - never ends; run that job by itself.")
+        }
         let run = JobsRun(
             JobsRun.Options(console: console, skipsIfRunning: skipIfRunning, follows: follow),
             signals: SignalWatch(

@@ -91,6 +91,26 @@ struct FailedLinesTests {
         let run = try job.run()
         #expect(run.status == 65 && run.errors.contains("mine: is there"), "\(run.errors)")
         #expect(try text(job, "mine") == "mine\n")
+        // Nor is another job's output, whatever its format and its first line.
+        for format in ["jsonl", "csv", "openai"] {
+            let other = ["--output", "other.\(format)", "--output-format", format, "--max-failures", "2"]
+            try Self.lines.reversed().map { $0 + "\n" }.joined()
+                .write(toFile: job.folder + "/lines", atomically: true, encoding: .utf8)
+            let made = try RunningProgram(
+                ["run", "--model", job.model, "--input", "lines", "--max-tokens", "1"] + other,
+                folder: job.folder
+            ).end()
+            #expect(made.status == 0, "\(made.errors)")
+            let before = try text(job, "other.\(format)")
+            let run = try RunningProgram(
+                [
+                    "run", "--model", job.model, "--input", "in.jsonl", "--output", "new.jsonl", "--errors",
+                    "other.\(format)",
+                ], folder: job.folder
+            ).end()
+            #expect(run.status == 65 && run.errors.contains("other.\(format): is there"), "\(run.errors)")
+            #expect(try text(job, "other.\(format)") == before)
+        }
         for (more, what) in [
             (["--errors", "x", "--output", "-"], "errors needs two files"),
             (["--errors", "in.jsonl"], "--errors"), (["--errors", "x", "--shard", "1/2"], "shard"),

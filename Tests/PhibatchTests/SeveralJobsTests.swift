@@ -132,5 +132,13 @@ struct SeveralJobsTests {
         let run = try Program.run(
             ["run", "--model", DemoJob.model ?? "", "--input", "-", "--output", "-", "--follow"])
         #expect(run.status == 64 && run.errors.contains("--follow needs files"), "\(run.errors)")
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        try write(Self.lines(["a"]), "in.jsonl", job)
+        for (name, output) in [("a", "a.out"), ("b", "\"-\"")] {
+            try write("model: \(job.model)\ninput: in.jsonl\noutput: \(output)\n", "\(name).yaml", job)
+        }
+        let both = try Program.run(["run", "a.yaml", "b.yaml", "--follow"], folder: job.folder)
+        #expect(both.status == 64 && both.errors.contains("run that job by itself"), "\(both.errors)")
     }
 }

@@ -26,8 +26,9 @@ final class FollowedInput {
         return Set(now.input).isSubset(of: job.input)
     }
 
-    /// Files that have come since it was last asked.
+    /// Files that have come since it was last asked, if more is wanted.
     func newPaths() -> [String] {
+        guard goesOn() else { return [] }
         let known = Set(job.input)
         job.findInputs()
         return job.input.filter { !known.contains($0) }

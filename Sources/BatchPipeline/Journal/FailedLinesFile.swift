@@ -48,23 +48,29 @@ final class FailedLinesFile {
         return bytes == format.base.start(of: run)
     }
 
-    /// - Throws: `JobError` if something else than a run's failed lines has the name.
+    /// - Throws: `JobError` if something else than a run's failed lines has the name, such as another job's output.
     static func check(_ path: String, in system: any FileSystem) throws {
         let paths = try OutputPaths(output: path, in: system)
         _ = try OutputPlace(paths, output: path, in: system)
         guard Files.kind(of: paths.output) == .regular,
-            let start = try? Files.contents(of: paths.output, limit: 1 << 16), !start.isEmpty
+            let start = try? Files.contents(of: paths.output, limit: 1 << 20), !start.isEmpty
         else { return }
-        let line = Array(start.prefix { $0 != 0x0a })
-        let heads = [DelimitedResults.csv, .tsv].map { $0.start(of: ResultRun(digest: "", samples: 1)) }
-        if heads.contains(where: { line.starts(with: $0.dropLast()) }) { return }
-        if line.starts(with: "{\"id\":\"".utf8),
-            ["\"error\":{", "\"response\":{"].contains(where: { line.firstRange(of: Array($0.utf8)) != nil })
-        {
-            return
-        }
+        // An output has files of its own beside it.
+        let isOutput = [paths.settings, paths.record, paths.journal].contains { Files.kind(of: $0) != nil }
+        if !isOutput, isFailedLine(Array(start.prefix { $0 != 0x0a })) { return }
         throw JobError(
             .badJob, at: path,
             "is there, and has no failed lines of phibatch. Name another file as errors, or move it away.")
+    }
+
+    /// A result of a line that failed, or the first line of a table.
+    private static func isFailedLine(_ line: [UInt8]) -> Bool {
+        let heads = [DelimitedResults.csv, .tsv].map { $0.start(of: ResultRun(digest: "", samples: 1)) }
+        if heads.contains(where: { line.starts(with: $0.dropLast()) }) { return true }
+        guard let json = try? JSONValue(parsing: line, limits: .ownLine), json["id"] != nil else {
+            return false
+        }
+        if case .object? = json["error"] { return true }
+        return json["response"]?.int("status_code") ?? 0 >= 400
     }
 }

@@ -24,7 +24,7 @@ import Testing
             invalid: ["0"], draft: .draft7),
         SchemaCase(
             schema:
-                ##"{"$id":"http://a.b/root/x.json","$ref":"y.json#/$defs/n","$defs":{"y":{"$id":"/root/y.json","$defs":{"n":{"$ref":"#m"},"m":{"$anchor":"m","type":"null"}}}}}"##,
+                ##"{"$id":"http://a.b/base/x.json","$ref":"y.json#/$defs/n","$defs":{"y":{"$id":"/base/y.json","$defs":{"n":{"$ref":"#m"},"m":{"$anchor":"m","type":"null"}}}}}"##,
             valid: ["null"], invalid: ["1"]),
         SchemaCase(
             schema:
