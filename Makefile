@@ -80,7 +80,7 @@ readme:
 
 # What "phibatch report" makes of 100,000 results, looked at in headless Chromium, if there is one.
 page: build
-	@$(PYTHON) Tests/Report/page.py $(PHIBATCH)
+	@$(PYTHON) Tests/Report/page.py $(PHIBATCH) --lines 100000
 
 # The pages of the library products, in .build/docs; a link that leads nowhere is an error.
 docs: build
