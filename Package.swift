@@ -62,6 +62,10 @@ let package = Package(
             name: "BatchEngine",
             dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: fuzzed),
+        // What masks are made of: schemas and regular expressions as automata over a vocabulary.
+        .target(
+            name: "Constraints", dependencies: ["BatchEngine", "Foundations", "JSONSchema"],
+            swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
             dependencies: [
@@ -84,7 +88,7 @@ let package = Package(
         .target(
             name: "BatchPipeline",
             dependencies: [
-                "BatchEngine", "CZlib", "Foundations", "PhiModel",
+                "BatchEngine", "Constraints", "CZlib", "Foundations", "JSONSchema", "PhiModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -94,7 +98,8 @@ let package = Package(
         .executableTarget(
             name: "phibatch",
             dependencies: [
-                "BatchEngine", "BatchPipeline", "Foundations", "JSONSchema", "ModelHub", "PhiModel",
+                "BatchEngine", "BatchPipeline", "Constraints", "Foundations", "JSONSchema", "ModelHub",
+                "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -110,6 +115,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "JSONSchemaTests", dependencies: ["Foundations", "JSONSchema"], swiftSettings: strict),
+        .testTarget(
+            name: "ConstraintsTests",
+            dependencies: ["BatchEngine", "Constraints", "Foundations", "JSONSchema"],
+            swiftSettings: strict),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -14,4 +14,20 @@ package protocol Constraint: Sendable {
     /// Goes on to after `token`.
     /// - Returns: false if the token is not allowed. Then nothing has changed.
     mutating func accept(_ token: Int32) -> Bool
+
+    /// Whether the text is complete and nothing can follow: the completion ends here, without asking the model for
+    /// the end of sequence.
+    var isComplete: Bool { get }
+
+    /// Whether the token limit has ruled out a token that would have been allowed otherwise.
+    var isSteered: Bool { get }
+
+    /// The next tokens, as far as there is one only at each place.
+    var forced: ArraySlice<Int32> { get }
+}
+
+extension Constraint {
+    package var isComplete: Bool { false }
+    package var isSteered: Bool { false }
+    package var forced: ArraySlice<Int32> { [] }
 }

@@ -1,0 +1,35 @@
+/// A set of texts, told byte by byte. States are numbers, and are made when a text first leads to them.
+///
+/// No state is a dead end: from each of them some text leads to a final one. Not `Sendable`: whoever owns it sees
+/// to it that one thread at a time asks.
+package protocol ByteAutomaton: AnyObject {
+    /// The state before the first byte.
+    var start: Int32 { get }
+    /// The state after one more byte; -1 if no text goes on that way.
+    func next(_ state: Int32, _ byte: UInt8) -> Int32
+    /// Whether the text may end here.
+    func isFinal(_ state: Int32) -> Bool
+    /// Bytes of the shortest way to an end; 0 where the text may end.
+    func fewestBytes(_ state: Int32) -> Int
+    /// Whether this is no place within a scalar or an escape. Only asked where texts are the contents of strings.
+    func isBetweenScalars(_ state: Int32) -> Bool
+}
+
+extension ByteAutomaton {
+    /// The shortest way from a state to an end; of equals the one with the smallest bytes.
+    package func shortestEnd(_ state: Int32) -> [UInt8] {
+        var text: [UInt8] = []
+        var state = state
+        while !isFinal(state) {
+            let wanted = fewestBytes(state) - 1
+            for byte in UInt8.min...UInt8.max {
+                let after = next(state, byte)
+                guard after >= 0, fewestBytes(after) == wanted else { continue }
+                text.append(byte)
+                state = after
+                break
+            }
+        }
+        return text
+    }
+}
