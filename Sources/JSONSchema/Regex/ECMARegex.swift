@@ -15,7 +15,7 @@ package final class ECMARegex: Sendable {
     package init(_ pattern: String) throws(RegexFault) {
         self.pattern = pattern
         node = try RegexParser.parse(pattern)
-        program = try RegexProgram(node)
+        program = try RegexProgram([node])
     }
 
     /// Its size in memory: some 16 bytes each.

@@ -18,6 +18,7 @@ struct LazyAutomaton: Sendable {
     private static let found: Int32 = -3
 
     private let program: RegexProgram
+    private let programStart: Int32
     /// Columns of `transitions`: the classes, and the end of the text.
     private let width: Int
     private var keys: [Key] = []
@@ -34,6 +35,7 @@ struct LazyAutomaton: Sendable {
 
     init(_ program: RegexProgram) {
         self.program = program
+        programStart = program.starts.first ?? 0
         width = program.classifier.classCount + 1
         marks = [UInt32](repeating: 0, count: program.states.count)
     }
@@ -59,7 +61,7 @@ struct LazyAutomaton: Sendable {
     }
 
     private mutating func start() -> Int32 {
-        let states = close([program.start], before: .nothing, isWordNext: nil)
+        let states = close([programStart], before: .nothing, isWordNext: nil)
         return states.first == 0 ? Self.found : index(of: Key(states: states, before: .nothing))
     }
 
@@ -92,7 +94,7 @@ struct LazyAutomaton: Sendable {
                 next.append(after)
             }
         }
-        next.append(program.start)
+        next.append(programStart)
         visits += here.count
         let before: Before = program.wordSet != nil && isWord ? .word : .other
         let states = close(next, before: before, isWordNext: nil)

@@ -1,6 +1,6 @@
-/// A regular expression as a nondeterministic automaton (Thompson's construction).
-struct RegexProgram: Sendable {
-    enum State: Sendable {
+/// Regular expressions as nondeterministic automata (Thompson's construction), all over the same classes of scalars.
+package struct RegexProgram: Sendable {
+    package enum State: Sendable {
         /// Goes on after a scalar of that set.
         case set(Int32, next: Int32)
         /// Goes on both ways at once.
@@ -10,27 +10,32 @@ struct RegexProgram: Sendable {
         case match
     }
 
-    private(set) var states: [State] = [.match]
-    private(set) var start: Int32 = 0
-    let classifier: ScalarClassifier
+    /// Those of all expressions. 0 is where each of them has matched.
+    package private(set) var states: [State] = [.match]
+    /// Where each expression begins.
+    package private(set) var starts: [Int32] = []
+    package let classifier: ScalarClassifier
     /// The number of the set `\w`; nil if no assertion needs it.
-    let wordSet: Int?
+    package let wordSet: Int?
 
+    /// - Parameter sets: others that the classes are to tell apart.
     /// - Throws: `RegexFault` beyond the limits.
-    init(_ node: RegexNode) throws(RegexFault) {
-        guard let size = node.stateCount, size <= RegexLimits.states else {
+    package init(_ nodes: [RegexNode], tellingApart others: [ScalarRanges] = []) throws(RegexFault) {
+        guard let size = RegexNode.sum(nodes, 0), size <= RegexLimits.states else {
             throw RegexFault(
                 kind: .tooLarge,
                 message: "repetitions that come to more than \(RegexLimits.states) states when written out",
                 offset: nil)
         }
         var sets: [ScalarRanges: Int32] = [:]
-        node.collect(into: &sets)
-        if node.asksForWords, sets[.word] == nil { sets[.word] = Int32(sets.count) }
-        wordSet = node.asksForWords ? sets[.word].map(Int.init) : nil
+        for node in nodes { node.collect(into: &sets) }
+        for set in others where sets[set] == nil { sets[set] = Int32(sets.count) }
+        let asksForWords = nodes.contains(where: \.asksForWords)
+        if asksForWords, sets[.word] == nil { sets[.word] = Int32(sets.count) }
+        wordSet = asksForWords ? sets[.word].map(Int.init) : nil
         classifier = try ScalarClassifier(sets.sorted { $0.value < $1.value }.map(\.key))
         states.reserveCapacity(size + 1)
-        start = add(node, next: 0, sets)
+        for node in nodes { starts.append(add(node, next: 0, sets)) }
     }
 
     private mutating func append(_ state: State) -> Int32 {
@@ -67,7 +72,7 @@ struct RegexProgram: Sendable {
 
 extension RegexNode {
     /// States it takes, 0 only if it matches nothing but the empty text; nil if they are too many to count.
-    fileprivate var stateCount: Int? {
+    package var stateCount: Int? {
         switch self {
         case .empty: return 0
         case .set, .assertion: return 1
@@ -83,7 +88,7 @@ extension RegexNode {
         }
     }
 
-    private static func sum(_ nodes: [RegexNode], _ extra: Int) -> Int? {
+    fileprivate static func sum(_ nodes: [RegexNode], _ extra: Int) -> Int? {
         var sum = extra
         for node in nodes {
             guard let count = node.stateCount else { return nil }

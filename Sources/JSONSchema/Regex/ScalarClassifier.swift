@@ -1,10 +1,10 @@
 /// Sorts all scalars into the classes that the sets of a pattern can tell apart.
-struct ScalarClassifier: Sendable {
-    let classCount: Int
+package struct ScalarClassifier: Sendable {
+    package let classCount: Int
     private let ascii: [UInt16]
     /// Where each run of scalars of one class begins, and its class.
-    private let starts: [UInt32]
-    private let classes: [UInt16]
+    package let starts: [UInt32]
+    package let classes: [UInt16]
     /// Whether a set holds a class: at `set * classCount + class`.
     private let members: [Bool]
 
@@ -64,9 +64,9 @@ struct ScalarClassifier: Sendable {
         return classes[low]
     }
 
-    func classIndex(of scalar: UInt32) -> Int {
+    package func classIndex(of scalar: UInt32) -> Int {
         Int(scalar < 128 ? ascii[Int(scalar)] : Self.find(scalar, starts, classes))
     }
 
-    func contains(_ set: Int, _ index: Int) -> Bool { members[set * classCount + index] }
+    package func contains(_ set: Int, _ index: Int) -> Bool { members[set * classCount + index] }
 }

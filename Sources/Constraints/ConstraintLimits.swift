@@ -1,0 +1,21 @@
+/// Bounds that keep time and memory in hand, as schemas come from strangers. A condition that goes beyond one of
+/// `Texts` is left to the validator.
+package enum ConstraintLimits {
+    /// States of an expression written out, before it is made deterministic.
+    package static let patternStates = 20_000
+    /// States of a deterministic automaton, products included.
+    package static let states = 10_000
+    /// Its states times the classes of scalars it tells apart.
+    package static let transitions = 2_000_000
+    /// Steps in making one deterministic; some 10 ms.
+    package static let steps = 2_000_000
+    /// Lengths times states, where a pattern and bounds on the length must be kept together.
+    package static let lengthTable = 1_000_000
+    /// Scalars of all forbidden texts together, and different ones among them.
+    package static let forbiddenScalars = 10_000
+    package static let forbiddenAlphabet = 300
+    /// States of an automaton of numbers.
+    package static let numberStates = 12_000
+    /// Forbidden numbers.
+    package static let forbiddenNumbers = 64
+}

@@ -1,0 +1,82 @@
+/// An automaton over classes of scalars, and how those are spelled, together asked byte by byte.
+///
+/// A state is that of the automaton before the scalar, times the alphabet's nodes, plus the node within the scalar.
+struct ByteMachine: Sendable {
+    let automaton: ScalarAutomaton
+    let alphabet: ScalarAlphabet
+    /// From the automaton's states; -1 where there is no end.
+    let fewest: [Int32]
+    private let nodeCount: UInt32
+
+    /// - Returns: nil if no text is accepted.
+    init?(_ automaton: ScalarAutomaton, _ alphabet: ScalarAlphabet) {
+        var automaton = automaton
+        fewest = automaton.trim(alphabet.fewestBytes(classCount: automaton.classCount))
+        guard automaton.start >= 0 else { return nil }
+        self.automaton = automaton
+        self.alphabet = alphabet
+        nodeCount = UInt32(alphabet.nodeCount)
+    }
+
+    var start: Int32 { automaton.start * Int32(nodeCount) }
+
+    @inline(__always) func parts(_ state: Int32) -> (state: Int, node: Int) {
+        let (state, node) = UInt32(bitPattern: state).quotientAndRemainder(dividingBy: nodeCount)
+        return (Int(state), Int(node))
+    }
+
+    func next(_ state: Int32, _ byte: UInt8) -> Int32 {
+        let (scalarState, node) = parts(state)
+        let entry = alphabet.entry(node, byte)
+        guard entry >= 0 else {
+            if entry == -1 { return -1 }
+            let next = automaton.next(scalarState, Int(-2 - entry))
+            return next < 0 ? -1 : next * Int32(nodeCount)
+        }
+        for ending in alphabet.endings(Int(entry)) where automaton.next(scalarState, ending.classIndex) >= 0 {
+            return state + entry - Int32(node)
+        }
+        return -1
+    }
+
+    func isFinal(_ state: Int32) -> Bool {
+        let (scalarState, node) = parts(state)
+        return node == 0 && automaton.isFinal[scalarState]
+    }
+
+    func fewestBytes(_ state: Int32) -> Int {
+        let (scalarState, node) = parts(state)
+        guard node > 0 else { return Int(fewest[scalarState]) }
+        var least = Int.max
+        for ending in alphabet.endings(node) {
+            let next = automaton.next(scalarState, ending.classIndex)
+            if next >= 0 { least = min(least, Int(ending.fewest + fewest[Int(next)])) }
+        }
+        return least
+    }
+
+    func isBetweenScalars(_ state: Int32) -> Bool { parts(state).node == 0 }
+
+    /// Whether it is but one state, so that lengths are free.
+    var isRepeatedSet: Bool {
+        let state = Int(automaton.start)
+        return automaton.isFinal[state]
+            && (0..<automaton.classCount).allSatisfy {
+                let next = automaton.next(state, $0)
+                return next < 0 || Int(next) == state
+            }
+    }
+}
+
+/// A machine as an automaton.
+final class MachineText: ByteAutomaton, Sendable {
+    let machine: ByteMachine
+
+    init(_ machine: ByteMachine) { self.machine = machine }
+
+    var start: Int32 { machine.start }
+    func next(_ state: Int32, _ byte: UInt8) -> Int32 { machine.next(state, byte) }
+    func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
+    func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
+    func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
+}

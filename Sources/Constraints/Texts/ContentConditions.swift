@@ -1,0 +1,175 @@
+import JSONSchema
+
+/// Conditions on a string's contents, put together into one automaton. Those that take too much are left out.
+struct ContentConditions {
+    private(set) var minLength: Int
+    private(set) var maxLength: Int?
+    private(set) var unmasked: [TextCondition]
+    /// No string satisfies them.
+    private(set) var isImpossible = false
+    /// Every string of the right length satisfies them.
+    private(set) var isEverything = false
+    private var nodes: [(node: RegexNode, condition: TextCondition)] = []
+    private var sets: [ScalarRanges] = []
+    private var setConditions: [TextCondition] = []
+    private var forbidden: [[Unicode.Scalar]] = []
+    /// Others that are to be told apart.
+    private let others: [RegexNode]
+    private(set) var program: RegexProgram?
+    private(set) var alphabet: ScalarAlphabet?
+
+    init(_ conditions: StringConditions, tellingApart others: [RegexNode] = []) {
+        self.others = others
+        minLength = conditions.minLength
+        maxLength = conditions.maxLength
+        unmasked = conditions.unmaskedFormats
+        for pattern in conditions.patterns { add(pattern.node, .pattern(pattern.pattern)) }
+        for format in conditions.formats {
+            guard let (node, longest) = FormatPatterns.node(format) else { continue }
+            maxLength = StringConditions.least(maxLength, longest)
+            add(node, .format(format))
+        }
+        add(conditions.forbidden)
+        if let maxLength, maxLength < minLength { isImpossible = true }
+    }
+
+    private mutating func add(_ node: RegexNode, _ condition: TextCondition) {
+        if let (set, min, max) = node.repeatedSet {
+            sets.append(set)
+            setConditions.append(condition)
+            minLength = Swift.max(minLength, min)
+            maxLength = StringConditions.least(maxLength, max)
+        } else if let size = node.stateCount, size <= ConstraintLimits.patternStates {
+            nodes.append((node, condition))
+        } else {
+            unmasked.append(condition)
+        }
+    }
+
+    private mutating func add(_ texts: [String]) {
+        if texts.contains("") { minLength = max(minLength, 1) }
+        let scalars = Set(texts.map { Array($0.unicodeScalars) }).filter { !$0.isEmpty }
+        let isSmall =
+            scalars.reduce(0) { $0 + $1.count } <= ConstraintLimits.forbiddenScalars
+            && Set(scalars.joined()).count <= ConstraintLimits.forbiddenAlphabet
+        if isSmall {
+            forbidden = scalars.sorted { $0.lexicographicallyPrecedes($1) }
+        } else {
+            unmasked.append(.forbidden)
+        }
+    }
+
+    /// The classes of scalars, and how they are spelled.
+    private mutating func prepare() -> Bool {
+        let singles = Set(forbidden.joined()).sorted().map { ScalarRanges.one($0.value) }
+        program = try? RegexProgram(nodes.map(\.node) + others, tellingApart: sets + singles)
+        if program == nil {
+            unmasked += nodes.map(\.condition)
+            nodes = []
+            program = try? RegexProgram(others, tellingApart: sets + singles)
+            if program == nil { unmasked += setConditions + (forbidden.isEmpty ? [] : [.forbidden]) }
+        }
+        alphabet = program.map { ScalarAlphabet($0.classifier, .json) }
+        return program != nil
+    }
+
+    /// - Returns: nil if there is none or every string will do.
+    mutating func automaton() -> (ScalarAutomaton, ScalarAlphabet)? {
+        guard !isImpossible, prepare(), let program, let alphabet else { return nil }
+        let classCount = program.classifier.classCount
+        let weights = alphabet.fewestBytes(classCount: classCount)
+        let isUsable = weights.map { $0 > 0 }
+        var all: ScalarAutomaton?
+        if !sets.isEmpty {
+            all = ScalarAutomaton(
+                repeating: (0..<classCount).map { i in
+                    let sample = Self.sample(program.classifier, i)
+                    return isUsable[i] && sets.allSatisfy { $0.contains(sample) }
+                })
+        }
+        func add(_ one: ScalarAutomaton, _ condition: TextCondition, to all: inout ScalarAutomaton?) -> Bool {
+            var one = one
+            _ = one.trim(weights)
+            guard let known = all else {
+                all = one
+                return true
+            }
+            guard var product = known.intersection(one) else { return false }
+            _ = product.trim(weights)
+            all = product
+            return true
+        }
+        for (i, (_, condition)) in nodes.enumerated() {
+            guard let one = Determinizer.automaton(program, i, isUsable: isUsable) else {
+                unmasked.append(condition)
+                continue
+            }
+            if one.acceptsAll(isUsable) { continue }
+            if !add(one, condition, to: &all) { unmasked.append(condition) }
+        }
+        if !forbidden.isEmpty, !add(exclusion(program.classifier, isUsable), .forbidden, to: &all) {
+            unmasked.append(.forbidden)
+        }
+        guard let all else {
+            isEverything = true
+            return nil
+        }
+        isImpossible = all.start < 0
+        return isImpossible ? nil : (all, alphabet)
+    }
+
+    /// The number of the first pattern among `others` in the program.
+    var firstOther: Int { nodes.count }
+
+    private static func sample(_ classifier: ScalarClassifier, _ classIndex: Int) -> UInt32 {
+        classifier.classes.firstIndex(of: UInt16(classIndex)).map { classifier.starts[$0] } ?? 0
+    }
+
+    /// All texts but the forbidden ones.
+    private func exclusion(_ classifier: ScalarClassifier, _ isUsable: [Bool]) -> ScalarAutomaton {
+        var automaton = ScalarAutomaton(classCount: classifier.classCount)
+        // 0 is where none of them is left.
+        _ = automaton.addState(isFinal: true)
+        func addNode() -> Int32 {
+            let state = automaton.addState(isFinal: true)
+            for i in isUsable.indices where isUsable[i] { automaton.set(state, i, 0) }
+            return state
+        }
+        for i in isUsable.indices where isUsable[i] { automaton.set(0, i, 0) }
+        automaton.start = addNode()
+        for text in forbidden {
+            var state = automaton.start
+            for scalar in text {
+                let classIndex = classifier.classIndex(of: scalar.value)
+                if automaton.next(Int(state), classIndex) == 0 {
+                    automaton.set(state, classIndex, addNode())
+                }
+                state = automaton.next(Int(state), classIndex)
+            }
+            automaton.isFinal[Int(state)] = false
+        }
+        return automaton
+    }
+}
+
+extension ScalarAutomaton {
+    /// Whether the start already is where nothing can go wrong any more.
+    func acceptsAll(_ isUsable: [Bool]) -> Bool {
+        start >= 0 && isFinal[Int(start)]
+            && isUsable.indices.allSatisfy { !isUsable[$0] || next(Int(start), $0) == start }
+    }
+}
+
+extension RegexNode {
+    /// The set, if this is a set between `^` and `$`, or the repetition of one.
+    var repeatedSet: (set: ScalarRanges, min: Int, max: Int?)? {
+        guard case .sequence(let nodes) = self, nodes.count == 3, nodes[0] == .assertion(.textStart),
+            nodes[2] == .assertion(.textEnd)
+        else { return nil }
+        switch nodes[1] {
+        case .set(let set): return (set, 1, 1)
+        case .repetition(.set(let set), let min, let max): return (set, min, max)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import JSONSchema
+
+/// Makes a regular expression deterministic: texts that it matches somewhere within.
+///
+/// A state is a set of the program's states, with what was just before: nothing, a word's scalar or another. An
+/// assertion that looks at the scalar that follows stays in the set until that is known.
+struct Determinizer {
+    private enum Before: Int32 { case nothing, other, word }
+
+    private let program: RegexProgram
+    private let programStart: Int32
+    /// Whether a class has any scalar that can be written.
+    private let isUsable: [Bool]
+    private var automaton: ScalarAutomaton
+    // The states of the program, in order, and last the one before.
+    private var keys: [[Int32]] = []
+    private var indices: [[Int32]: Int32] = [:]
+    private var steps = 0
+    private var marks: [UInt32]
+    private var mark: UInt32 = 0
+    private var stack: [Int32] = []
+    private let wordClasses: [Bool]
+
+    /// - Parameter isUsable: for each class, whether it has any scalar that can be written.
+    /// - Returns: nil beyond the limits. Dead ends are left in, but for sets that are empty.
+    static func automaton(_ program: RegexProgram, _ pattern: Int, isUsable: [Bool]) -> ScalarAutomaton? {
+        var determinizer = Determinizer(program, pattern, isUsable)
+        return determinizer.run()
+    }
+
+    private init(_ program: RegexProgram, _ pattern: Int, _ isUsable: [Bool]) {
+        self.program = program
+        programStart = program.starts[pattern]
+        self.isUsable = isUsable
+        automaton = ScalarAutomaton(classCount: program.classifier.classCount)
+        marks = [UInt32](repeating: 0, count: program.states.count)
+        wordClasses = isUsable.indices.map { i in
+            program.wordSet.map { program.classifier.contains($0, i) } ?? false
+        }
+    }
+
+    private mutating func run() -> ScalarAutomaton? {
+        automaton.start = index(close([programStart], before: .nothing, isWordNext: nil), .nothing)
+        var done = 0
+        while done < keys.count {
+            expand(Int32(done))
+            guard automaton.isSmall, steps <= ConstraintLimits.steps else { return nil }
+            done += 1
+        }
+        return automaton
+    }
+
+    private mutating func index(_ states: [Int32], _ before: Before) -> Int32 {
+        if states.isEmpty { return -1 }
+        // Only word boundaries ask for more than the set. Where the match is found, all else is alike.
+        let before = program.wordSet == nil ? Before.other : before
+        let key = states[0] == 0 ? [0] : states + [before.rawValue]
+        if let known = indices[key] { return known }
+        let isFinal = states[0] == 0 || close(states, before: before, isWordNext: false, isEnd: true).first == 0
+        let index = automaton.addState(isFinal: isFinal)
+        indices[key] = index
+        keys.append(key)
+        return index
+    }
+
+    private mutating func expand(_ index: Int32) {
+        var states = keys[Int(index)]
+        if states == [0] {
+            for i in isUsable.indices where isUsable[i] { automaton.set(index, i, index) }
+            return
+        }
+        let before = Before(rawValue: states.removeLast()) ?? .other
+        let isWaiting = states.contains {
+            if case .assertion = program.states[Int($0)] { true } else { false }
+        }
+        // What is here where the next scalar is none of a word, and where it is one.
+        var here = [states, states]
+        if isWaiting {
+            here[0] = close(states, before: before, isWordNext: false)
+            if program.wordSet != nil { here[1] = close(states, before: before, isWordNext: true) }
+        }
+        var last: (next: [Int32], before: Before, index: Int32)?
+        for i in isUsable.indices where isUsable[i] {
+            let states = here[wordClasses[i] && program.wordSet != nil ? 1 : 0]
+            guard states.first != 0 else {
+                automaton.set(index, i, self.index([0], .other))
+                continue
+            }
+            var next: [Int32] = []
+            for state in states {
+                if case .set(let set, let after) = program.states[Int(state)],
+                    program.classifier.contains(Int(set), i)
+                {
+                    next.append(after)
+                }
+            }
+            steps += states.count
+            let after: Before = wordClasses[i] ? .word : .other
+            if let last, last.next == next, last.before == after {
+                automaton.set(index, i, last.index)
+                continue
+            }
+            let reached = self.index(close(next + [programStart], before: after, isWordNext: nil), after)
+            automaton.set(index, i, reached)
+            last = (next, after, reached)
+        }
+    }
+
+    /// All states that `states` lead to without a scalar, in order: those with a set, the match, which is 0, and
+    /// assertions that can't be decided yet.
+    /// - Parameter isWordNext: nil while the next scalar is not known.
+    private mutating func close(
+        _ states: [Int32], before: Before, isWordNext: Bool?, isEnd: Bool = false
+    ) -> [Int32] {
+        mark += 1
+        var closed: [Int32] = []
+        stack.removeAll(keepingCapacity: true)
+        stack.append(contentsOf: states)
+        while let index = stack.popLast() {
+            guard marks[Int(index)] != mark else { continue }
+            marks[Int(index)] = mark
+            steps += 1
+            switch program.states[Int(index)] {
+            case .set, .match: closed.append(index)
+            case .split(let a, let b):
+                stack.append(a)
+                stack.append(b)
+            case .assertion(let assertion, let next):
+                switch holds(assertion, before: before, isWordNext: isWordNext, isEnd: isEnd) {
+                case true?: stack.append(next)
+                case false?: break
+                case nil: closed.append(index)
+                }
+            }
+        }
+        closed.sort()
+        return closed
+    }
+
+    private func holds(
+        _ assertion: RegexAssertion, before: Before, isWordNext: Bool?, isEnd: Bool
+    ) -> Bool? {
+        if assertion == .textStart { return before == .nothing }
+        guard let isWordNext else { return nil }
+        switch assertion {
+        case .textStart, .textEnd: return isEnd
+        case .wordBoundary: return (before == .word) != isWordNext
+        case .noWordBoundary: return (before == .word) == isWordNext
+        }
+    }
+}

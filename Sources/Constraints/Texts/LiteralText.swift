@@ -1,0 +1,117 @@
+/// A list of texts.
+///
+/// Where only one text is left, the state is the place in it; so there are nodes only for what several share.
+package final class LiteralText: ByteAutomaton {
+    /// Edges of a node, in the order of their bytes, are `edgeStarts[node]..<edgeStarts[node + 1]`.
+    private var edgeStarts: [Int32] = [0]
+    private var edgeBytes: [UInt8] = []
+    private var edgeStates: [Int32] = []
+    private var finals: [Bool] = []
+    private var fewest: [Int32] = []
+    /// All texts, each with one byte more that is its end.
+    private var bytes: [UInt8] = []
+    /// Where each text begins in `bytes`, and where all end.
+    private var starts: [Int32] = []
+    /// Up to here states are nodes, beyond places in `bytes`.
+    private let nodeCount: Int32
+
+    /// - Precondition: there is at least one.
+    package init(_ texts: [[UInt8]]) {
+        precondition(!texts.isEmpty, "a list of no texts")
+        var sorted = texts.sorted { $0.lexicographicallyPrecedes($1) }
+        var count = 0
+        for text in sorted where count == 0 || text != sorted[count - 1] {
+            sorted[count] = text
+            count += 1
+        }
+        sorted.removeLast(sorted.count - count)
+        for text in sorted {
+            starts.append(Int32(bytes.count))
+            bytes += text
+            bytes.append(0)
+        }
+        starts.append(Int32(bytes.count))
+
+        // Nodes in the order of their depth: each stands for texts in a row that are alike so far.
+        var nodes: [(texts: Range<Int>, depth: Int)] = [(0..<sorted.count, 0)]
+        // States of texts are negative until the nodes are counted.
+        var node = 0
+        while node < nodes.count {
+            let (range, depth) = nodes[node]
+            var first = range.lowerBound
+            let isFinal = sorted[first].count == depth
+            finals.append(isFinal)
+            if isFinal { first += 1 }
+            while first < range.upperBound {
+                let byte = sorted[first][depth]
+                var end = first + 1
+                while end < range.upperBound, sorted[end][depth] == byte { end += 1 }
+                edgeBytes.append(byte)
+                if end - first == 1 {
+                    edgeStates.append(-1 - (starts[first] + Int32(depth) + 1))
+                } else {
+                    edgeStates.append(Int32(nodes.count))
+                    nodes.append((first..<end, depth + 1))
+                }
+                first = end
+            }
+            edgeStarts.append(Int32(edgeBytes.count))
+            node += 1
+        }
+        nodeCount = Int32(nodes.count)
+        for i in edgeStates.indices where edgeStates[i] < 0 { edgeStates[i] = nodeCount - 1 - edgeStates[i] }
+        fewest = [Int32](repeating: 0, count: nodes.count)
+        for node in nodes.indices.reversed() where !finals[node] {
+            var least = Int32.max
+            for edge in edgeStarts[node]..<edgeStarts[node + 1] {
+                least = min(least, 1 + Int32(fewestBytes(edgeStates[Int(edge)])))
+            }
+            fewest[node] = least
+        }
+    }
+
+    package var start: Int32 { 0 }
+
+    package func next(_ state: Int32, _ byte: UInt8) -> Int32 {
+        guard state < nodeCount else {
+            let place = Int(state - nodeCount)
+            return bytes[place] == byte && !isEnd(place) ? state + 1 : -1
+        }
+        var low = Int(edgeStarts[Int(state)])
+        var high = Int(edgeStarts[Int(state) + 1])
+        while low < high {
+            let middle = (low + high) / 2
+            if edgeBytes[middle] < byte { low = middle + 1 } else { high = middle }
+        }
+        return low < Int(edgeStarts[Int(state) + 1]) && edgeBytes[low] == byte ? edgeStates[low] : -1
+    }
+
+    package func isFinal(_ state: Int32) -> Bool {
+        state < nodeCount ? finals[Int(state)] : isEnd(Int(state - nodeCount))
+    }
+
+    package func fewestBytes(_ state: Int32) -> Int {
+        guard state >= nodeCount else { return Int(fewest[Int(state)]) }
+        let place = Int(state - nodeCount)
+        return end(place) - place
+    }
+
+    /// By the byte that would follow: no text goes on with a byte of UTF-8 that goes on within a scalar.
+    package func isBetweenScalars(_ state: Int32) -> Bool {
+        (UInt8(0x80)...0xBF).allSatisfy { next(state, $0) < 0 }
+    }
+
+    // The end's byte may stand in a text as well, so only the places tell.
+    private func isEnd(_ place: Int) -> Bool { bytes[place] == 0 && end(place) == place }
+
+    /// Where the text ends that this place is in.
+    private func end(_ place: Int) -> Int {
+        var low = 0
+        var high = starts.count - 1
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if Int(starts[middle]) <= place { low = middle } else { high = middle }
+        }
+        return Int(starts[low + 1]) - 1
+    }
+}

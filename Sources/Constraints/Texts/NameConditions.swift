@@ -1,0 +1,120 @@
+import JSONSchema
+
+/// What a schema asks of the names of members, and the patterns by which it treats them differently.
+package struct NameConditions {
+    /// Those that are told apart.
+    package var patterns: [ECMARegex]
+    package var conditions: StringConditions
+
+    package init(patterns: [ECMARegex] = [], conditions: StringConditions = StringConditions()) {
+        self.patterns = patterns
+        self.conditions = conditions
+    }
+
+    /// - Parameter accepts: whether there may be names that match exactly these of `patterns`.
+    /// - Returns: nil if there is no name; and what was left out. A pattern that is told apart and left out counts as
+    ///   never matched.
+    package func build(
+        accepts: (_ matched: [Int]) -> Bool
+    ) -> (names: NameText?, unmasked: [TextCondition]) {
+        if patterns.isEmpty, conditions.asksNothing {
+            return (accepts([]) ? NameText.any : nil, conditions.unmaskedFormats)
+        }
+        var unmasked: [TextCondition] = []
+        let kept = patterns.indices.filter {
+            let isSmall = patterns[$0].node.stateCount ?? .max <= ConstraintLimits.patternStates
+            if !isSmall { unmasked.append(.pattern(patterns[$0].pattern)) }
+            return isSmall
+        }
+        var contents = ContentConditions(conditions, tellingApart: kept.map { patterns[$0].node })
+        let own = contents.automaton()
+        unmasked += contents.unmasked
+        if contents.isImpossible { return (nil, unmasked) }
+        guard let program = contents.program, let alphabet = contents.alphabet else {
+            return (accepts([]) ? NameText.any : nil, unmasked + kept.map { .pattern(patterns[$0].pattern) })
+        }
+        let weights = alphabet.fewestBytes(classCount: program.classifier.classCount)
+        let isUsable = weights.map { $0 > 0 }
+        var product = NameProduct(
+            own: own?.0 ?? ScalarAutomaton(repeating: isUsable), min: contents.minLength,
+            max: contents.maxLength)
+        for (i, pattern) in kept.enumerated() {
+            if let one = Determinizer.automaton(program, contents.firstOther + i, isUsable: isUsable) {
+                product.patterns.append((one, pattern))
+            } else {
+                unmasked.append(.pattern(patterns[pattern].pattern))
+            }
+        }
+        var result = product.build(accepts)
+        if result == nil, product.min > 0 || product.max != nil {
+            unmasked.append(.length)
+            (product.min, product.max) = (0, nil)
+            result = product.build(accepts)
+        }
+        // The last pattern goes first; without any it is the conditions alone.
+        while result == nil, let (_, pattern) = product.patterns.popLast() {
+            unmasked.append(.pattern(patterns[pattern].pattern))
+            result = product.build(accepts)
+        }
+        guard let result, let machine = ByteMachine(result.automaton, alphabet) else { return (nil, unmasked) }
+        return (NameText(machine, isAny: false, result.matched), unmasked)
+    }
+}
+
+extension StringConditions {
+    /// Whether every string satisfies those that an automaton could tell.
+    fileprivate var asksNothing: Bool {
+        patterns.isEmpty && forbidden.isEmpty && minLength == 0 && maxLength == nil
+            && !formats.contains { FormatPatterns.names.contains($0) }
+    }
+}
+
+/// Conditions on names, bounds on their lengths and patterns, walked together.
+struct NameProduct {
+    let own: ScalarAutomaton
+    var min: Int
+    var max: Int?
+    var patterns: [(automaton: ScalarAutomaton, index: Int)] = []
+
+    /// - Returns: nil beyond the limits; the patterns that match at each state.
+    func build(_ accepts: ([Int]) -> Bool) -> (automaton: ScalarAutomaton, matched: [[Int]])? {
+        var automaton = ScalarAutomaton(classCount: own.classCount)
+        var keys: [[Int32]] = []
+        var indices: [[Int32]: Int32] = [:]
+        var accepted: [[Int]: Bool] = [:]
+        var matched: [[Int]] = []
+        func index(_ key: [Int32]) -> Int32 {
+            if let known = indices[key] { return known }
+            let matches = patterns.indices.filter {
+                key[$0 + 2] >= 0 && patterns[$0].automaton.isFinal[Int(key[$0 + 2])]
+            }.map { patterns[$0].index }
+            let isAccepted = accepted[matches] ?? accepts(matches)
+            accepted[matches] = isAccepted
+            let isFinal = isAccepted && own.isFinal[Int(key[0])] && key[1] >= min
+            let index = automaton.addState(isFinal: isFinal)
+            indices[key] = index
+            keys.append(key)
+            matched.append(matches)
+            return index
+        }
+        automaton.start = index([own.start, 0] + patterns.map(\.automaton.start))
+        var done = 0
+        while done < keys.count {
+            let key = keys[done]
+            // Counted no further than the bounds ask.
+            let length = max == nil ? Swift.min(key[1] + 1, Int32(clamping: min)) : key[1] + 1
+            for i in 0..<own.classCount where Int(length) <= max ?? .max {
+                let next = own.next(Int(key[0]), i)
+                guard next >= 0 else { continue }
+                var after = [next, length]
+                for (k, (pattern, _)) in patterns.enumerated() {
+                    after.append(key[k + 2] < 0 ? -1 : pattern.next(Int(key[k + 2]), i))
+                }
+                automaton.set(Int32(done), i, index(after))
+            }
+            guard automaton.isSmall else { return nil }
+            done += 1
+        }
+        return (automaton, matched)
+    }
+}

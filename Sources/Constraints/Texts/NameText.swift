@@ -1,0 +1,85 @@
+/// Names of members, each in its one spelling.
+package final class NameText: ByteAutomaton {
+    package let isAny: Bool
+    private let machine: ByteMachine
+    /// By the automaton's states.
+    private let matches: [[Int]]
+    /// How many names go on from each of the automaton's states; -1 for more than an Int32 can say.
+    private let counts: [Int32]
+
+    init(_ machine: ByteMachine, isAny: Bool, _ matches: [[Int]]) {
+        self.machine = machine
+        self.isAny = isAny
+        self.matches = matches
+        counts = machine.textCounts
+    }
+
+    /// Every string.
+    static var any: NameText? {
+        ScalarAlphabet.anyScalar.flatMap { ByteMachine(ScalarAutomaton(repeating: [true]), $0) }.map {
+            NameText($0, isAny: true, [[]])
+        }
+    }
+
+    package var start: Int32 { machine.start }
+    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { machine.next(state, byte) }
+    package func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
+    package func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
+    package func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
+
+    /// The patterns, by their places, that the name which ends in a final state matches. In order.
+    package func matched(_ state: Int32) -> [Int] { matches[machine.parts(state).state] }
+
+    /// How many names begin with the bytes that led to a state, itself included where it is final; nil if they are
+    /// more than an Int32 can say.
+    package func nameCount(_ state: Int32) -> Int? {
+        let (scalarState, node) = machine.parts(state)
+        guard node > 0 else { return counts[scalarState] < 0 ? nil : Int(counts[scalarState]) }
+        return machine.textCount(scalarState, node, counts)
+    }
+}
+
+extension ByteMachine {
+    /// How many texts go on from each state; -1 if they are endless or more than an Int32 can say.
+    fileprivate var textCounts: [Int32] {
+        enum Progress { case unseen, open, done }
+        var counts = [Int32](repeating: -1, count: automaton.count)
+        var progress = [Progress](repeating: .unseen, count: automaton.count)
+        var stack = [(state: Int(automaton.start), classIndex: 0, isEndless: false)]
+        progress[stack[0].state] = .open
+        while let (state, classIndex, isEndless) = stack.last {
+            guard classIndex < automaton.classCount else {
+                progress[state] = .done
+                stack.removeLast()
+                let count = isEndless ? nil : textCount(state, 0, counts)
+                counts[state] = count.map { Int32($0) + (automaton.isFinal[state] ? 1 : 0) } ?? -1
+                continue
+            }
+            stack[stack.count - 1].classIndex += 1
+            let next = Int(automaton.next(state, classIndex))
+            guard next >= 0 else { continue }
+            switch progress[next] {
+            // A way back: it can be gone again and again, and leads to an end, as all ways do.
+            case .open: stack[stack.count - 1].isEndless = true
+            case .done: break
+            case .unseen:
+                progress[next] = .open
+                stack.append((next, 0, false))
+            }
+        }
+        return counts
+    }
+
+    /// Those that go on from within a scalar, or with at least one scalar more.
+    fileprivate func textCount(_ state: Int, _ node: Int, _ counts: [Int32]) -> Int? {
+        var sum = 0
+        for ending in alphabet.endings(node) {
+            let next = automaton.next(state, ending.classIndex)
+            guard next >= 0 else { continue }
+            guard counts[Int(next)] >= 0 else { return nil }
+            sum += ending.scalars * Int(counts[Int(next)])
+            guard sum < Int32.max else { return nil }
+        }
+        return sum
+    }
+}

@@ -1,0 +1,37 @@
+import JSONSchema
+
+/// Texts that a regular expression matches as a whole; in UTF-8, as they are.
+package final class RegexText: ByteAutomaton {
+    private let machine: ByteMachine
+
+    /// - Throws: `ConstraintFault` for a pattern that can't be used, that is too large, or that matches no text.
+    package init(whole pattern: String) throws(ConstraintFault) {
+        let node: RegexNode
+        do throws(RegexFault) {
+            node = try RegexParser.parse(pattern)
+        } catch {
+            throw ConstraintFault(error.kind == .tooLarge ? .tooLarge : .unusable, error.description)
+        }
+        let whole = RegexNode.sequence([.assertion(.textStart), node, .assertion(.textEnd)])
+        let tooLarge = ConstraintFault(
+            .tooLarge,
+            "a regular expression that takes more than \(ConstraintLimits.states) states; a simpler one would be right"
+        )
+        guard let size = whole.stateCount, size <= ConstraintLimits.patternStates,
+            let program = try? RegexProgram([whole])
+        else { throw tooLarge }
+        let alphabet = ScalarAlphabet(program.classifier, .raw)
+        let isUsable = alphabet.fewestBytes(classCount: program.classifier.classCount).map { $0 > 0 }
+        guard let automaton = Determinizer.automaton(program, 0, isUsable: isUsable) else { throw tooLarge }
+        guard let machine = ByteMachine(automaton, alphabet) else {
+            throw ConstraintFault(.unsatisfiable, "a regular expression that matches no text")
+        }
+        self.machine = machine
+    }
+
+    package var start: Int32 { machine.start }
+    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { machine.next(state, byte) }
+    package func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
+    package func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
+    package func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
+}

@@ -1,0 +1,103 @@
+import JSONSchema
+
+/// How the scalars of each class are spelled in bytes: a tree that leads from the first byte of a scalar to its class.
+/// Its inner nodes are shared where they lead on alike.
+final class ScalarAlphabet: Sendable {
+    enum Spelling {
+        /// UTF-8.
+        case raw
+        /// The contents of JSON strings, as `JSONSpelling` has it.
+        case json
+    }
+
+    /// What a node leads to: a class, the bytes of the shortest way there, and how many of its scalars.
+    struct Ending {
+        let classIndex: Int
+        var fewest: Int32
+        var scalars: Int
+    }
+
+    let nodeCount: Int
+    // Node 0 is the place between scalars. The first nodes have an entry for each byte, the others only for those that
+    // go on within a scalar in UTF-8. An entry is a node; or -1 for nothing; or a class, as -2 - class.
+    private let wideCount: Int
+    private let entries: [Int32]
+    private let endings: [Ending]
+    private let endingStarts: [Int]
+
+    convenience init(_ classifier: ScalarClassifier, _ spelling: Spelling) {
+        var builder = AlphabetBuilder(classifier, wideCount: spelling == .raw ? 1 : 7)
+        builder.addASCII(escaped: spelling == .json)
+        builder.addUTF8()
+        self.init(builder)
+    }
+
+    init(_ builder: AlphabetBuilder) {
+        wideCount = builder.wide.count
+        nodeCount = builder.wide.count + builder.narrow.count
+        entries = builder.wide.flatMap { $0 } + builder.narrow.flatMap { $0 }
+        var found = [[Ending]](repeating: [], count: nodeCount)
+        // A narrow node leads to earlier ones, a wide one to later ones or to narrow ones.
+        for node in Array(wideCount..<nodeCount) + (0..<wideCount).reversed() {
+            let own = node < wideCount ? builder.wide[node] : builder.narrow[node - wideCount]
+            found[node] = Self.endings(of: own, found)
+        }
+        endings = found.flatMap { $0 }
+        var starts = [0]
+        for list in found { starts.append(starts[starts.count - 1] + list.count) }
+        endingStarts = starts
+    }
+
+    private static func endings(of entries: [Int32], _ found: [[Ending]]) -> [Ending] {
+        var all: [Ending] = []
+        func add(_ ending: Ending) {
+            guard let known = all.firstIndex(where: { $0.classIndex == ending.classIndex }) else {
+                all.append(ending)
+                return
+            }
+            all[known].fewest = min(all[known].fewest, ending.fewest)
+            all[known].scalars += ending.scalars
+        }
+        for entry in entries where entry != -1 {
+            if entry <= -2 {
+                add(Ending(classIndex: Int(-2 - entry), fewest: 1, scalars: 1))
+            } else {
+                for ending in found[Int(entry)] {
+                    add(
+                        Ending(
+                            classIndex: ending.classIndex, fewest: ending.fewest + 1,
+                            scalars: ending.scalars))
+                }
+            }
+        }
+        return all.sorted { $0.classIndex < $1.classIndex }
+    }
+
+    /// The entry for a byte: a node, -1, or a class as -2 - class.
+    @inline(__always) func entry(_ node: Int, _ byte: UInt8) -> Int32 {
+        if node < wideCount { return entries[node << 8 | Int(byte)] }
+        guard byte & 0xC0 == 0x80 else { return -1 }
+        return entries[wideCount << 8 + (node - wideCount) << 6 + Int(byte & 63)]
+    }
+
+    /// In the order of the classes.
+    func endings(_ node: Int) -> ArraySlice<Ending> { endings[endingStarts[node]..<endingStarts[node + 1]] }
+
+    /// Bytes of each class's shortest scalar; 0 for a class without any.
+    func fewestBytes(classCount: Int) -> [Int32] {
+        var fewest = [Int32](repeating: 0, count: classCount)
+        for ending in endings(0) { fewest[ending.classIndex] = ending.fewest }
+        return fewest
+    }
+
+    /// All scalars in one class, as JSON spells them here.
+    static let anyScalar = AlphabetBuilder.oneClass.map { ScalarAlphabet($0, .json) }
+
+    /// All scalars in one class, in all spellings that JSON allows.
+    static let anySpelling: ScalarAlphabet? = AlphabetBuilder.oneClass.map { classifier in
+        var builder = AlphabetBuilder(classifier, wideCount: 13)
+        builder.addAllEscapes()
+        builder.addUTF8()
+        return ScalarAlphabet(builder)
+    }
+}

@@ -1,0 +1,97 @@
+import JSONSchema
+
+/// What a schema asks of a string.
+package struct StringConditions {
+    /// All of them match somewhere in it.
+    package var patterns: [ECMARegex]
+    package var formats: [String]
+    /// In scalars.
+    package var minLength: Int
+    package var maxLength: Int?
+    package var forbidden: [String]
+
+    package init(
+        patterns: [ECMARegex] = [], formats: [String] = [], minLength: Int = 0, maxLength: Int? = nil,
+        forbidden: [String] = []
+    ) {
+        self.patterns = patterns
+        self.formats = formats
+        self.minLength = minLength
+        self.maxLength = maxLength
+        self.forbidden = forbidden
+    }
+}
+
+/// A condition on a text, as an outcome names it.
+package enum TextCondition: Hashable, Sendable {
+    case pattern(String)
+    case format(String)
+    case length
+    case forbidden
+    case bounds
+    case multipleOf
+}
+
+package struct StringOutcome {
+    /// nil if no string satisfies the conditions that are not left out.
+    package let text: (any StringText)?
+    /// What the text leaves out, as it would take too much.
+    package let unmasked: [TextCondition]
+}
+
+extension StringConditions {
+    /// The strings that satisfy all conditions, but for those that the outcome names.
+    package func build() -> StringOutcome {
+        if patterns.isEmpty, forbidden.allSatisfy(\.isEmpty) {
+            let own = forbidden.isEmpty ? minLength : max(minLength, 1)
+            let masked = formats.filter { FormatPatterns.names.contains($0) }
+            if masked.isEmpty { return anyString(min: own, unmasked: unmaskedFormats) }
+            if masked.count == 1, let (machine, longest) = FormatPatterns.machine(masked[0]) {
+                return outcome(
+                    machine, min: own, max: Self.least(maxLength, longest), unmasked: unmaskedFormats)
+            }
+        }
+        var contents = ContentConditions(self)
+        guard let (automaton, alphabet) = contents.automaton(), !contents.isEverything else {
+            return contents.isImpossible
+                ? StringOutcome(text: nil, unmasked: contents.unmasked)
+                : anyString(min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
+        }
+        guard let machine = ByteMachine(automaton, alphabet) else {
+            return StringOutcome(text: nil, unmasked: contents.unmasked)
+        }
+        return outcome(
+            machine, min: contents.minLength, max: contents.maxLength, unmasked: contents.unmasked)
+    }
+
+    /// Formats that are known, but that no automaton can tell.
+    var unmaskedFormats: [TextCondition] {
+        formats.filter { Formats.names.contains($0) && !FormatPatterns.names.contains($0) }.map { .format($0) }
+    }
+
+    private func anyString(min: Int, unmasked: [TextCondition]) -> StringOutcome {
+        anyString(min: min, max: maxLength, unmasked: unmasked)
+    }
+
+    private func anyString(min: Int, max: Int?, unmasked: [TextCondition]) -> StringOutcome {
+        guard let machine = Self.anything else { return StringOutcome(text: nil, unmasked: unmasked) }
+        return StringOutcome(
+            text: ContentsText.make(machine, isAny: true, min: min, max: max).text, unmasked: unmasked)
+    }
+
+    private func outcome(
+        _ machine: ByteMachine, min: Int, max: Int?, unmasked: [TextCondition]
+    ) -> StringOutcome {
+        let (text, leavesOutLengths) = ContentsText.make(machine, isAny: false, min: min, max: max)
+        return StringOutcome(text: text, unmasked: unmasked + (leavesOutLengths ? [.length] : []))
+    }
+
+    private static let anything: ByteMachine? = ScalarAlphabet.anySpelling.flatMap {
+        ByteMachine(ScalarAutomaton(repeating: [true]), $0)
+    }
+
+    static func least(_ a: Int?, _ b: Int?) -> Int? {
+        guard let a, let b else { return a ?? b }
+        return min(a, b)
+    }
+}
