@@ -9,7 +9,7 @@ package struct ScalarClassifier: Sendable {
     private let members: [Bool]
 
     /// - Throws: `RegexFault` if the sets are too many.
-    init(_ sets: [ScalarRanges]) throws(RegexFault) {
+    package init(_ sets: [ScalarRanges]) throws(RegexFault) {
         var cuts: Set<UInt32> = [0]
         for range in sets.lazy.flatMap(\.ranges) {
             cuts.insert(range.lowerBound)

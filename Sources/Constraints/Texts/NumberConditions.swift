@@ -1,0 +1,141 @@
+import JSONSchema
+
+/// What a schema asks of a number.
+package struct NumberConditions {
+    package var isInteger: Bool
+    package var minimum: ExactNumber?
+    package var exclusiveMinimum: ExactNumber?
+    package var maximum: ExactNumber?
+    package var exclusiveMaximum: ExactNumber?
+    /// It is a multiple of all of them.
+    package var multiples: [ExactNumber]
+    package var forbidden: [ExactNumber]
+
+    package init(
+        isInteger: Bool = false, minimum: ExactNumber? = nil, exclusiveMinimum: ExactNumber? = nil,
+        maximum: ExactNumber? = nil, exclusiveMaximum: ExactNumber? = nil, multiples: [ExactNumber] = [],
+        forbidden: [ExactNumber] = []
+    ) {
+        self.isInteger = isInteger
+        self.minimum = minimum
+        self.exclusiveMinimum = exclusiveMinimum
+        self.maximum = maximum
+        self.exclusiveMaximum = exclusiveMaximum
+        self.multiples = multiples
+        self.forbidden = forbidden
+    }
+}
+
+package struct NumberOutcome {
+    /// nil if no number satisfies the conditions that are not left out.
+    package let text: (any ByteAutomaton)?
+    /// What the text leaves out, as it would take too much.
+    package let unmasked: [TextCondition]
+}
+
+/// A bound on a number.
+struct NumberBound: Hashable {
+    let value: ExactNumber
+    let isExclusive: Bool
+}
+
+extension NumberConditions {
+    /// The numbers that satisfy all conditions, but for those that the outcome names. Each text is read as a number
+    /// that the validator judges as the text says.
+    package func build() -> NumberOutcome {
+        var rules = NumberRulesOfText(self)
+        var unmasked: [TextCondition] = []
+        if rules.forbidden.count > ConstraintLimits.forbiddenNumbers {
+            rules.forbidden = []
+            unmasked.append(.forbidden)
+        }
+        if let grid = NumberGrid(multiples, isInteger: isInteger) {
+            rules.grid = grid
+        } else {
+            unmasked.append(.multipleOf)
+            rules.grid = NumberGrid([], isInteger: isInteger)
+        }
+        // What takes too much goes, the grid first.
+        while true {
+            if rules.isCertainlyEmpty { return NumberOutcome(text: nil, unmasked: unmasked) }
+            if let text = rules.listed() { return NumberOutcome(text: text, unmasked: unmasked) }
+            if let text = NumberText.make(rules) { return NumberOutcome(text: text, unmasked: unmasked) }
+            if let grid = rules.grid, grid.step > 1 || grid.places > 0 {
+                unmasked.append(.multipleOf)
+                rules.grid = NumberGrid([], isInteger: isInteger)
+            } else if rules.lower != nil || rules.upper != nil {
+                unmasked.append(.bounds)
+                (rules.lower, rules.upper) = (nil, nil)
+            } else if !rules.forbidden.isEmpty {
+                unmasked.append(.forbidden)
+                rules.forbidden = []
+            } else {
+                return NumberOutcome(text: nil, unmasked: unmasked)
+            }
+        }
+    }
+}
+
+/// Multiples of `step / 10^places`.
+struct NumberGrid: Hashable {
+    var step: UInt64
+    var places: Int
+    /// Whether there is any condition; if not, step and places mean nothing.
+    var isGrid: Bool
+
+    /// The multiples of all of these numbers; nil if they are too fine or their common multiple is too large.
+    init?(_ multiples: [ExactNumber], isInteger: Bool) {
+        let all = multiples + (isInteger ? [ExactNumber(1)] : [])
+        isGrid = !all.isEmpty
+        places = all.map { max(0, -$0.exponent) }.max() ?? 0
+        step = 1
+        guard places <= 12 else { return nil }
+        for number in all {
+            guard !number.isZero, let scaled = number.scaled(by: places), scaled > 0, scaled < 1 << 62
+            else { return nil }
+            let one = UInt64(scaled)
+            var (a, b) = (step, one)
+            while b > 0 { (a, b) = (b, a % b) }
+            let (product, isTooLarge) = (step / a).multipliedReportingOverflow(by: one)
+            guard !isTooLarge, product < 1 << 62 else { return nil }
+            step = product
+        }
+        // 1.0 has no places, whatever the divisors were written with.
+        while places > 0, step % 10 == 0 {
+            step /= 10
+            places -= 1
+        }
+    }
+}
+
+extension ExactNumber {
+    /// The magnitude times 10^places, if that is whole and not too large.
+    func scaled(by places: Int) -> Int128? {
+        let shift = exponent + places
+        guard shift >= 0, shift <= 18 else { return isZero ? 0 : nil }
+        return (0..<shift).reduce(Int128(significand)) { value, _ in value * 10 }
+    }
+
+    /// The number times 10^places, rounded; nil if it is too large.
+    func scaled(by places: Int, up: Bool) -> Int128? {
+        let shift = exponent + places
+        let sign: Int128 = isNegative ? -1 : 1
+        guard shift < 0 else { return scaled(by: places).map { $0 * sign } }
+        guard shift >= -20 else { return up != isNegative && !isZero ? sign : 0 }
+        let power = (0..<(-shift)).reduce(Int128(1)) { value, _ in value * 10 }
+        let (quotient, rest) = Int128(significand).quotientAndRemainder(dividingBy: power)
+        return sign * (quotient + (rest > 0 && up != isNegative ? 1 : 0))
+    }
+
+    /// Its magnitude's digits before and after the point.
+    var digits: (whole: [UInt8], fraction: [UInt8]) {
+        if isZero { return ([0], []) }
+        var digits = String(significand).utf8.map { $0 - 0x30 }
+        if exponent >= 0 { return (digits + [UInt8](repeating: 0, count: exponent), []) }
+        let places = -exponent
+        if digits.count <= places {
+            digits = [UInt8](repeating: 0, count: places - digits.count + 1) + digits
+        }
+        return (Array(digits.dropLast(places)), Array(digits.suffix(places)))
+    }
+}

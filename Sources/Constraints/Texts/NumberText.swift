@@ -1,0 +1,56 @@
+import JSONSchema
+import Synchronization
+
+/// JSON numbers under conditions, as a table.
+final class NumberText: ByteAutomaton, Sendable {
+    // Columns: the digits, '-', '+', '.', and the exponent's letter.
+    static let columns = 14
+
+    private static let columnOfByte: [Int8] = {
+        var columns = [Int8](repeating: -1, count: 256)
+        for digit in 0..<10 { columns[0x30 + digit] = Int8(digit) }
+        columns[0x2D] = 10
+        columns[0x2B] = 11
+        columns[0x2E] = 12
+        columns[0x65] = 13
+        columns[0x45] = 13
+        return columns
+    }()
+
+    private let automaton: ScalarAutomaton
+    private let fewest: [Int32]
+    private let columnOfByte = NumberText.columnOfByte
+
+    /// Those that ask for no more than a sign; they are everywhere.
+    private static let known = Mutex<[String: NumberText]>([:])
+
+    private init?(_ rules: NumberRulesOfText) {
+        var walk = NumberWalk(rules)
+        guard var automaton = walk.automaton() else { return nil }
+        fewest = automaton.trim([Int32](repeating: 1, count: Self.columns))
+        guard automaton.start >= 0 else { return nil }
+        self.automaton = automaton
+    }
+
+    /// - Returns: nil if it would have no text, or takes too much.
+    static func make(_ rules: NumberRulesOfText) -> NumberText? {
+        guard rules.isPlain else { return NumberText(rules) }
+        func key(_ bound: NumberBound?) -> String { bound.map { $0.isExclusive ? "x" : "i" } ?? "-" }
+        let key = "\(rules.isInteger)\(key(rules.lower))\(key(rules.upper))"
+        if let known = known.withLock({ $0[key] }) { return known }
+        let text = NumberText(rules)
+        if let text { known.withLock { $0[key] = text } }
+        return text
+    }
+
+    var start: Int32 { automaton.start }
+
+    func next(_ state: Int32, _ byte: UInt8) -> Int32 {
+        let column = columnOfByte[Int(byte)]
+        return column < 0 ? -1 : automaton.next(Int(state), Int(column))
+    }
+
+    func isFinal(_ state: Int32) -> Bool { automaton.isFinal[Int(state)] }
+    func fewestBytes(_ state: Int32) -> Int { Int(fewest[Int(state)]) }
+    func isBetweenScalars(_ state: Int32) -> Bool { true }
+}

@@ -1,0 +1,323 @@
+import JSONSchema
+
+/// Walks all beginnings of numbers under conditions, and makes the automaton of it.
+///
+/// The digits are bounded so that the number that the reader makes of a text, an Int or the nearest Double, is judged
+/// as the text is. A Double keeps 15 digits of any decimal.
+struct NumberWalk {
+    fileprivate enum Phase: UInt8 {
+        case start, minus, zero, whole, point, fraction, exponent, plusSign, minusSign, plusDigits, minusDigits, end
+    }
+
+    /// How the digits so far compare with those of a bound: less, equal, greater.
+    fileprivate typealias Order = Int8
+
+    fileprivate struct Key: Hashable {
+        var phase = Phase.start
+        var isNegative = false
+        /// Digits before the point, and after it; only as far as they matter.
+        var whole: UInt8 = 0
+        var places: UInt8 = 0
+        var low: Order = 0
+        var high: Order = 0
+        /// Which of the forbidden numbers begin like this.
+        var alike: UInt64 = 0
+        /// Modulo the grid's step; in an exponent, what matters of it.
+        var rest: UInt64 = 0
+    }
+
+    /// The digits of a bound on the magnitude.
+    private struct Edge {
+        let whole: [UInt8]
+        let fraction: [UInt8]
+        let isExclusive: Bool
+
+        init(_ number: ExactNumber, isExclusive: Bool) {
+            (whole, fraction) = number.digits
+            self.isExclusive = isExclusive
+        }
+    }
+
+    /// Bounds on the magnitude of numbers of one sign.
+    private struct Side {
+        var isOpen = true
+        var low: Edge?
+        var high: Edge?
+        var forbidden: [Edge] = []
+    }
+
+    private let sides: [Side]
+    private let isPlain: Bool
+    private let allowsFraction: Bool
+    private let mostWhole: Int
+    /// Digits of a text with a fraction; and after its point.
+    private let mostDigits: Int
+    private let mostPlaces: Int
+    private let step: UInt64
+    private let places: Int
+    private let isGrid: Bool
+    private var result = ScalarAutomaton(classCount: NumberText.columns)
+    private var indices: [Key: Int32] = [:]
+    private var keys: [Key] = []
+
+    init(_ rules: NumberRulesOfText) {
+        isPlain = rules.isPlain
+        isGrid = rules.grid?.isGrid ?? false
+        step = isGrid ? rules.grid?.step ?? 1 : 1
+        places = isGrid ? rules.grid?.places ?? 0 : 0
+        allowsFraction = !rules.isInteger
+        sides = [Self.side(rules, isNegative: false), Self.side(rules, isNegative: true)]
+        let exclusive = [rules.lower, rules.upper].compactMap { $0 }.filter {
+            $0.isExclusive && !$0.value.isZero
+        }
+        // Near a whole number of at most 15 digits even 16 digits can't be rounded to it.
+        let isNearWhole = exclusive.allSatisfy { $0.value.integer?.magnitude ?? .max < 1_000_000_000_000_000 }
+        let isExact = isGrid || !rules.forbidden.isEmpty || !exclusive.isEmpty
+        let isOnlyBounds = !isGrid && rules.forbidden.isEmpty && isNearWhole
+        mostDigits = isPlain ? 80 : isExact ? (isOnlyBounds ? 16 : 15) : 55
+        mostPlaces = isGrid ? places + 1 : 40
+        var most = isPlain ? 40 : 19
+        if step > 1 {
+            // Fewer digits where each of them takes as many states as there are rests.
+            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / 2 / step) / (places + 2))
+        }
+        mostWhole = most
+    }
+
+    private static func side(_ rules: NumberRulesOfText, isNegative: Bool) -> Side {
+        var side = Side()
+        // The bounds as they lie for the magnitude.
+        let near = isNegative ? rules.upper : rules.lower
+        let far = isNegative ? rules.lower : rules.upper
+        func isBeyond(_ bound: NumberBound) -> Bool {
+            !bound.value.isZero && bound.value.isNegative != isNegative
+        }
+        if let far {
+            if isBeyond(far) || (far.value.isZero && (far.isExclusive || isNegative)) {
+                side.isOpen = false
+            } else {
+                side.high = Edge(far.value, isExclusive: far.isExclusive)
+            }
+        }
+        if let near, !isBeyond(near) {
+            side.low = Edge(near.value, isExclusive: near.isExclusive)
+            if near.value.isZero, !near.isExclusive { side.low = nil }
+        }
+        let isFree = rules.isPlain && rules.lower == nil && rules.upper == nil
+        // -0 is written only where nothing is asked.
+        if isNegative, !isFree, side.low == nil { side.low = Edge(ExactNumber(0), isExclusive: true) }
+        // So that integers are read exactly.
+        if !rules.isPlain, side.high.map({ $0.whole.count > 18 && isAboveInt($0, isNegative) }) ?? true {
+            side.high = Edge(ExactNumber(isNegative ? Int.min : Int.max), isExclusive: false)
+        }
+        side.forbidden = rules.forbidden.filter { $0.isZero ? !isNegative : $0.isNegative == isNegative }.map {
+            Edge($0, isExclusive: true)
+        }
+        return side
+    }
+
+    private static func isAboveInt(_ edge: Edge, _ isNegative: Bool) -> Bool {
+        let most = ExactNumber(isNegative ? Int.min : Int.max).digits.whole
+        return edge.whole.count > most.count
+            || (edge.whole.count == most.count && most.lexicographicallyPrecedes(edge.whole))
+    }
+
+    /// - Returns: nil beyond the limit. Dead ends are left in.
+    mutating func automaton() -> ScalarAutomaton? {
+        guard mostWhole > 0 else { return nil }
+        result.start = index(Key())
+        var done = 0
+        while done < keys.count {
+            let key = keys[done]
+            for column in 0..<NumberText.columns {
+                if let next = next(key, column) { result.set(Int32(done), column, index(next)) }
+            }
+            guard keys.count <= ConstraintLimits.numberStates else { return nil }
+            done += 1
+        }
+        return result
+    }
+
+    private mutating func index(_ key: Key) -> Int32 {
+        if let known = indices[key] { return known }
+        let state = result.addState(isFinal: isFinal(key))
+        indices[key] = state
+        keys.append(key)
+        return state
+    }
+
+    // MARK: Steps
+
+    private func next(_ key: Key, _ column: Int) -> Key? {
+        let side = sides[key.isNegative ? 1 : 0]
+        switch (key.phase, column) {
+        case (.start, 10): return sides[1].isOpen ? Key(phase: .minus, isNegative: true) : nil
+        case (.start, 0...9): return sides[0].isOpen ? firstDigit(key, column) : nil
+        case (.minus, 0...9): return firstDigit(key, column)
+        case (.whole, 0...9): return digit(key, column, side)
+        case (.zero, 12), (.whole, 12): return point(key, side)
+        case (.point, 0...9), (.fraction, 0...9): return place(key, column, side)
+        case (.zero, 13), (.whole, 13), (.fraction, 13): return exponent(key, side)
+        case (.exponent, 10), (.exponent, 11):
+            return key.with { $0.phase = column == 10 ? .minusSign : .plusSign }
+        case (.exponent, 0...9), (.plusSign, 0...9): return exponentDigit(key, column, .plusDigits)
+        case (.minusSign, 0...9): return exponentDigit(key, column, .minusDigits)
+        case (.plusDigits, 0...9), (.minusDigits, 0...9): return exponentDigit(key, column, key.phase)
+        default: return nil
+        }
+    }
+
+    private func firstDigit(_ key: Key, _ digit: Int) -> Key? {
+        let side = sides[key.isNegative ? 1 : 0]
+        var first = key
+        first.phase = .whole
+        first.alike = side.forbidden.isEmpty ? 0 : UInt64.max >> (64 - UInt64(side.forbidden.count))
+        guard var after = self.digit(first, digit, side) else { return nil }
+        if digit == 0 { after.phase = .zero }
+        return after
+    }
+
+    private func digit(_ key: Key, _ digit: Int, _ side: Side) -> Key? {
+        guard Int(key.whole) < mostWhole else { return nil }
+        var after = key
+        let place = Int(key.whole)
+        after.low = Self.order(key.low, digit, side.low?.whole, place)
+        after.high = Self.order(key.high, digit, side.high?.whole, place)
+        if let high = side.high, place >= high.whole.count { return nil }
+        if let high = side.high, place + 1 == high.whole.count, after.high > 0 { return nil }
+        after.whole += 1
+        after.rest = (key.rest * 10 + UInt64(digit)) % step
+        after.alike = Self.alike(key.alike, digit, side.forbidden.map(\.whole), place)
+        return after
+    }
+
+    private func point(_ key: Key, _ side: Side) -> Key? {
+        guard allowsFraction, key.whole <= 15 || isPlain else { return nil }
+        var after = wholeEnded(key, side)
+        after.phase = .point
+        // The zero alone is no digit that counts.
+        if key.phase == .zero { after.whole = 0 }
+        if isPlain { after.whole = key.whole > 8 ? 9 : 0 }
+        return after
+    }
+
+    /// How all digits before the point compare.
+    private func wholeEnded(_ key: Key, _ side: Side) -> Key {
+        var after = key
+        func order(_ order: Order, _ edge: Edge?) -> Order {
+            guard let edge else { return 0 }
+            let count = Int(key.whole)
+            return count < edge.whole.count ? -1 : count > edge.whole.count ? 1 : order
+        }
+        after.low = order(key.low, side.low)
+        after.high = order(key.high, side.high)
+        for (i, edge) in side.forbidden.enumerated() where edge.whole.count != Int(key.whole) {
+            after.alike &= ~(1 << UInt64(i))
+        }
+        return after
+    }
+
+    private func place(_ key: Key, _ digit: Int, _ side: Side) -> Key? {
+        let place = Int(key.places)
+        guard place < mostPlaces, place + Int(key.whole) < mostDigits else { return nil }
+        if isGrid, place >= places, digit != 0 { return nil }
+        var after = key
+        after.phase = .fraction
+        after.places += 1
+        if side.low != nil { after.low = Self.fractionOrder(key.low, digit, side.low?.fraction, place) }
+        if side.high != nil { after.high = Self.fractionOrder(key.high, digit, side.high?.fraction, place) }
+        if after.high > 0 { return nil }
+        if place < places { after.rest = (key.rest * 10 + UInt64(digit)) % step }
+        for (i, edge) in side.forbidden.enumerated() where key.alike >> UInt64(i) & 1 == 1 {
+            if Int(place < edge.fraction.count ? edge.fraction[place] : 0) != digit {
+                after.alike &= ~(1 << UInt64(i))
+            }
+        }
+        return after
+    }
+
+    /// Only where nothing is asked but a sign: then the exponent does not matter.
+    private func exponent(_ key: Key, _ side: Side) -> Key? {
+        guard isPlain, allowsFraction, key.whole <= 8 else { return nil }
+        var after = key.phase == .fraction ? key : wholeEnded(key, side)
+        after.phase = .exponent
+        (after.whole, after.places) = (0, 0)
+        return after
+    }
+
+    /// At most e299 and e-259, so that no number is too large, and none so small that it is read as 0.
+    private func exponentDigit(_ key: Key, _ digit: Int, _ phase: Phase) -> Key? {
+        var after = key
+        after.phase = phase
+        switch key.whole {
+        // The first: 0 or 1, 2, others.
+        case 0: after.rest = digit < 2 ? 1 : digit == 2 ? 2 : 3
+        // The second: whether a third one may follow.
+        case 1:
+            let mayGoOn = key.rest == 1 || (key.rest == 2 && (phase == .plusDigits || digit <= 5))
+            after.rest = mayGoOn ? 1 : 0
+        case 2 where key.rest == 1: after.rest = 0
+        default: return nil
+        }
+        after.whole += 1
+        if after.whole >= 2, after.rest == 0 { (after.phase, after.whole) = (.end, 0) }
+        return after
+    }
+
+    // MARK: Ends
+
+    private func isFinal(_ key: Key) -> Bool {
+        let side = sides[key.isNegative ? 1 : 0]
+        var end = key
+        switch key.phase {
+        case .zero, .whole: end = wholeEnded(key, side)
+        case .fraction, .plusDigits, .minusDigits, .end: break
+        default: return false
+        }
+        let place = Int(key.places)
+        func isLess(_ order: Order, _ edge: Edge) -> Bool {
+            order < 0 || (order == 0 && place < edge.fraction.count)
+        }
+        if let low = side.low {
+            if isLess(end.low, low) || (low.isExclusive && end.low == 0) { return false }
+        }
+        if let high = side.high {
+            if end.high > 0 || (high.isExclusive && !isLess(end.high, high)) { return false }
+        }
+        for (i, edge) in side.forbidden.enumerated() where end.alike >> UInt64(i) & 1 == 1 {
+            if place >= edge.fraction.count { return false }
+        }
+        guard isGrid else { return true }
+        return (place..<max(place, places)).reduce(key.rest) { rest, _ in rest * 10 % step } == 0
+    }
+
+    // MARK: Digits beside those of a bound
+
+    private static func order(_ order: Order, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> Order {
+        guard let edge, order == 0, place < edge.count else { return order }
+        return digit < Int(edge[place]) ? -1 : digit > Int(edge[place]) ? 1 : 0
+    }
+
+    private static func fractionOrder(_ order: Order, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> Order {
+        guard let edge, order == 0 else { return order }
+        let other = place < edge.count ? Int(edge[place]) : 0
+        return digit < other ? -1 : digit > other ? 1 : 0
+    }
+
+    private static func alike(_ mask: UInt64, _ digit: Int, _ edges: [[UInt8]], _ place: Int) -> UInt64 {
+        guard mask != 0 else { return 0 }
+        var mask = mask
+        for (i, edge) in edges.enumerated() where place >= edge.count || Int(edge[place]) != digit {
+            mask &= ~(1 << UInt64(i))
+        }
+        return mask
+    }
+}
+
+extension NumberWalk.Key {
+    fileprivate func with(_ change: (inout Self) -> Void) -> Self {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
