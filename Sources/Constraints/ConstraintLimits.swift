@@ -8,14 +8,14 @@ package enum ConstraintLimits {
     /// Its states times the classes of scalars it tells apart.
     package static let transitions = 2_000_000
     /// Steps in making one deterministic; some 10 ms.
-    package static let steps = 2_000_000
+    package static let steps = 800_000
     /// Lengths times states, where a pattern and bounds on the length must be kept together.
     package static let lengthTable = 1_000_000
     /// Scalars of all forbidden texts together, and different ones among them.
     package static let forbiddenScalars = 10_000
     package static let forbiddenAlphabet = 300
     /// States of an automaton of numbers.
-    package static let numberStates = 12_000
+    package static let numberStates = 15_000
     /// Forbidden numbers.
     package static let forbiddenNumbers = 64
 }

@@ -63,7 +63,7 @@ struct NumberRulesOfText {
 
     /// The texts of the numbers, if they are few and on a grid.
     private func list() -> [[UInt8]]? {
-        guard let (first, last) = gridRange, let grid, last - first < 500, first <= last else { return nil }
+        guard let (first, last) = gridRange, let grid, last - first < 2_000, first <= last else { return nil }
         var texts: [[UInt8]] = []
         for place in first...last {
             let value = place * Int128(grid.step)

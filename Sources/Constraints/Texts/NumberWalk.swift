@@ -78,8 +78,11 @@ struct NumberWalk {
         mostPlaces = isGrid ? places + 1 : 40
         var most = isPlain ? 40 : 19
         if step > 1 {
-            // Fewer digits where each of them takes as many states as there are rests.
-            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / 2 / step) / (places + 2))
+            // Fewer digits where each of them takes as many states as there are rests; but enough for any rest.
+            let digits = String(step).utf8.count
+            let extra = rules.isInteger ? 0 : mostPlaces
+            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / step) - extra)
+            if most <= digits { most = 0 }
         }
         mostWhole = most
     }
