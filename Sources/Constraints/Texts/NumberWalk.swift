@@ -56,6 +56,8 @@ struct NumberWalk {
     private let step: UInt64
     private let places: Int
     private let isGrid: Bool
+    /// For each rest the smallest one that is as good; empty if that was not looked for.
+    private let restClasses: [UInt64]
     private var result = ScalarAutomaton(classCount: NumberText.columns)
     private var indices: [Key: Int32] = [:]
     private var keys: [Key] = []
@@ -79,10 +81,13 @@ struct NumberWalk {
         var most = isPlain ? 40 : 19
         if step > 1 {
             // Fewer digits where each of them takes as many states as there are rests; but enough for any rest.
-            let digits = String(step).utf8.count
+            let (rests, count) = places == 0 ? RestClasses.of(step) : ([], step)
+            restClasses = rests
             let extra = rules.isInteger ? 0 : mostPlaces
-            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / step) - extra)
-            if most <= digits { most = 0 }
+            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / 2 / count) - extra)
+            if most <= String(step).utf8.count { most = 0 }
+        } else {
+            restClasses = []
         }
         mostWhole = most
     }
@@ -189,9 +194,14 @@ struct NumberWalk {
         if let high = side.high, place >= high.whole.count { return nil }
         if let high = side.high, place + 1 == high.whole.count, after.high > 0 { return nil }
         after.whole += 1
-        after.rest = (key.rest * 10 + UInt64(digit)) % step
+        after.rest = rest(key.rest, digit)
         after.alike = Self.alike(key.alike, digit, side.forbidden.map(\.whole), place)
         return after
+    }
+
+    private func rest(_ rest: UInt64, _ digit: Int) -> UInt64 {
+        let next = (rest * 10 + UInt64(digit)) % step
+        return restClasses.isEmpty ? next : restClasses[Int(next)]
     }
 
     private func point(_ key: Key, _ side: Side) -> Key? {
@@ -230,7 +240,7 @@ struct NumberWalk {
         if side.low != nil { after.low = Self.fractionOrder(key.low, digit, side.low?.fraction, place) }
         if side.high != nil { after.high = Self.fractionOrder(key.high, digit, side.high?.fraction, place) }
         if after.high > 0 { return nil }
-        if place < places { after.rest = (key.rest * 10 + UInt64(digit)) % step }
+        if place < places { after.rest = rest(key.rest, digit) }
         for (i, edge) in side.forbidden.enumerated() where key.alike >> UInt64(i) & 1 == 1 {
             if Int(place < edge.fraction.count ? edge.fraction[place] : 0) != digit {
                 after.alike &= ~(1 << UInt64(i))

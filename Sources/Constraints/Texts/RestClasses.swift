@@ -1,0 +1,27 @@
+/// Rests of a division that no digits to come can tell apart: with 1000 only the zeros at the end count.
+enum RestClasses {
+    /// - Returns: for each rest the smallest one that is as good, and how many are left; no list for a large divisor.
+    static func of(_ divisor: UInt64) -> (rests: [UInt64], count: UInt64) {
+        guard divisor <= 50_000 else { return ([], divisor) }
+        var smallest: [[UInt64]: UInt64] = [:]
+        var rests: [UInt64] = []
+        for rest in 0..<divisor {
+            // After n digits rest * 10^n + digits is a multiple for one value of the digits, if that has no more than n
+            // of them. With as many digits as the divisor has there is always one.
+            var ways: [UInt64] = []
+            var power: UInt64 = 1
+            var shifted = rest
+            while true {
+                let missing = (divisor - shifted) % divisor
+                ways.append(missing < power ? missing : divisor)
+                if power >= divisor { break }
+                power *= 10
+                shifted = shifted * 10 % divisor
+            }
+            let known = smallest[ways] ?? rest
+            smallest[ways] = known
+            rests.append(known)
+        }
+        return (rests, UInt64(smallest.count))
+    }
+}
