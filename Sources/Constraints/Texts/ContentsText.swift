@@ -34,12 +34,16 @@ final class ContentsText: StringText {
         guard min <= max ?? .max else { return (nil, false) }
         if machine.isRepeatedSet {
             let weights = machine.alphabet.fewestBytes(classCount: machine.automaton.classCount)
-            let taken = weights.indices.filter { machine.automaton.next(Int(machine.automaton.start), $0) >= 0 }
+            let taken = weights.indices.filter {
+                machine.automaton.next(Int(machine.automaton.start), $0) >= 0
+            }
             let unit = taken.map { Int(weights[$0]) }.min()
             if unit == nil, min > 0 { return (nil, false) }
             return (ContentsText(machine, isAny: isAny, min, max, .set(unit: unit)), false)
         }
-        guard min > 0 || max != nil else { return (ContentsText(machine, isAny: isAny, 0, nil, .free), false) }
+        guard min > 0 || max != nil else {
+            return (ContentsText(machine, isAny: isAny, 0, nil, .free), false)
+        }
         let own = machine.lengths
         if min <= own.min, let longest = own.max, longest <= max ?? .max {
             return (ContentsText(machine, isAny: isAny, 0, nil, .free), false)

@@ -56,7 +56,8 @@ struct Determinizer {
         let before = program.wordSet == nil ? Before.other : before
         let key = states[0] == 0 ? [0] : states + [before.rawValue]
         if let known = indices[key] { return known }
-        let isFinal = states[0] == 0 || close(states, before: before, isWordNext: false, isEnd: true).first == 0
+        let isFinal =
+            states[0] == 0 || close(states, before: before, isWordNext: false, isEnd: true).first == 0
         let index = automaton.addState(isFinal: isFinal)
         indices[key] = index
         keys.append(key)

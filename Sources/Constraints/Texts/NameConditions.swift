@@ -56,7 +56,9 @@ package struct NameConditions {
             unmasked.append(.pattern(patterns[pattern].pattern))
             result = product.build(accepts)
         }
-        guard let result, let machine = ByteMachine(result.automaton, alphabet) else { return (nil, unmasked) }
+        guard let result, let machine = ByteMachine(result.automaton, alphabet) else {
+            return (nil, unmasked)
+        }
         return (NameText(machine, isAny: false, result.matched), unmasked)
     }
 }

@@ -58,7 +58,8 @@ struct NumberRulesOfText {
             if upper.value < lower.value { return true }
             if upper.value == lower.value { return !allows(lower.value) }
         }
-        return gridRange.map { $0.last < $0.first } ?? false || (!forbidden.isEmpty && list()?.isEmpty ?? false)
+        return gridRange.map { $0.last < $0.first } ?? false
+            || (!forbidden.isEmpty && list()?.isEmpty ?? false)
     }
 
     /// The texts of the numbers, if they are few and on a grid.

@@ -6,7 +6,8 @@ import JSONSchema
 /// as the text is. A Double keeps 15 digits of any decimal.
 struct NumberWalk {
     fileprivate enum Phase: UInt8 {
-        case start, minus, zero, whole, point, fraction, exponent, plusSign, minusSign, plusDigits, minusDigits, end
+        case start, minus, zero, whole, point, fraction, exponent, plusSign, minusSign, plusDigits,
+            minusDigits, end
     }
 
     /// How the digits so far compare with those of a bound: less, equal, greater.
@@ -118,7 +119,8 @@ struct NumberWalk {
         if !rules.isPlain, side.high.map({ $0.whole.count > 18 && isAboveInt($0, isNegative) }) ?? true {
             side.high = Edge(ExactNumber(isNegative ? Int.min : Int.max), isExclusive: false)
         }
-        side.forbidden = rules.forbidden.filter { $0.isZero ? !isNegative : $0.isNegative == isNegative }.map {
+        side.forbidden = rules.forbidden.filter { $0.isZero ? !isNegative : $0.isNegative == isNegative }.map
+        {
             Edge($0, isExclusive: true)
         }
         return side

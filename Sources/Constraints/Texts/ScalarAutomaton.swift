@@ -126,7 +126,8 @@ struct ScalarAutomaton: Sendable {
         while distance < buckets.count {
             for state in buckets[distance] where fewest[Int(state)] < 0 {
                 fewest[Int(state)] = Int32(distance)
-                for edge in back[firsts[Int(state)]..<firsts[Int(state) + 1]] where fewest[Int(edge.next)] < 0 {
+                for edge in back[firsts[Int(state)]..<firsts[Int(state) + 1]] where fewest[Int(edge.next)] < 0
+                {
                     let total = distance + Int(edge.bytes)
                     while buckets.count <= total { buckets.append([]) }
                     buckets[total].append(edge.next)

@@ -66,7 +66,9 @@ extension StringConditions {
 
     /// Formats that are known, but that no automaton can tell.
     var unmaskedFormats: [TextCondition] {
-        formats.filter { Formats.names.contains($0) && !FormatPatterns.names.contains($0) }.map { .format($0) }
+        formats.filter { Formats.names.contains($0) && !FormatPatterns.names.contains($0) }.map {
+            .format($0)
+        }
     }
 
     private func anyString(min: Int, unmasked: [TextCondition]) -> StringOutcome {

@@ -17,7 +17,8 @@ import Testing
             "1::8:7", "2001:db8::8a2e:370:7334", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "1::1.2.3.4",
         ],
         "uri": [
-            "http://a.b:80/c?d=e#f", "urn:x:y", "mailto:a@b.c", "http://[::1]/", "https://u:p@example.com/a%20b/",
+            "http://a.b:80/c?d=e#f", "urn:x:y", "mailto:a@b.c", "http://[::1]/",
+            "https://u:p@example.com/a%20b/",
             "file:///etc/hosts", "http://example.com",
         ],
         "uri-reference": ["/a/b", "a/b?c", "#x", "", "//host/x", "http://a/b", "../x:y"],

@@ -8,9 +8,12 @@ import Testing
         "{\"exclusiveMaximum\": 0}", "{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100}",
         "{\"type\": \"integer\", \"minimum\": -17, \"maximum\": 123}", "{\"minimum\": -90, \"maximum\": 90}",
         "{\"exclusiveMinimum\": 0, \"exclusiveMaximum\": 1}", "{\"minimum\": 0.05, \"maximum\": 0.1}",
-        "{\"exclusiveMinimum\": 0.3, \"exclusiveMaximum\": 123.456}", "{\"minimum\": -2.5, \"maximum\": -1.25}",
-        "{\"minimum\": 1e-7, \"maximum\": 1e15}", "{\"multipleOf\": 0.01}", "{\"multipleOf\": 2.5, \"minimum\": 3}",
-        "{\"type\": \"integer\", \"multipleOf\": 7, \"minimum\": -100}", "{\"type\": \"integer\", \"multipleOf\": 0.5}",
+        "{\"exclusiveMinimum\": 0.3, \"exclusiveMaximum\": 123.456}",
+        "{\"minimum\": -2.5, \"maximum\": -1.25}",
+        "{\"minimum\": 1e-7, \"maximum\": 1e15}", "{\"multipleOf\": 0.01}",
+        "{\"multipleOf\": 2.5, \"minimum\": 3}",
+        "{\"type\": \"integer\", \"multipleOf\": 7, \"minimum\": -100}",
+        "{\"type\": \"integer\", \"multipleOf\": 0.5}",
         "{\"multipleOf\": 1}", "{\"type\": \"integer\", \"multipleOf\": 1000}",
         "{\"type\": \"integer\", \"minimum\": 4096, \"multipleOf\": 4096, \"maximum\": 1000000}",
         "{\"type\": \"integer\", \"minimum\": -9223372036854775808, \"maximum\": 9223372036854775807}",
@@ -47,7 +50,10 @@ import Testing
 
     @Test func unusualTexts() throws {
         let any = try #require(NumberConditions().build().text)
-        for text in ["0", "-0", "-0.0", "1e5", "1.5E-7", "1e-07", "1.7976931348623157e+208", "123456789012345678901234"] {
+        for text in [
+            "0", "-0", "-0.0", "1e5", "1.5E-7", "1e-07", "1.7976931348623157e+208",
+            "123456789012345678901234",
+        ] {
             #expect(TextSamples.takes(any, Array(text.utf8)), "\(text)")
         }
         for text in ["", "-", "01", "1.", ".5", "1e", "1e400", "+1", "1e+", "--1"] {
@@ -74,7 +80,9 @@ import Testing
         #expect(conditions(5, 4).build().text == nil)
         #expect(conditions(1, 2, forbidden: [1, 2]).build().text == nil)
         #expect(conditions(1, 1, forbidden: [1], isInteger: false).build().text == nil)
-        #expect(conditions(1, 20, multiples: [ExactNumber(4), ExactNumber(6), ExactNumber(9)]).build().text == nil)
+        #expect(
+            conditions(1, 20, multiples: [ExactNumber(4), ExactNumber(6), ExactNumber(9)]).build().text == nil
+        )
     }
 
     @Test func forbiddenNumbersAreLeftOutInEachSpelling() throws {

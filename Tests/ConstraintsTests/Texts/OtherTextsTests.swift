@@ -11,7 +11,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("(", ConstraintFault.Kind.unusable), ("(?=a)b", .unusable), ("a^b", .unsatisfiable), ("[]", .unsatisfiable),
+        ("(", ConstraintFault.Kind.unusable), ("(?=a)b", .unusable), ("a^b", .unsatisfiable),
+        ("[]", .unsatisfiable),
         (".*a.{18}", .tooLarge), ("(a{1000}){1000}", .tooLarge),
     ]) func refusesPatterns(pattern: String, kind: ConstraintFault.Kind) {
         let fault = #expect(throws: ConstraintFault.self) { _ = try RegexText(whole: pattern) }
@@ -22,21 +23,26 @@ import Testing
         var draws = Draws(state: 5)
         var texts: Set<[UInt8]> = [[], [0], [0, 0]]
         for _ in 0..<500 {
-            texts.insert((0..<Int.random(in: 1...8, using: &draws)).map { _ in UInt8.random(in: 0...3, using: &draws) })
+            texts.insert(
+                (0..<Int.random(in: 1...8, using: &draws)).map { _ in UInt8.random(in: 0...3, using: &draws) }
+            )
         }
         let list = LiteralText(Array(texts) + Array(texts).prefix(9))
         for text in texts { #expect(TextSamples.takes(list, text)) }
         for _ in 0..<500 {
             let walked = try #require(TextSamples.walk(list, &draws))
             #expect(texts.contains(walked))
-            let sample = (0..<Int.random(in: 1...8, using: &draws)).map { _ in UInt8.random(in: 0...3, using: &draws) }
+            let sample = (0..<Int.random(in: 1...8, using: &draws)).map { _ in
+                UInt8.random(in: 0...3, using: &draws)
+            }
             #expect(TextSamples.takes(list, sample) == texts.contains(sample))
         }
     }
 
     @Test func spellings() {
-        #expect(JSONSpelling.contents(of: "a\"\\/\u{8}\t\n\u{C}\r\u{1}\u{1F}é\u{7F}\u{2028}")
-            == Array("a\\\"\\\\/\\b\\t\\n\\f\\r\\u0001\\u001fé\u{7F}\u{2028}".utf8))
+        #expect(
+            JSONSpelling.contents(of: "a\"\\/\u{8}\t\n\u{C}\r\u{1}\u{1F}é\u{7F}\u{2028}")
+                == Array("a\\\"\\\\/\\b\\t\\n\\f\\r\\u0001\\u001fé\u{7F}\u{2028}".utf8))
     }
 
     private func name(_ text: NameText, _ name: String) -> (matched: [Int], count: Int?)? {
@@ -78,6 +84,7 @@ import Testing
         #expect(conditions.build { _ in false }.names == nil)
         let any = try #require(NameConditions().build { $0.isEmpty }.names)
         #expect(any.isAny && any.nameCount(any.start) == nil)
-        #expect(TextSamples.takes(any, Array(#"a\n"#.utf8)) && !TextSamples.takes(any, Array(#"\u000a"#.utf8)))
+        #expect(
+            TextSamples.takes(any, Array(#"a\n"#.utf8)) && !TextSamples.takes(any, Array(#"\u000a"#.utf8)))
     }
 }

@@ -5,7 +5,8 @@ import Testing
 @Suite struct StringConditionsTests {
     static let patterns = [
         "^[a-z0-9]{1,64}$", "foo", "^foo", "foo$", "a|^b|c$", "^.*$", ".+", "\\S", "\\bab\\b", "a\\Bb",
-        "^(a|b)*c{3}$", "^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$", "^[\\\"\\\\]+\\n$", "^[^a]{2,4}$", "^\\u00e9|\\u{1F600}+$",
+        "^(a|b)*c{3}$", "^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$", "^[\\\"\\\\]+\\n$", "^[^a]{2,4}$",
+        "^\\u00e9|\\u{1F600}+$",
         "^(a|ab)(c|bcd)(d*)$", "(^|,)x(,|$)", "^[\\x00-\\x1f]{1,3}$", "[\\ud800-\\ue000]", "^$",
     ]
 
@@ -43,7 +44,8 @@ import Testing
         ] {
             #expect(TextSamples.takes(text, Array(spelling.utf8)), "\(spelling)")
         }
-        for spelling in [#"\ud83d"#, #"\ude00"#, #"\ud83dx"#, "\n", "\"", #"\x"#, "", "ab", #"\ud83d\u0041"#] {
+        for spelling in [#"\ud83d"#, #"\ude00"#, #"\ud83dx"#, "\n", "\"", #"\x"#, "", "ab", #"\ud83d\u0041"#]
+        {
             #expect(!TextSamples.takes(text, Array(spelling.utf8)), "\(spelling)")
         }
         #expect(TextSamples.state(text.contents, [0xED, 0xA0]) == nil)
@@ -57,7 +59,8 @@ import Testing
 
     @Test func severalConditionsHoldTogether() throws {
         let conditions = StringConditions(
-            patterns: [try ECMARegex("foo"), try ECMARegex("^[a-z]{4,}$")], maxLength: 5, forbidden: ["foooo"])
+            patterns: [try ECMARegex("foo"), try ECMARegex("^[a-z]{4,}$")], maxLength: 5, forbidden: ["foooo"]
+        )
         let text = try #require(conditions.build().text)
         var draws = Draws(state: 3)
         for _ in 0..<50 {
@@ -71,8 +74,11 @@ import Testing
         #expect(StringConditions(minLength: 2, maxLength: 1).build().text == nil)
         #expect(StringConditions(patterns: [a, try ECMARegex("^b+$")]).build().text == nil)
         #expect(StringConditions(patterns: [a], formats: ["uuid"]).build().text == nil)
-        #expect(StringConditions(patterns: [try ECMARegex("^(aa|aaaa)$")], minLength: 3, maxLength: 3).build().text == nil)
-        #expect(StringConditions(patterns: [try ECMARegex("^(a|b)$")], forbidden: ["a", "b"]).build().text == nil)
+        #expect(
+            StringConditions(patterns: [try ECMARegex("^(aa|aaaa)$")], minLength: 3, maxLength: 3).build()
+                .text == nil)
+        #expect(
+            StringConditions(patterns: [try ECMARegex("^(a|b)$")], forbidden: ["a", "b"]).build().text == nil)
         #expect(StringConditions(patterns: [try ECMARegex("[\\ud800-\\udfff]")]).build().text == nil)
     }
 
@@ -82,7 +88,8 @@ import Testing
             #expect(outcome.unmasked == [.pattern(pattern)])
             #expect(outcome.text?.maxLength == 9)
         }
-        let outcome = StringConditions(patterns: [try ECMARegex("^(ab){40}c*(de)*$")], minLength: 90_000).build()
+        let outcome = StringConditions(patterns: [try ECMARegex("^(ab){40}c*(de)*$")], minLength: 90_000)
+            .build()
         #expect(outcome.unmasked == [.length])
         #expect(StringConditions(formats: ["regex", "nonsense"]).build().unmasked == [.format("regex")])
     }

@@ -43,7 +43,8 @@ enum TextSamples {
     static func number(_ schema: Schema) -> NumberOutcome {
         let rules = schema[schema.root].rules
         return NumberConditions(
-            isInteger: rules.types?.description == "an integer" || "\(rules.types as Any)".contains("integer"),
+            isInteger: rules.types?.description == "an integer"
+                || "\(rules.types as Any)".contains("integer"),
             minimum: rules.number?.minimum, exclusiveMinimum: rules.number?.exclusiveMinimum,
             maximum: rules.number?.maximum, exclusiveMaximum: rules.number?.exclusiveMaximum,
             multiples: rules.number?.multipleOf.map { [$0] } ?? []
@@ -111,7 +112,8 @@ enum TextSamples {
 
     static func walk(_ automaton: any ByteAutomaton, _ draws: inout Draws, most: Int = 40) -> [UInt8]? {
         walk(automaton, &draws, most: most) { state, _ in
-            automaton.isFinal(state) == (automaton.fewestBytes(state) == 0) ? automaton.fewestBytes(state) : nil
+            automaton.isFinal(state) == (automaton.fewestBytes(state) == 0)
+                ? automaton.fewestBytes(state) : nil
         }
     }
 
