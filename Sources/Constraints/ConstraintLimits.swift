@@ -15,7 +15,10 @@ package enum ConstraintLimits {
     package static let forbiddenScalars = 10_000
     package static let forbiddenAlphabet = 300
     /// States of an automaton of numbers.
-    package static let numberStates = 15_000
+    package static let numberStates = 6_000
+    /// States of a text, those within scalars included, up to which it keeps what it was asked (1 KiB each, when first
+    /// asked).
+    static let knownRows = 16_384
     /// Forbidden numbers.
     package static let forbiddenNumbers = 64
 }

@@ -67,16 +67,3 @@ struct ByteMachine: Sendable {
             }
     }
 }
-
-/// A machine as an automaton.
-final class MachineText: ByteAutomaton, Sendable {
-    let machine: ByteMachine
-
-    init(_ machine: ByteMachine) { self.machine = machine }
-
-    var start: Int32 { machine.start }
-    func next(_ state: Int32, _ byte: UInt8) -> Int32 { machine.next(state, byte) }
-    func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
-    func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
-    func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
-}

@@ -1,14 +1,15 @@
 /// Names of members, each in its one spelling.
 package final class NameText: ByteAutomaton {
     package let isAny: Bool
-    private let machine: ByteMachine
+    private let text: MachineText
+    private var machine: ByteMachine { text.machine }
     /// By the automaton's states.
     private let matches: [[Int]]
     /// How many names go on from each of the automaton's states; -1 for more than an Int32 can say.
     private let counts: [Int32]
 
     init(_ machine: ByteMachine, isAny: Bool, _ matches: [[Int]]) {
-        self.machine = machine
+        text = MachineText(machine)
         self.isAny = isAny
         self.matches = matches
         counts = machine.textCounts
@@ -21,11 +22,11 @@ package final class NameText: ByteAutomaton {
         }
     }
 
-    package var start: Int32 { machine.start }
-    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { machine.next(state, byte) }
-    package func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
-    package func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
-    package func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
+    package var start: Int32 { text.start }
+    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { text.next(state, byte) }
+    package func isFinal(_ state: Int32) -> Bool { text.isFinal(state) }
+    package func fewestBytes(_ state: Int32) -> Int { text.fewestBytes(state) }
+    package func isBetweenScalars(_ state: Int32) -> Bool { text.isBetweenScalars(state) }
 
     /// The patterns, by their places, that the name which ends in a final state matches. In order.
     package func matched(_ state: Int32) -> [Int] { matches[machine.parts(state).state] }

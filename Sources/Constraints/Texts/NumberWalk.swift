@@ -84,8 +84,9 @@ struct NumberWalk {
             // Fewer digits where each of them takes as many states as there are rests; but enough for any rest.
             let (rests, count) = places == 0 ? RestClasses.of(step) : ([], step)
             restClasses = rests
-            let extra = rules.isInteger ? 0 : mostPlaces
-            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / 2 / count) - extra)
+            let signs = UInt64(sides.count { $0.isOpen })
+            let phases = UInt64(rules.isInteger ? 1 : mostPlaces + 1)
+            most = min(most, Int(UInt64(ConstraintLimits.numberStates) / (count * phases * max(signs, 1))))
             if most <= String(step).utf8.count { most = 0 }
         } else {
             restClasses = []

@@ -2,7 +2,7 @@ import JSONSchema
 
 /// Texts that a regular expression matches as a whole; in UTF-8, as they are.
 package final class RegexText: ByteAutomaton {
-    private let machine: ByteMachine
+    private let text: MachineText
 
     /// - Throws: `ConstraintFault` for a pattern that can't be used, that is too large, or that matches no text.
     package init(whole pattern: String) throws(ConstraintFault) {
@@ -26,12 +26,12 @@ package final class RegexText: ByteAutomaton {
         guard let machine = ByteMachine(automaton, alphabet) else {
             throw ConstraintFault(.unsatisfiable, "a regular expression that matches no text")
         }
-        self.machine = machine
+        text = MachineText(machine)
     }
 
-    package var start: Int32 { machine.start }
-    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { machine.next(state, byte) }
-    package func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
-    package func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
-    package func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
+    package var start: Int32 { text.start }
+    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { text.next(state, byte) }
+    package func isFinal(_ state: Int32) -> Bool { text.isFinal(state) }
+    package func fewestBytes(_ state: Int32) -> Int { text.fewestBytes(state) }
+    package func isBetweenScalars(_ state: Int32) -> Bool { text.isBetweenScalars(state) }
 }
