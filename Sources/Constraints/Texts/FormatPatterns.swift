@@ -112,8 +112,15 @@ enum FormatPatterns {
     private static let plain = #"A-Za-z0-9\-._~!$&'()*+,;="#
 
     private static func authority(_ other: String) -> String {
-        "(?:(?:[\(plain):\(other)]|\(escape))*@)?(?:(?:[\(plain)\(other)]|\(escape))*|\\[\(ipv6)\\])(?::\\d*)?"
+        "(?:(?:[\(plain):\(other)]|\(escape))*@)?(?:(?:[\(plain)\(other)]|\(escape))*|\\[\(literal)\\])(?::\\d*)?"
     }
+
+    /// IPv6 addresses with all groups, or with a gap between at most four and at most three: all of them would make
+    /// this ten times as large.
+    private static let literal: String = {
+        let group = "[0-9A-Fa-f]{1,4}"
+        return "(?:(?:\(group):){7}\(group)|(?:\(group)(?::\(group)){0,3})?::(?:\(group)(?::\(group)){0,2})?)"
+    }()
 
     private static func tail(_ other: String) -> String {
         let character = "(?:[\(plain):@/?\(other)]|\(escape))"

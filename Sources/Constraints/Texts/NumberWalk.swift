@@ -47,7 +47,7 @@ struct NumberWalk {
         var forbidden: [Edge] = []
     }
 
-    private let sides: [Side]
+    private var sides: [Side]
     private let isPlain: Bool
     private let allowsFraction: Bool
     private let mostWhole: Int
@@ -85,13 +85,16 @@ struct NumberWalk {
             let (rests, count) = places == 0 ? RestClasses.of(step) : ([], step)
             restClasses = rests
             let signs = UInt64(sides.count { $0.isOpen })
-            let phases = UInt64(rules.isInteger ? 1 : mostPlaces + 1)
+            let phases = UInt64(rules.isInteger ? 1 : mostPlaces + 2)
             most = min(most, Int(UInt64(ConstraintLimits.numberStates) / (count * phases * max(signs, 1))))
             if most <= String(step).utf8.count { most = 0 }
         } else {
             restClasses = []
         }
         mostWhole = most
+        for i in sides.indices where sides[i].high.map({ $0.whole.count > most }) ?? false {
+            sides[i].high = nil
+        }
     }
 
     private static func side(_ rules: NumberRulesOfText, isNegative: Bool) -> Side {
@@ -212,7 +215,7 @@ struct NumberWalk {
         var after = wholeEnded(key, side)
         after.phase = .point
         // The zero alone is no digit that counts.
-        if key.phase == .zero { after.whole = 0 }
+        if key.phase == .zero || mostDigits >= mostPlaces + 15 { after.whole = 0 }
         if isPlain { after.whole = key.whole > 8 ? 9 : 0 }
         return after
     }
