@@ -10,44 +10,21 @@ struct NumberWalk {
             minusDigits, end
     }
 
-    /// How the digits so far compare with those of a bound: less, equal, greater.
-    fileprivate typealias Order = Int8
-
     fileprivate struct Key: Hashable {
         var phase = Phase.start
         var isNegative = false
         /// Digits before the point, and after it; only as far as they matter.
         var whole: UInt8 = 0
         var places: UInt8 = 0
-        var low: Order = 0
-        var high: Order = 0
+        var low: DigitOrder = 0
+        var high: DigitOrder = 0
         /// Which of the forbidden numbers begin like this.
         var alike: UInt64 = 0
         /// Modulo the grid's step; in an exponent, what matters of it.
         var rest: UInt64 = 0
     }
 
-    /// The digits of a bound on the magnitude.
-    private struct Edge {
-        let whole: [UInt8]
-        let fraction: [UInt8]
-        let isExclusive: Bool
-
-        init(_ number: ExactNumber, isExclusive: Bool) {
-            (whole, fraction) = number.digits
-            self.isExclusive = isExclusive
-        }
-    }
-
-    /// Bounds on the magnitude of numbers of one sign.
-    private struct Side {
-        var isOpen = true
-        var low: Edge?
-        var high: Edge?
-        var forbidden: [Edge] = []
-    }
-
-    private var sides: [Side]
+    private var sides: [NumberSide]
     private let isPlain: Bool
     private let allowsFraction: Bool
     private let mostWhole: Int
@@ -69,7 +46,7 @@ struct NumberWalk {
         step = isGrid ? rules.grid?.step ?? 1 : 1
         places = isGrid ? rules.grid?.places ?? 0 : 0
         allowsFraction = !rules.isInteger
-        sides = [Self.side(rules, isNegative: false), Self.side(rules, isNegative: true)]
+        sides = [NumberSide(rules, isNegative: false), NumberSide(rules, isNegative: true)]
         let exclusive = [rules.lower, rules.upper].compactMap { $0 }.filter {
             $0.isExclusive && !$0.value.isZero
         }
@@ -95,45 +72,6 @@ struct NumberWalk {
         for i in sides.indices where sides[i].high.map({ $0.whole.count > most }) ?? false {
             sides[i].high = nil
         }
-    }
-
-    private static func side(_ rules: NumberRulesOfText, isNegative: Bool) -> Side {
-        var side = Side()
-        // The bounds as they lie for the magnitude.
-        let near = isNegative ? rules.upper : rules.lower
-        let far = isNegative ? rules.lower : rules.upper
-        func isBeyond(_ bound: NumberBound) -> Bool {
-            !bound.value.isZero && bound.value.isNegative != isNegative
-        }
-        if let far {
-            if isBeyond(far) || (far.value.isZero && (far.isExclusive || isNegative)) {
-                side.isOpen = false
-            } else {
-                side.high = Edge(far.value, isExclusive: far.isExclusive)
-            }
-        }
-        if let near, !isBeyond(near) {
-            side.low = Edge(near.value, isExclusive: near.isExclusive)
-            if near.value.isZero, !near.isExclusive { side.low = nil }
-        }
-        let isFree = rules.isPlain && rules.lower == nil && rules.upper == nil
-        // -0 is written only where nothing is asked.
-        if isNegative, !isFree, side.low == nil { side.low = Edge(ExactNumber(0), isExclusive: true) }
-        // So that integers are read exactly.
-        if !rules.isPlain, side.high.map({ $0.whole.count > 18 && isAboveInt($0, isNegative) }) ?? true {
-            side.high = Edge(ExactNumber(isNegative ? Int.min : Int.max), isExclusive: false)
-        }
-        side.forbidden = rules.forbidden.filter { $0.isZero ? !isNegative : $0.isNegative == isNegative }.map
-        {
-            Edge($0, isExclusive: true)
-        }
-        return side
-    }
-
-    private static func isAboveInt(_ edge: Edge, _ isNegative: Bool) -> Bool {
-        let most = ExactNumber(isNegative ? Int.min : Int.max).digits.whole
-        return edge.whole.count > most.count
-            || (edge.whole.count == most.count && most.lexicographicallyPrecedes(edge.whole))
     }
 
     /// - Returns: nil beyond the limit. Dead ends are left in.
@@ -191,17 +129,17 @@ struct NumberWalk {
         return after
     }
 
-    private func digit(_ key: Key, _ digit: Int, _ side: Side) -> Key? {
+    private func digit(_ key: Key, _ digit: Int, _ side: NumberSide) -> Key? {
         guard Int(key.whole) < mostWhole else { return nil }
         var after = key
         let place = Int(key.whole)
-        after.low = Self.order(key.low, digit, side.low?.whole, place)
-        after.high = Self.order(key.high, digit, side.high?.whole, place)
+        after.low = NumberEdge.order(key.low, digit, side.low?.whole, place)
+        after.high = NumberEdge.order(key.high, digit, side.high?.whole, place)
         if let high = side.high, place >= high.whole.count { return nil }
         if let high = side.high, place + 1 == high.whole.count, after.high > 0 { return nil }
         after.whole += 1
         after.rest = rest(key.rest, digit)
-        after.alike = Self.alike(key.alike, digit, side.forbidden.map(\.whole), place)
+        after.alike = NumberEdge.alike(key.alike, digit, side.forbidden.map(\.whole), place)
         return after
     }
 
@@ -210,7 +148,7 @@ struct NumberWalk {
         return restClasses.isEmpty ? next : restClasses[Int(next)]
     }
 
-    private func point(_ key: Key, _ side: Side) -> Key? {
+    private func point(_ key: Key, _ side: NumberSide) -> Key? {
         guard allowsFraction, key.whole <= 15 || isPlain else { return nil }
         var after = wholeEnded(key, side)
         after.phase = .point
@@ -221,9 +159,9 @@ struct NumberWalk {
     }
 
     /// How all digits before the point compare.
-    private func wholeEnded(_ key: Key, _ side: Side) -> Key {
+    private func wholeEnded(_ key: Key, _ side: NumberSide) -> Key {
         var after = key
-        func order(_ order: Order, _ edge: Edge?) -> Order {
+        func order(_ order: DigitOrder, _ edge: NumberEdge?) -> DigitOrder {
             guard let edge else { return 0 }
             let count = Int(key.whole)
             return count < edge.whole.count ? -1 : count > edge.whole.count ? 1 : order
@@ -236,15 +174,17 @@ struct NumberWalk {
         return after
     }
 
-    private func place(_ key: Key, _ digit: Int, _ side: Side) -> Key? {
+    private func place(_ key: Key, _ digit: Int, _ side: NumberSide) -> Key? {
         let place = Int(key.places)
         guard place < mostPlaces, place + Int(key.whole) < mostDigits else { return nil }
         if isGrid, place >= places, digit != 0 { return nil }
         var after = key
         after.phase = .fraction
         after.places += 1
-        if side.low != nil { after.low = Self.fractionOrder(key.low, digit, side.low?.fraction, place) }
-        if side.high != nil { after.high = Self.fractionOrder(key.high, digit, side.high?.fraction, place) }
+        if side.low != nil { after.low = NumberEdge.fractionOrder(key.low, digit, side.low?.fraction, place) }
+        if side.high != nil {
+            after.high = NumberEdge.fractionOrder(key.high, digit, side.high?.fraction, place)
+        }
         if after.high > 0 { return nil }
         if place < places { after.rest = rest(key.rest, digit) }
         for (i, edge) in side.forbidden.enumerated() where key.alike >> UInt64(i) & 1 == 1 {
@@ -256,7 +196,7 @@ struct NumberWalk {
     }
 
     /// Only where nothing is asked but a sign: then the exponent does not matter.
-    private func exponent(_ key: Key, _ side: Side) -> Key? {
+    private func exponent(_ key: Key, _ side: NumberSide) -> Key? {
         guard isPlain, allowsFraction, key.whole <= 8 else { return nil }
         var after = key.phase == .fraction ? key : wholeEnded(key, side)
         after.phase = .exponent
@@ -294,7 +234,7 @@ struct NumberWalk {
         default: return false
         }
         let place = Int(key.places)
-        func isLess(_ order: Order, _ edge: Edge) -> Bool {
+        func isLess(_ order: DigitOrder, _ edge: NumberEdge) -> Bool {
             order < 0 || (order == 0 && place < edge.fraction.count)
         }
         if let low = side.low {
@@ -308,28 +248,6 @@ struct NumberWalk {
         }
         guard isGrid else { return true }
         return (place..<max(place, places)).reduce(key.rest) { rest, _ in rest * 10 % step } == 0
-    }
-
-    // MARK: Digits beside those of a bound
-
-    private static func order(_ order: Order, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> Order {
-        guard let edge, order == 0, place < edge.count else { return order }
-        return digit < Int(edge[place]) ? -1 : digit > Int(edge[place]) ? 1 : 0
-    }
-
-    private static func fractionOrder(_ order: Order, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> Order {
-        guard let edge, order == 0 else { return order }
-        let other = place < edge.count ? Int(edge[place]) : 0
-        return digit < other ? -1 : digit > other ? 1 : 0
-    }
-
-    private static func alike(_ mask: UInt64, _ digit: Int, _ edges: [[UInt8]], _ place: Int) -> UInt64 {
-        guard mask != 0 else { return 0 }
-        var mask = mask
-        for (i, edge) in edges.enumerated() where place >= edge.count || Int(edge[place]) != digit {
-            mask &= ~(1 << UInt64(i))
-        }
-        return mask
     }
 }
 

@@ -1,0 +1,81 @@
+import JSONSchema
+
+/// How the digits so far compare with those of a bound: -1 for less, 0 for equal, 1 for greater.
+typealias DigitOrder = Int8
+
+/// The digits of a bound on the magnitude.
+struct NumberEdge {
+    let whole: [UInt8]
+    let fraction: [UInt8]
+    let isExclusive: Bool
+
+    init(_ number: ExactNumber, isExclusive: Bool) {
+        (whole, fraction) = number.digits
+        self.isExclusive = isExclusive
+    }
+
+    static func order(_ order: DigitOrder, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> DigitOrder {
+        guard let edge, order == 0, place < edge.count else { return order }
+        return digit < Int(edge[place]) ? -1 : digit > Int(edge[place]) ? 1 : 0
+    }
+
+    static func fractionOrder(_ order: DigitOrder, _ digit: Int, _ edge: [UInt8]?, _ place: Int) -> DigitOrder
+    {
+        guard let edge, order == 0 else { return order }
+        let other = place < edge.count ? Int(edge[place]) : 0
+        return digit < other ? -1 : digit > other ? 1 : 0
+    }
+
+    static func alike(_ mask: UInt64, _ digit: Int, _ edges: [[UInt8]], _ place: Int) -> UInt64 {
+        guard mask != 0 else { return 0 }
+        var mask = mask
+        for (i, edge) in edges.enumerated() where place >= edge.count || Int(edge[place]) != digit {
+            mask &= ~(1 << UInt64(i))
+        }
+        return mask
+    }
+}
+
+/// Bounds on the magnitude of numbers of one sign.
+struct NumberSide {
+    var isOpen = true
+    var low: NumberEdge?
+    var high: NumberEdge?
+    var forbidden: [NumberEdge] = []
+
+    init(_ rules: NumberRulesOfText, isNegative: Bool) {
+        // The bounds as they lie for the magnitude.
+        let near = isNegative ? rules.upper : rules.lower
+        let far = isNegative ? rules.lower : rules.upper
+        func isBeyond(_ bound: NumberBound) -> Bool {
+            !bound.value.isZero && bound.value.isNegative != isNegative
+        }
+        if let far {
+            if isBeyond(far) || (far.value.isZero && (far.isExclusive || isNegative)) {
+                isOpen = false
+            } else {
+                high = NumberEdge(far.value, isExclusive: far.isExclusive)
+            }
+        }
+        if let near, !isBeyond(near) {
+            low = NumberEdge(near.value, isExclusive: near.isExclusive)
+            if near.value.isZero, !near.isExclusive { low = nil }
+        }
+        let isFree = rules.isPlain && rules.lower == nil && rules.upper == nil
+        // -0 is written only where nothing is asked.
+        if isNegative, !isFree, low == nil { low = NumberEdge(ExactNumber(0), isExclusive: true) }
+        // So that integers are read exactly.
+        if !rules.isPlain, high.map({ $0.whole.count > 18 && Self.isAboveInt($0, isNegative) }) ?? true {
+            high = NumberEdge(ExactNumber(isNegative ? Int.min : Int.max), isExclusive: false)
+        }
+        forbidden = rules.forbidden.filter { $0.isZero ? !isNegative : $0.isNegative == isNegative }.map {
+            NumberEdge($0, isExclusive: true)
+        }
+    }
+
+    private static func isAboveInt(_ edge: NumberEdge, _ isNegative: Bool) -> Bool {
+        let most = ExactNumber(isNegative ? Int.min : Int.max).digits.whole
+        return edge.whole.count > most.count
+            || (edge.whole.count == most.count && most.lexicographicallyPrecedes(edge.whole))
+    }
+}
