@@ -9,44 +9,42 @@ package final class LiteralText: ByteAutomaton {
     private var finals: [Bool] = []
     private var fewest: [Int32] = []
     /// All texts, each with one byte more that is its end.
-    private var bytes: [UInt8] = []
+    private let bytes: [UInt8]
     /// Where each text begins in `bytes`, and where all end.
-    private var starts: [Int32] = []
+    private let starts: [Int32]
     /// Up to here states are nodes, beyond places in `bytes`.
     private let nodeCount: Int32
 
     /// - Precondition: there is at least one.
     package init(_ texts: [[UInt8]]) {
         precondition(!texts.isEmpty, "a list of no texts")
-        var sorted = texts.sorted { $0.lexicographicallyPrecedes($1) }
-        var count = 0
-        for text in sorted where count == 0 || text != sorted[count - 1] {
-            sorted[count] = text
-            count += 1
-        }
-        sorted.removeLast(sorted.count - count)
-        for text in sorted {
+        var starts: [Int32] = []
+        var bytes: [UInt8] = []
+        for i in Self.order(texts) {
             starts.append(Int32(bytes.count))
-            bytes += text
+            bytes += texts[i]
             bytes.append(0)
         }
+        let count = starts.count
         starts.append(Int32(bytes.count))
+        func length(_ text: Int) -> Int { Int(starts[text + 1] - starts[text]) - 1 }
+        func byte(_ text: Int, _ depth: Int) -> UInt8 { bytes[Int(starts[text]) + depth] }
 
         // Nodes in the order of their depth: each stands for texts in a row that are alike so far.
-        var nodes: [(texts: Range<Int>, depth: Int)] = [(0..<sorted.count, 0)]
+        var nodes: [(texts: Range<Int>, depth: Int)] = [(0..<count, 0)]
         // States of texts are negative until the nodes are counted.
         var node = 0
         while node < nodes.count {
             let (range, depth) = nodes[node]
             var first = range.lowerBound
-            let isFinal = sorted[first].count == depth
+            let isFinal = length(first) == depth
             finals.append(isFinal)
             if isFinal { first += 1 }
             while first < range.upperBound {
-                let byte = sorted[first][depth]
+                let next = byte(first, depth)
                 var end = first + 1
-                while end < range.upperBound, sorted[end][depth] == byte { end += 1 }
-                edgeBytes.append(byte)
+                while end < range.upperBound, byte(end, depth) == next { end += 1 }
+                edgeBytes.append(next)
                 if end - first == 1 {
                     edgeStates.append(-1 - (starts[first] + Int32(depth) + 1))
                 } else {
@@ -58,6 +56,8 @@ package final class LiteralText: ByteAutomaton {
             edgeStarts.append(Int32(edgeBytes.count))
             node += 1
         }
+        self.starts = starts
+        self.bytes = bytes
         nodeCount = Int32(nodes.count)
         for i in edgeStates.indices where edgeStates[i] < 0 { edgeStates[i] = nodeCount - 1 - edgeStates[i] }
         fewest = [Int32](repeating: 0, count: nodes.count)
@@ -67,6 +67,26 @@ package final class LiteralText: ByteAutomaton {
                 least = min(least, 1 + Int32(fewestBytes(edgeStates[Int(edge)])))
             }
             fewest[node] = least
+        }
+    }
+
+    /// The places of the texts in the order of their bytes, each text once.
+    private static func order(_ texts: [[UInt8]]) -> [Int] {
+        var flat: [UInt8] = []
+        var ends = [0]
+        for text in texts {
+            flat += text
+            ends.append(flat.count)
+        }
+        return flat.withUnsafeBytes { flat in
+            func text(_ i: Int) -> UnsafeRawBufferPointer {
+                UnsafeRawBufferPointer(rebasing: flat[ends[i]..<ends[i + 1]])
+            }
+            let sorted = texts.indices.sorted { text($0).lexicographicallyPrecedes(text($1)) }
+            return sorted.indices.filter { $0 == 0 || !text(sorted[$0]).elementsEqual(text(sorted[$0 - 1])) }
+                .map {
+                    sorted[$0]
+                }
         }
     }
 
