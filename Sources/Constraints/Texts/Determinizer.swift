@@ -5,7 +5,7 @@ import JSONSchema
 /// A state is a set of the program's states, with what was just before: nothing, a word's scalar or another. An
 /// assertion that looks at the scalar that follows stays in the set until that is known.
 struct Determinizer {
-    private enum Before: Int32 { case nothing, other, word }
+    private typealias Before = RegexClosure.Before
 
     private let program: RegexProgram
     private let programStart: Int32
@@ -15,10 +15,7 @@ struct Determinizer {
     // The states of the program, in order, and last the one before.
     private var keys: [[Int32]] = []
     private var indices: [[Int32]: Int32] = [:]
-    private var steps = 0
-    private var marks: [UInt32]
-    private var mark: UInt32 = 0
-    private var stack: [Int32] = []
+    private var closure: RegexClosure
     private let wordClasses: [Bool]
 
     /// - Parameter isUsable: for each class, whether it has any scalar that can be written.
@@ -33,18 +30,18 @@ struct Determinizer {
         programStart = program.starts[pattern]
         self.isUsable = isUsable
         automaton = ScalarAutomaton(classCount: program.classifier.classCount)
-        marks = [UInt32](repeating: 0, count: program.states.count)
+        closure = RegexClosure(program)
         wordClasses = isUsable.indices.map { i in
             program.wordSet.map { program.classifier.contains($0, i) } ?? false
         }
     }
 
     private mutating func run() -> ScalarAutomaton? {
-        automaton.start = index(close([programStart], before: .nothing, isWordNext: nil), .nothing)
+        automaton.start = index(closure.close([programStart], before: .nothing, isWordNext: nil), .nothing)
         var done = 0
         while done < keys.count {
             expand(Int32(done))
-            guard automaton.isSmall, steps <= ConstraintLimits.steps else { return nil }
+            guard automaton.isSmall, closure.visits <= ConstraintLimits.steps else { return nil }
             done += 1
         }
         return automaton
@@ -57,7 +54,7 @@ struct Determinizer {
         let key = states[0] == 0 ? [0] : states + [before.rawValue]
         if let known = indices[key] { return known }
         let isFinal =
-            states[0] == 0 || close(states, before: before, isWordNext: false, isEnd: true).first == 0
+            states[0] == 0 || closure.close(states, before: before, isWordNext: false, isEnd: true).first == 0
         let index = automaton.addState(isFinal: isFinal)
         indices[key] = index
         keys.append(key)
@@ -77,8 +74,8 @@ struct Determinizer {
         // What is here where the next scalar is none of a word, and where it is one.
         var here = [states, states]
         if isWaiting {
-            here[0] = close(states, before: before, isWordNext: false)
-            if program.wordSet != nil { here[1] = close(states, before: before, isWordNext: true) }
+            here[0] = closure.close(states, before: before, isWordNext: false)
+            if program.wordSet != nil { here[1] = closure.close(states, before: before, isWordNext: true) }
         }
         var last: (next: [Int32], before: Before, index: Int32)?
         for i in isUsable.indices where isUsable[i] {
@@ -95,58 +92,16 @@ struct Determinizer {
                     next.append(after)
                 }
             }
-            steps += states.count
+            closure.visits += states.count
             let after: Before = wordClasses[i] ? .word : .other
             if let last, last.next == next, last.before == after {
                 automaton.set(index, i, last.index)
                 continue
             }
-            let reached = self.index(close(next + [programStart], before: after, isWordNext: nil), after)
+            let reached = self.index(
+                closure.close(next + [programStart], before: after, isWordNext: nil), after)
             automaton.set(index, i, reached)
             last = (next, after, reached)
-        }
-    }
-
-    /// All states that `states` lead to without a scalar, in order: those with a set, the match, which is 0, and
-    /// assertions that can't be decided yet.
-    /// - Parameter isWordNext: nil while the next scalar is not known.
-    private mutating func close(
-        _ states: [Int32], before: Before, isWordNext: Bool?, isEnd: Bool = false
-    ) -> [Int32] {
-        mark += 1
-        var closed: [Int32] = []
-        stack.removeAll(keepingCapacity: true)
-        stack.append(contentsOf: states)
-        while let index = stack.popLast() {
-            guard marks[Int(index)] != mark else { continue }
-            marks[Int(index)] = mark
-            steps += 1
-            switch program.states[Int(index)] {
-            case .set, .match: closed.append(index)
-            case .split(let a, let b):
-                stack.append(a)
-                stack.append(b)
-            case .assertion(let assertion, let next):
-                switch holds(assertion, before: before, isWordNext: isWordNext, isEnd: isEnd) {
-                case true?: stack.append(next)
-                case false?: break
-                case nil: closed.append(index)
-                }
-            }
-        }
-        closed.sort()
-        return closed
-    }
-
-    private func holds(
-        _ assertion: RegexAssertion, before: Before, isWordNext: Bool?, isEnd: Bool
-    ) -> Bool? {
-        if assertion == .textStart { return before == .nothing }
-        guard let isWordNext else { return nil }
-        switch assertion {
-        case .textStart, .textEnd: return isEnd
-        case .wordBoundary: return (before == .word) != isWordNext
-        case .noWordBoundary: return (before == .word) == isWordNext
         }
     }
 }

@@ -6,11 +6,10 @@ import Foundations
 /// A state is a set of the program's states, with what was just before: nothing, a word's scalar or another. An
 /// assertion looks at the scalar that follows, so it stays in the set until that is known.
 struct LazyAutomaton: Sendable {
-    private enum Before { case nothing, other, word }
 
     private struct Key: Hashable {
         var states: [Int32]
-        var before: Before
+        var before: RegexClosure.Before
     }
 
     private static let unknown: Int32 = -1
@@ -26,26 +25,21 @@ struct LazyAutomaton: Sendable {
     private var transitions: [Int32] = []
     private var keptNumbers = 0
     private var restarts = 0
-    /// States that this search visited.
-    private var visits = 0
-    // For `close`: which states it has seen, by a number that changes with each call.
-    private var marks: [UInt32]
-    private var mark: UInt32 = 0
-    private var stack: [Int32] = []
+    private var closure: RegexClosure
 
     init(_ program: RegexProgram) {
         self.program = program
         programStart = program.starts.first ?? 0
         width = program.classifier.classCount + 1
-        marks = [UInt32](repeating: 0, count: program.states.count)
+        closure = RegexClosure(program)
     }
 
     /// Whether the pattern matches somewhere in the text.
     /// - Parameter budget: how many states may be visited; what is left of it.
     /// - Returns: nil if that takes more.
     mutating func finds(in text: UnsafeBufferPointer<UInt8>, budget: inout Int) -> Bool? {
-        visits = 0
-        defer { budget -= visits }
+        closure.visits = 0
+        defer { budget -= closure.visits }
         var state = start()
         if let bytes = text.baseAddress {
             var i = 0
@@ -53,7 +47,7 @@ struct LazyAutomaton: Sendable {
                 let (scalar, length) = UTF8Bytes.decode(bytes, i)
                 i += length
                 state = step(state, program.classifier.classIndex(of: scalar))
-                if visits > budget { return nil }
+                if closure.visits > budget { return nil }
             }
         }
         if state >= 0 { state = step(state, width - 1) }
@@ -61,7 +55,7 @@ struct LazyAutomaton: Sendable {
     }
 
     private mutating func start() -> Int32 {
-        let states = close([programStart], before: .nothing, isWordNext: nil)
+        let states = closure.close([programStart], before: .nothing, isWordNext: nil)
         return states.first == 0 ? Self.found : index(of: Key(states: states, before: .nothing))
     }
 
@@ -83,7 +77,7 @@ struct LazyAutomaton: Sendable {
         }
         let here =
             isWaiting
-            ? close(key.states, before: key.before, isWordNext: isWord, isEnd: isEnd) : key.states
+            ? closure.close(key.states, before: key.before, isWordNext: isWord, isEnd: isEnd) : key.states
         if here.first == 0 { return Self.found }
         if isEnd { return Self.dead }
         var next: [Int32] = []
@@ -95,9 +89,9 @@ struct LazyAutomaton: Sendable {
             }
         }
         next.append(programStart)
-        visits += here.count
-        let before: Before = program.wordSet != nil && isWord ? .word : .other
-        let states = close(next, before: before, isWordNext: nil)
+        closure.visits += here.count
+        let before: RegexClosure.Before = program.wordSet != nil && isWord ? .word : .other
+        let states = closure.close(next, before: before, isWordNext: nil)
         if states.isEmpty { return Self.dead }
         return states.first == 0 ? Self.found : index(of: Key(states: states, before: before))
     }
@@ -117,52 +111,5 @@ struct LazyAutomaton: Sendable {
         indices[key] = index
         transitions += repeatElement(Self.unknown, count: width)
         return index
-    }
-
-    /// All states that `states` lead to without a scalar, in order: those with a set, the match, which is 0, and
-    /// assertions that can't be decided yet.
-    /// - Parameter isWordNext: nil while the next scalar is not known.
-    private mutating func close(
-        _ states: [Int32], before: Before, isWordNext: Bool?, isEnd: Bool = false
-    ) -> [Int32] {
-        if mark == .max {
-            mark = 0
-            for i in marks.indices { marks[i] = 0 }
-        }
-        mark += 1
-        var closed: [Int32] = []
-        stack.removeAll(keepingCapacity: true)
-        stack.append(contentsOf: states)
-        while let index = stack.popLast() {
-            guard marks[Int(index)] != mark else { continue }
-            marks[Int(index)] = mark
-            visits += 1
-            switch program.states[Int(index)] {
-            case .set, .match: closed.append(index)
-            case .split(let a, let b):
-                stack.append(a)
-                stack.append(b)
-            case .assertion(let assertion, let next):
-                switch holds(assertion, before: before, isWordNext: isWordNext, isEnd: isEnd) {
-                case true?: stack.append(next)
-                case false?: break
-                case nil: closed.append(index)
-                }
-            }
-        }
-        closed.sort()
-        return closed
-    }
-
-    private func holds(
-        _ assertion: RegexAssertion, before: Before, isWordNext: Bool?, isEnd: Bool
-    ) -> Bool? {
-        if assertion == .textStart { return before == .nothing }
-        guard let isWordNext else { return nil }
-        switch assertion {
-        case .textStart, .textEnd: return isEnd
-        case .wordBoundary: return (before == .word) != isWordNext
-        case .noWordBoundary: return (before == .word) == isWordNext
-        }
     }
 }
