@@ -75,4 +75,9 @@ package struct SchemaMention: Equatable, Sendable {
     package let name: String
     /// As a URI fragment, like `#/properties/a/format`.
     package let pointer: String
+
+    package init(name: String, pointer: String) {
+        self.name = name
+        self.pointer = pointer
+    }
 }

@@ -23,4 +23,10 @@ extension Schema {
         var validator = Validator(self, assertsFormats: assertsFormats, isQuiet: true)
         return validator.isValid(value)
     }
+
+    /// The same for one of its schemas, as if it stood alone; formats are asserted.
+    package func accepts(_ value: JSONValue, under id: SchemaID) -> Bool {
+        var validator = Validator(self, assertsFormats: true, isQuiet: true)
+        return validator.isValid(value, under: id)
+    }
 }

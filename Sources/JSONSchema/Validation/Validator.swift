@@ -36,9 +36,9 @@ struct Validator {
         return isValid ? [] : violations
     }
 
-    mutating func isValid(_ value: JSONValue) -> Bool {
+    mutating func isValid(_ value: JSONValue, under id: SchemaID? = nil) -> Bool {
         var evaluated: Evaluated?
-        return apply(schema.root, value, &evaluated) && limit == nil
+        return apply(id ?? schema.root, value, &evaluated) && limit == nil
     }
 
     // MARK: One schema

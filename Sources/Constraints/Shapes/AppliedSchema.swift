@@ -1,0 +1,66 @@
+import Foundations
+import JSONSchema
+
+/// A schema that applies to a value, or that must not fit it.
+struct AppliedSchema: Hashable, Comparable {
+    let id: SchemaID
+    let isNegated: Bool
+
+    init(_ id: SchemaID, isNegated: Bool = false) {
+        self.id = id
+        self.isNegated = isNegated
+    }
+
+    static func < (a: AppliedSchema, b: AppliedSchema) -> Bool {
+        a.id.index != b.id.index ? a.id.index < b.id.index : !a.isNegated && b.isNegated
+    }
+}
+
+/// A keyword of a schema; an empty one stands for the schema itself.
+struct KeywordPlace: Hashable {
+    let node: SchemaID
+    let keyword: String
+}
+
+/// A text that equals another if its bytes do, as names in JSON do; Swift's strings are equal up to normalization.
+struct ExactText: Hashable, Comparable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (a: ExactText, b: ExactText) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+    static func < (a: ExactText, b: ExactText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// A value that is written out in the schema.
+struct Literal: Hashable {
+    let value: JSONValue
+    let key: ValueKey
+
+    init?(_ value: JSONValue) {
+        guard let key = ValueKey(value) else { return nil }
+        self.value = value
+        self.key = key
+    }
+
+    static func == (a: Literal, b: Literal) -> Bool { a.key == b.key }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+extension Array where Element: Equatable {
+    /// Adds those that are not there yet.
+    mutating func addMissing(_ others: [Element]) {
+        if isEmpty {
+            self = others
+        } else {
+            for other in others where !contains(other) { append(other) }
+        }
+    }
+}

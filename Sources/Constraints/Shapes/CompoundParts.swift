@@ -1,0 +1,76 @@
+import JSONSchema
+
+struct ArrayPart: ValuePart {
+    /// Schemas with `prefixItems`, `items` or `unevaluatedItems`.
+    var sources: [SchemaID] = []
+    /// For single items besides.
+    var items: [ItemRule] = []
+    /// For all items besides.
+    var all: [AppliedSchema] = []
+    var minCount = 0
+    var maxCount: Int?
+    var unmasked: Set<KeywordPlace> = []
+
+    struct ItemRule: Hashable {
+        let index: Int
+        let schema: AppliedSchema
+    }
+
+    func and(_ other: ArrayPart) -> ArrayPart? {
+        var both = self
+        both.sources.addMissing(other.sources)
+        both.items.addMissing(other.items)
+        both.all.addMissing(other.all)
+        both.minCount = max(minCount, other.minCount)
+        both.maxCount = least(maxCount, other.maxCount)
+        both.unmasked.formUnion(other.unmasked)
+        return both.minCount <= both.maxCount ?? .max ? both : nil
+    }
+}
+
+struct ObjectPart: ValuePart {
+    /// Schemas with `properties`, `patternProperties`, `additionalProperties` or `unevaluatedProperties`.
+    var sources: [SchemaID] = []
+    /// In the order they were met.
+    var required: [ExactText] = []
+    var absent: Set<ExactText> = []
+    /// For single members, if they are there, besides.
+    var members: [MemberRule] = []
+    /// `propertyNames`.
+    var names: [SchemaID] = []
+    /// Schemas of which one member or more must be unknown to `properties` and `patternProperties`.
+    var outside: [SchemaID] = []
+    var minCount = 0
+    var maxCount: Int?
+    var unmasked: Set<KeywordPlace> = []
+
+    struct MemberRule: Hashable {
+        let name: ExactText
+        let schema: AppliedSchema
+    }
+
+    func and(_ other: ObjectPart) -> ObjectPart? {
+        var both = self
+        both.sources.addMissing(other.sources)
+        both.require(other.required)
+        both.absent.formUnion(other.absent)
+        both.members.addMissing(other.members)
+        both.names.addMissing(other.names)
+        both.outside.addMissing(other.outside)
+        both.minCount = max(minCount, other.minCount, both.required.count)
+        both.maxCount = least(maxCount, other.maxCount)
+        both.unmasked.formUnion(other.unmasked)
+        guard both.minCount <= both.maxCount ?? .max else { return nil }
+        return !both.absent.isEmpty && both.required.contains(where: both.absent.contains) ? nil : both
+    }
+
+    mutating func require(_ names: [ExactText]) {
+        guard !names.isEmpty else { return }
+        if required.count + names.count < 16 {
+            required.addMissing(names)
+        } else {
+            var known = Set(required)
+            for name in names where known.insert(name).inserted { required.append(name) }
+        }
+    }
+}

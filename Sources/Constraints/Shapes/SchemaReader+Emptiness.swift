@@ -1,0 +1,65 @@
+import JSONSchema
+
+/// Looks for contradictions while shapes are being told apart.
+extension SchemaReader {
+    /// Whether it may be that some value satisfies them; a look, not a proof.
+    func isPossible(_ key: [AppliedSchema]) -> Bool {
+        if key.isEmpty { return true }
+        if let found = impossible[key] { return !found }
+        guard emptinessDepth < ShapeLimits.emptinessDepth else { return true }
+        emptinessDepth += 1
+        defer { emptinessDepth -= 1 }
+        impossible[key] = false
+        let isImpossible = !isPossible(expand(key))
+        impossible[key] = isImpossible
+        return !isImpossible
+    }
+
+    /// Literals count without a check.
+    func isPossible(_ all: Alternatives) -> Bool {
+        !all.literals.isEmpty || !all.numbers.isEmpty || all.strings.contains { self.isPossible($0) }
+            || all.arrays.contains { self.isPossible($0) } || all.objects.contains { self.isPossible($0) }
+    }
+
+    private func isPossible(_ part: StringPart) -> Bool {
+        guard part.patterns.count + part.formats.count > 1 || !part.forbidden.isEmpty else { return true }
+        return texts.string(part).text != nil
+    }
+
+    private func isPossible(_ part: ArrayPart) -> Bool {
+        guard part.minCount > 0 else { return true }
+        for index in 0..<min(part.minCount, 16) {
+            guard let key = normal(itemSchemas(part, index)), isPossible(key) else { return false }
+        }
+        return true
+    }
+
+    func isPossible(_ part: ObjectPart) -> Bool {
+        for name in part.required {
+            guard mayBeNamed(name.text, part), let key = normal(memberSchemas(part, name)), isPossible(key)
+            else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension SchemaRules {
+    private var hasOnlyReferences: Bool {
+        verdict == nil && types == nil && constant == nil && enumeration == nil && number == nil
+            && string == nil
+            && array == nil && object == nil && combined == nil
+    }
+
+    var isEmpty: Bool { hasOnlyReferences && reference == nil && dynamicReference == nil }
+
+    /// The target of a `$ref` that has nothing beside it.
+    var onlyReference: SchemaID? { hasOnlyReferences && dynamicReference == nil ? reference : nil }
+
+    var isPlainEnumeration: Bool {
+        (constant == nil) != (enumeration == nil) && types == nil && number == nil && string == nil
+            && array == nil
+            && object == nil && combined == nil && reference == nil && dynamicReference == nil
+    }
+}

@@ -1,0 +1,67 @@
+import JSONSchema
+
+/// `oneOf`: each branch without what fits another one.
+extension SchemaReader {
+    func one(of branches: [SchemaID], _ id: SchemaID, beside all: Alternatives) -> Alternatives {
+        let place = KeywordPlace(node: id, keyword: "oneOf")
+        let parts = branches.map { alternatives($0) }
+        if branches.count < 2 { return .union(parts) }
+        guard branches.count * (branches.count - 1) / 2 <= ShapeLimits.branchPairs else {
+            return .union(parts.map { $0.hasParts ? $0.unmasking(place) : $0 })
+        }
+        // What stands beside the oneOf often tells the branches apart: `required` above all.
+        let beside = parts.map { both(all, $0, orElse: place) }
+        var overlaps = literalOverlaps(parts, branches)
+        for i in parts.indices where beside[i].hasParts {
+            for j in parts.indices.dropFirst(i + 1) where beside[j].hasParts {
+                guard beside[i].sharesParts(with: beside[j]) else { continue }
+                guard isPossible(both(beside[i], parts[j], orElse: place).withoutLiterals) else { continue }
+                overlaps[i].addMissing([j])
+                overlaps[j].addMissing([i])
+            }
+        }
+        var terms: [Alternatives] = []
+        for i in parts.indices {
+            var term = parts[i]
+            for j in overlaps[i] {
+                let other = alternatives(AppliedSchema(branches[j], isNegated: true)).blaming(place)
+                var less = both(term, other, orElse: place)
+                less.literals = term.literals
+                term = less
+            }
+            terms.append(term)
+        }
+        return .union(terms)
+    }
+
+    /// Which branches must do without the literals of which others. Literals themselves are checked later.
+    private func literalOverlaps(_ parts: [Alternatives], _ branches: [SchemaID]) -> [[Int]] {
+        parts.indices.map { i in
+            guard parts[i].hasParts else { return [] }
+            return parts.indices.filter { j in
+                i != j
+                    && parts[j].literals.contains { literal in
+                        parts[i].hasPart(for: literal)
+                            && (hasUnknownReferences
+                                || schema.accepts(literal.value, under: branches[i])
+                                    && schema.accepts(literal.value, under: branches[j]))
+                    }
+            }
+        }
+    }
+}
+
+extension Alternatives {
+    var hasParts: Bool { !numbers.isEmpty || !strings.isEmpty || !arrays.isEmpty || !objects.isEmpty }
+
+    var withoutLiterals: Alternatives {
+        var rest = self
+        rest.literals = []
+        return rest
+    }
+
+    fileprivate func sharesParts(with other: Alternatives) -> Bool {
+        !numbers.isEmpty && !other.numbers.isEmpty || !strings.isEmpty && !other.strings.isEmpty
+            || !arrays.isEmpty && !other.arrays.isEmpty || !objects.isEmpty && !other.objects.isEmpty
+    }
+}

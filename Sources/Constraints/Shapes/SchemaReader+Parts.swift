@@ -1,0 +1,94 @@
+import Foundations
+import JSONSchema
+
+/// What schemas say about items and members.
+extension SchemaReader {
+    func itemSchemas(_ part: ArrayPart, _ index: Int) -> [AppliedSchema] {
+        var all = part.all
+        for rule in part.items where rule.index == index { all.append(rule.schema) }
+        for source in part.sources {
+            guard let rules = schema[source].rules.array else { continue }
+            if index < rules.prefix.count {
+                all.append(AppliedSchema(rules.prefix[index]))
+            } else if let rest = schema[source].rules.extraItems {
+                all.append(AppliedSchema(rest))
+            }
+        }
+        return all
+    }
+
+    func memberSchemas(_ part: ObjectPart, _ name: ExactText) -> [AppliedSchema] {
+        var all: [AppliedSchema] = []
+        for source in part.sources {
+            guard let rules = schema[source].rules.object else { continue }
+            var isKnown = false
+            if let property = rules.property(name.text) {
+                isKnown = true
+                all.append(AppliedSchema(property))
+            }
+            for (pattern, schema) in rules.patterns where matches(name, pattern) {
+                isKnown = true
+                all.append(AppliedSchema(schema))
+            }
+            if !isKnown, let extra = schema[source].rules.extraMembers { all.append(AppliedSchema(extra)) }
+        }
+        for rule in part.members where rule.name == name { all.append(rule.schema) }
+        return all
+    }
+
+    func matches(_ name: ExactText, _ pattern: ECMARegex) -> Bool {
+        let question = NameQuestion(name: name, pattern: ObjectIdentifier(pattern))
+        if let found = names[question] { return found }
+        var budget = RegexLimits.visits
+        let found = pattern.matches(name.text, budget: &budget) ?? false
+        names[question] = found
+        return found
+    }
+
+    /// Whether `propertyNames` allows the name.
+    func mayBeNamed(_ name: String, _ part: ObjectPart) -> Bool {
+        part.names.allSatisfy { schema.accepts(.string(name), under: $0) }
+    }
+
+    /// Objects that must have a member which some schema doesn't know, as objects that must have a certain one.
+    func resolved(_ part: ObjectPart) -> [ObjectPart] {
+        guard let source = part.outside.first, let rules = schema[source].rules.object else { return [part] }
+        var rest = part
+        rest.outside.removeFirst()
+        guard let names = finiteNames(part), names.count <= ShapeLimits.shapes else {
+            return [unresolved(part)]
+        }
+        var all: [ObjectPart] = []
+        for name in names where rules.property(name.text) == nil && !part.absent.contains(name) {
+            if rules.patterns.contains(where: { matches(name, $0.pattern) }) { continue }
+            var with = ObjectPart()
+            with.required = [name]
+            with.minCount = 1
+            if let extra = rules.additional {
+                with.members = [.init(name: name, schema: AppliedSchema(extra, isNegated: true))]
+            }
+            if let both = rest.and(with) { all += resolved(both) }
+        }
+        return all
+    }
+
+    /// Where that is left to validation.
+    func unresolved(_ part: ObjectPart) -> ObjectPart {
+        guard !part.outside.isEmpty else { return part }
+        var rest = part
+        rest.outside = []
+        rest.unmasked.formUnion(part.outside.map { KeywordPlace(node: $0, keyword: "additionalProperties") })
+        return rest
+    }
+
+    /// All names that members can have, if these are written out in a schema.
+    private func finiteNames(_ part: ObjectPart) -> [ExactText]? {
+        for source in part.sources {
+            guard let rules = schema[source].rules.object, rules.patterns.isEmpty,
+                let extra = schema[source].rules.extraMembers, schema[extra].rules.verdict == false
+            else { continue }
+            return rules.properties.map { ExactText($0.name) }
+        }
+        return nil
+    }
+}

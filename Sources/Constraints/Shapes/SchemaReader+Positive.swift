@@ -1,0 +1,177 @@
+import Foundations
+import JSONSchema
+
+/// What a schema allows.
+extension SchemaReader {
+    func positive(_ id: SchemaID) -> Alternatives {
+        let rules = schema[id].rules
+        if let verdict = rules.verdict { return verdict ? .any : .none }
+        var all = own(id, rules)
+        func add(_ other: Alternatives, _ keyword: String) {
+            all = both(all, other, orElse: KeywordPlace(node: id, keyword: keyword))
+        }
+        if let reference = rules.reference { add(alternatives(reference), "$ref") }
+        if let reference = rules.dynamicReference {
+            if let target = target(of: reference) {
+                add(alternatives(target), "$dynamicRef")
+            } else {
+                unmasked.insert(KeywordPlace(node: id, keyword: "$dynamicRef"))
+            }
+        }
+        guard rules.combined != nil || rules.object != nil else { return all }
+        for part in rules.combined?.allOf ?? [] { add(alternatives(part), "allOf") }
+        for (name, needed, keyword) in rules.object?.dependentRequired ?? [] {
+            add(without(name).or(having([name] + needed)), keyword)
+        }
+        for (name, target, keyword) in rules.object?.dependentSchemas ?? [] {
+            let place = KeywordPlace(node: id, keyword: keyword)
+            add(without(name).or(both(having([name]), alternatives(target), orElse: place)), keyword)
+        }
+        guard let combined = rules.combined else { return all }
+        if let condition = combined.condition, combined.then != nil || combined.otherwise != nil {
+            let place = KeywordPlace(node: id, keyword: "if")
+            var yes = alternatives(condition)
+            if let then = combined.then { yes = both(yes, alternatives(then), orElse: place) }
+            var no = alternatives(AppliedSchema(condition, isNegated: true)).blaming(place)
+            if let otherwise = combined.otherwise { no = both(no, alternatives(otherwise), orElse: place) }
+            add(yes.or(no), "if")
+        }
+        if let not = combined.not {
+            let place = KeywordPlace(node: id, keyword: "not")
+            add(alternatives(AppliedSchema(not, isNegated: true)).blaming(place), "not")
+        }
+        if !combined.anyOf.isEmpty { add(.union(combined.anyOf.map { alternatives($0) }), "anyOf") }
+        if !combined.oneOf.isEmpty { add(one(of: combined.oneOf, id, beside: all), "oneOf") }
+        return all
+    }
+
+    /// Keywords other than those that apply further schemas to the same value.
+    private func own(_ id: SchemaID, _ rules: SchemaRules) -> Alternatives {
+        if rules.constant != nil || rules.enumeration != nil {
+            var seen: Set<Literal> = []
+            var all = Alternatives()
+            all.literals = (rules.constant ?? rules.enumeration)?.values.compactMap { Literal($0) } ?? []
+            if rules.constant != nil, let enumeration = rules.enumeration {
+                all.literals = all.literals.filter { enumeration.contains($0.key) }
+            }
+            all.literals = all.literals.filter { seen.insert($0).inserted }
+            return all
+        }
+        let types = rules.types
+        func has(_ type: JSONTypes) -> Bool { types?.isSuperset(of: type) ?? true }
+        var all = Alternatives()
+        if has(.null) { all.literals += Alternatives.null }
+        if has(.boolean) { all.literals += Alternatives.booleans }
+        if has(.integer) {
+            var part = rules.number.map { numberPart(id, $0) } ?? NumberPart()
+            part.isInteger = !has(.number)
+            all.numbers = [part]
+        }
+        if has(.string) { all.strings = [rules.string.map { stringPart(id, $0) } ?? StringPart()] }
+        if has(.array) { all.arrays = [rules.array.map { arrayPart(id, $0, rules) } ?? ArrayPart()] }
+        if has(.object) { all.objects = [rules.object.map { objectPart(id, $0, rules) } ?? ObjectPart()] }
+        all.numbers = all.numbers.compactMap { $0.and(NumberPart()) }
+        all.strings = all.strings.compactMap { $0.and(StringPart()) }
+        all.arrays = all.arrays.compactMap { $0.and(ArrayPart()) }
+        all.objects = all.objects.compactMap { $0.and(ObjectPart()) }
+        return all
+    }
+
+    private func numberPart(_ id: SchemaID, _ rules: NumberRules) -> NumberPart {
+        var part = NumberPart()
+        part.minimum = rules.minimum
+        part.exclusiveMinimum = rules.exclusiveMinimum
+        part.maximum = rules.maximum
+        part.exclusiveMaximum = rules.exclusiveMaximum
+        part.multiples = rules.multipleOf.map { [$0] } ?? []
+        if part != NumberPart() { part.origins = [id] }
+        return part
+    }
+
+    private func stringPart(_ id: SchemaID, _ rules: StringRules) -> StringPart {
+        var part = StringPart()
+        part.minLength = rules.minLength
+        part.maxLength = rules.maxLength
+        part.patterns = rules.pattern.map { [.init(regex: $0)] } ?? []
+        // One that nobody knows asserts nothing.
+        if let format = rules.format, Formats.names.contains(format) { part.formats = [format] }
+        if part != StringPart() { part.origins = [id] }
+        return part
+    }
+
+    private func arrayPart(_ id: SchemaID, _ rules: ArrayRules, _ all: SchemaRules) -> ArrayPart {
+        var part = ArrayPart()
+        part.minCount = rules.minItems
+        part.maxCount = rules.maxItems
+        if rules.isUnique, rules.maxItems ?? .max > 1 {
+            part.unmasked.insert(KeywordPlace(node: id, keyword: "uniqueItems"))
+        }
+        if rules.contains != nil, rules.minContains > 0 || rules.maxContains != nil {
+            part.minCount = max(part.minCount, rules.minContains)
+            part.unmasked.insert(KeywordPlace(node: id, keyword: "contains"))
+        }
+        if !rules.prefix.isEmpty || all.extraItems != nil { part.sources = [id] }
+        if rules.unevaluated != nil, all.extraItems == nil {
+            part.unmasked.insert(KeywordPlace(node: id, keyword: "unevaluatedItems"))
+        }
+        return part
+    }
+
+    private func objectPart(_ id: SchemaID, _ rules: ObjectRules, _ all: SchemaRules) -> ObjectPart {
+        var part = ObjectPart()
+        part.require(rules.required.map(ExactText.init))
+        part.minCount = max(rules.minProperties, part.required.count)
+        part.maxCount = rules.maxProperties
+        part.names = rules.names.map { [$0] } ?? []
+        if !rules.properties.isEmpty || !rules.patterns.isEmpty || all.extraMembers != nil {
+            part.sources = [id]
+        }
+        if rules.unevaluated != nil, all.extraMembers == nil {
+            part.unmasked.insert(KeywordPlace(node: id, keyword: "unevaluatedProperties"))
+        }
+        return part
+    }
+
+    // MARK: Objects with and without certain members
+
+    /// Whatever is no object, and objects without the member.
+    func without(_ name: String) -> Alternatives {
+        var all = Alternatives.any
+        all.objects[0].absent = [ExactText(name)]
+        return all
+    }
+
+    /// Only objects, with all these members.
+    func having(_ names: [String]) -> Alternatives {
+        var all = Alternatives()
+        var part = ObjectPart()
+        part.require(names.map(ExactText.init))
+        part.minCount = part.required.count
+        all.objects = [part]
+        return all
+    }
+}
+
+extension Alternatives {
+    func or(_ other: Alternatives) -> Alternatives { .union([self, other]) }
+}
+
+extension SchemaRules {
+    /// Whether other schemas apply to the same value, and may look at its members and items.
+    private var hasMore: Bool {
+        combined != nil || reference != nil || dynamicReference != nil
+            || object?.dependentSchemas.isEmpty == false
+    }
+
+    /// What holds for items after the prefix.
+    var extraItems: SchemaID? {
+        guard let array else { return nil }
+        return array.rest ?? (hasMore || array.contains != nil ? nil : array.unevaluated)
+    }
+
+    /// What holds for members that nothing else in the schema names.
+    var extraMembers: SchemaID? {
+        guard let object else { return nil }
+        return object.additional ?? (hasMore ? nil : object.unevaluated)
+    }
+}

@@ -1,0 +1,156 @@
+import Foundations
+import JSONSchema
+
+/// Says which values schemas allow, as far as that can be told while they are written. What it can't tell it allows,
+/// and names the keyword that must be validated.
+final class SchemaReader {
+    let schema: Schema
+    /// Without regard to what else applies to a value; literals are not checked yet.
+    private var known: [AppliedSchema: Alternatives] = [:]
+    /// Of values to which all of these apply.
+    private var expanded: [[AppliedSchema]: Alternatives] = [:]
+    private var plain: [SchemaID: AppliedSchema?] = [:]
+    var impossible: [[AppliedSchema]: Bool] = [:]
+    var names: [NameQuestion: Bool] = [:]
+    /// What is left to validation wherever it stands.
+    var unmasked: Set<KeywordPlace> = []
+    private var depth = 0
+    /// What is being read.
+    private var open: Set<AppliedSchema> = []
+    private var cuts = 0
+    private var pairs = 0
+    var emptinessDepth = 0
+
+    struct NameQuestion: Hashable {
+        let name: ExactText
+        let pattern: ObjectIdentifier
+    }
+
+    init(_ schema: Schema) { self.schema = schema }
+
+    // MARK: One schema
+
+    func alternatives(_ applied: AppliedSchema) -> Alternatives {
+        if let found = known[applied] { return found }
+        if emptinessDepth > 0, open.contains(applied) {
+            // A look into members has led back here: it ends, and nothing that rests on it is kept.
+            cuts += 1
+            return .any
+        }
+        guard depth < ShapeLimits.depth, open.insert(applied).inserted else {
+            return Alternatives.any.unmasking(KeywordPlace(node: applied.id, keyword: ""))
+        }
+        depth += 1
+        let cutsBefore = cuts
+        let found = applied.isNegated ? negative(applied.id) : positive(applied.id)
+        depth -= 1
+        open.remove(applied)
+        if cuts == cutsBefore { known[applied] = found }
+        return found
+    }
+
+    func alternatives(_ id: SchemaID) -> Alternatives { alternatives(AppliedSchema(id)) }
+
+    func both(_ a: Alternatives, _ b: Alternatives, orElse place: KeywordPlace) -> Alternatives {
+        pairs += a.numbers.count * b.numbers.count + a.strings.count * b.strings.count
+        pairs += a.arrays.count * b.arrays.count + a.objects.count * b.objects.count
+        let limit = pairs > ShapeLimits.allPairs ? 1 : ShapeLimits.pairs
+        return a.and(b, limit: limit, orElse: place) { self.isPossible($0) }
+    }
+
+    // MARK: Several schemas
+
+    /// In order, each once, without those that say nothing; nil if nothing can satisfy them.
+    func normal(_ all: [AppliedSchema]) -> [AppliedSchema]? {
+        var normal: [AppliedSchema] = []
+        for applied in all {
+            guard let target = target(applied.id) else {
+                if applied.isNegated { return nil }
+                continue
+            }
+            let node = schema[target.id]
+            if let verdict = node.rules.verdict {
+                if verdict == applied.isNegated { return nil }
+                continue
+            }
+            normal.append(AppliedSchema(target.id, isNegated: applied.isNegated))
+        }
+        guard normal.count > 1 else { return normal }
+        normal.sort()
+        var last: AppliedSchema?
+        var each: [AppliedSchema] = []
+        for applied in normal where applied != last {
+            if let last, last.id == applied.id { return nil }
+            each.append(applied)
+            last = applied
+        }
+        return each
+    }
+
+    /// Where references lead if nothing stands beside them; nil if the schema says nothing.
+    private func target(_ id: SchemaID) -> AppliedSchema? {
+        if let found = plain[id] { return found }
+        var end = id
+        while let next = schema[end].rules.onlyReference { end = next }
+        let found: AppliedSchema? = schema[end].rules.isEmpty ? nil : AppliedSchema(end)
+        plain[id] = .some(found)
+        return found
+    }
+
+    /// - Parameter key: as `normal` makes it.
+    func expand(_ key: [AppliedSchema]) -> Alternatives {
+        if let found = expanded[key] { return found }
+        var all = Alternatives.any
+        let cutsBefore = cuts
+        for applied in key {
+            all = both(all, alternatives(applied), orElse: KeywordPlace(node: applied.id, keyword: ""))
+        }
+        all.literals = all.literals.filter { fits($0.value, key) }
+        let objects = all.objects.flatMap { $0.outside.count <= 2 ? resolved($0) : [unresolved($0)] }
+        all.objects = objects.count <= ShapeLimits.shapes ? objects : all.objects.map { unresolved($0) }
+        if cuts == cutsBefore { expanded[key] = all }
+        return all
+    }
+
+    private func fits(_ value: JSONValue, _ key: [AppliedSchema]) -> Bool {
+        key.allSatisfy { applied in
+            if !applied.isNegated, schema[applied.id].rules.isPlainEnumeration { return true }
+            if hasUnknownReferences { return true }
+            return schema.accepts(value, under: applied.id) != applied.isNegated
+        }
+    }
+
+    // MARK: Dynamic references
+
+    /// Where it leads; nil if that depends on what is being applied.
+    func target(of reference: DynamicReference) -> SchemaID? {
+        guard let anchor = reference.anchor else { return reference.fallback }
+        for resource in schema.resources {
+            if let other = resource.dynamicAnchors[anchor], other != reference.fallback { return nil }
+        }
+        return reference.fallback
+    }
+
+    private(set) lazy var hasUnknownReferences = schema.nodes.contains { node in
+        node.rules.dynamicReference.map { target(of: $0) == nil } ?? false
+    }
+
+    private(set) lazy var texts = TextBuilder(schema)
+}
+
+extension Alternatives {
+    /// With a keyword that is left to validation.
+    func unmasking(_ place: KeywordPlace) -> Alternatives {
+        func mark<Part: ValuePart>(_ part: Part) -> Part {
+            var part = part
+            part.unmasked.insert(place)
+            return part
+        }
+        var all = self
+        all.numbers = numbers.map(mark)
+        all.strings = strings.map(mark)
+        all.arrays = arrays.map(mark)
+        all.objects = objects.map(mark)
+        return all
+    }
+}

@@ -1,0 +1,202 @@
+import Foundations
+import JSONSchema
+
+extension SchemaShape {
+    /// A value with the members of its objects in the order in which they would be written. Where the value has no
+    /// such shape its parts are put into order as far as they have.
+    package func ordered(_ value: JSONValue) -> JSONValue {
+        var order = MemberOrder(shape, literals)
+        let tree = order.tree(value)
+        return order.fitting(tree, shape.root) ?? order.anyhow(tree, shape.root)
+    }
+
+    /// The value in order; nil if the shapes don't allow it.
+    package func fitting(_ value: JSONValue) -> JSONValue? {
+        var order = MemberOrder(shape, literals)
+        let tree = order.tree(value)
+        return order.fitting(tree, shape.root)
+    }
+}
+
+/// Looks for the shapes of a value. Each part of the value is looked at once for each goal.
+private struct MemberOrder {
+    /// A value whose parts have numbers.
+    final class Tree {
+        let number: Int
+        let value: JSONValue
+        let items: [Tree]
+        let members: [(name: ExactText, value: Tree)]
+
+        init(
+            _ number: Int, _ value: JSONValue, items: [Tree] = [],
+            members: [(name: ExactText, value: Tree)] = []
+        ) {
+            self.number = number
+            self.value = value
+            self.items = items
+            self.members = members
+        }
+    }
+
+    private struct Question: Hashable {
+        let part: Int
+        let goal: GoalID
+    }
+
+    private let shape: AnswerShape
+    private let literals: TextBuilder.CompoundLiterals
+    private var count = 0
+    private var answers: [Question: JSONValue?] = [:]
+    private var steps = 0
+
+    init(_ shape: AnswerShape, _ literals: TextBuilder.CompoundLiterals) {
+        self.shape = shape
+        self.literals = literals
+    }
+
+    mutating func tree(_ value: JSONValue) -> Tree {
+        count += 1
+        let number = count
+        switch value {
+        case .array(let items): return Tree(number, value, items: items.map { tree($0) })
+        case .object(let members):
+            return Tree(number, value, members: members.map { (ExactText($0.name), tree($0.value)) })
+        default: return Tree(number, value)
+        }
+    }
+
+    mutating func fitting(_ tree: Tree, _ goal: GoalID) -> JSONValue? {
+        let question = Question(part: tree.number, goal: goal)
+        if let known = answers[question] { return known }
+        var found: JSONValue?
+        for shape in shape[goal].shapes {
+            found = fitting(tree, shape)
+            if found != nil { break }
+        }
+        answers[question] = .some(found)
+        return found
+    }
+
+    private mutating func fitting(_ tree: Tree, _ shape: Shape) -> JSONValue? {
+        steps += 1
+        guard steps <= ShapeLimits.orderSteps else { return nil }
+        switch (shape, tree.value) {
+        case (.text(let text), .object), (.text(let text), .array):
+            return literal(tree, text)
+        case (.text(let text), _):
+            // Not with a conditional expression, as `nil` there would be JSON's null.
+            guard Self.run(text, TextBuilder.text(of: tree.value)) != nil else { return nil }
+            return tree.value
+        case (.string(let text), .string(let string)):
+            guard string.unicodeScalars.count >= text.minLength,
+                string.unicodeScalars.count <= text.maxLength ?? .max,
+                Self.run(text.contents, JSONSpelling.contents(of: string)) != nil
+            else { return nil }
+            return tree.value
+        case (.array(let array), .array): return fitting(tree.items, array)
+        case (.object(let object), .object):
+            guard let parts = parts(tree.members, object) else { return nil }
+            var members: [JSONMember] = []
+            for (name, value, goal) in parts {
+                guard let value = fitting(value, goal) else { return nil }
+                members.append(JSONMember(name: name, value: value))
+            }
+            return .object(JSONObject(members))
+        default: return nil
+        }
+    }
+
+    private mutating func fitting(_ items: [Tree], _ array: ArrayShape) -> JSONValue? {
+        guard items.count >= array.minCount, items.count <= array.maxCount ?? .max else { return nil }
+        var ordered: [JSONValue] = []
+        for (index, item) in items.enumerated() {
+            guard let goal = index < array.prefix.count ? array.prefix[index] : array.rest,
+                let value = fitting(item, goal)
+            else { return nil }
+            ordered.append(value)
+        }
+        return .array(ordered)
+    }
+
+    /// Members in the order of a shape; nil if they don't fit it by their names.
+    private func parts(
+        _ members: [(name: ExactText, value: Tree)], _ object: ObjectShape
+    ) -> [(name: String, value: Tree, goal: GoalID)]? {
+        guard members.count >= object.minCount, members.count <= object.maxCount ?? .max else { return nil }
+        var byName: [ExactText: Tree] = [:]
+        for (name, value) in members { byName[name] = value }
+        var parts: [(name: String, value: Tree, goal: GoalID)] = []
+        for member in object.members {
+            if let value = byName.removeValue(forKey: ExactText(member.name)) {
+                parts.append((member.name, value, member.goal))
+            } else if member.isRequired {
+                return nil
+            }
+        }
+        guard !byName.isEmpty else { return parts }
+        guard let free = object.free, !object.reserved.contains(where: { byName[ExactText($0)] != nil })
+        else {
+            return nil
+        }
+        for (name, value) in members where byName[name] != nil {
+            guard let state = Self.run(free.names, JSONSpelling.contents(of: name.text)) else { return nil }
+            parts.append((name.text, value, free.goal(state)))
+        }
+        return parts
+    }
+
+    /// An array or object of an enumeration, whose members may stand in any order.
+    private func literal(_ tree: Tree, _ text: any ByteAutomaton) -> JSONValue? {
+        if Self.run(text, TextBuilder.text(of: tree.value)) != nil { return tree.value }
+        guard let key = ValueKey(tree.value) else { return nil }
+        return literals[ObjectIdentifier(text)]?[key]
+    }
+
+    private static func run(_ text: any ByteAutomaton, _ bytes: [UInt8]) -> Int32? {
+        var state = text.start
+        for byte in bytes {
+            state = text.next(state, byte)
+            if state < 0 { return nil }
+        }
+        return text.isFinal(state) ? state : nil
+    }
+
+    // MARK: Values without a shape
+
+    /// The members that the goal knows first, in its order.
+    mutating func anyhow(_ tree: Tree, _ goal: GoalID) -> JSONValue {
+        if let value = fitting(tree, goal) { return value }
+        switch tree.value {
+        case .array:
+            for case .array(let array) in shape[goal].shapes {
+                return .array(
+                    tree.items.enumerated().map { index, item in
+                        let goal = index < array.prefix.count ? array.prefix[index] : array.rest
+                        return goal.map { anyhow(item, $0) } ?? item.value
+                    })
+            }
+        case .object:
+            let names = Set(tree.members.map(\.name))
+            var best: (object: ObjectShape, known: Int)?
+            for case .object(let object) in shape[goal].shapes {
+                let known = object.members.count { names.contains(ExactText($0.name)) }
+                if known > best?.known ?? -1 { best = (object, known) }
+            }
+            guard let object = best?.object else { break }
+            var ordered = JSONObject()
+            for member in object.members {
+                guard let value = tree.members.first(where: { $0.name == ExactText(member.name) })?.value
+                else {
+                    continue
+                }
+                ordered[member.name] = anyhow(value, member.goal)
+            }
+            for (name, value) in tree.members where ordered[name.text] == nil {
+                ordered[name.text] = value.value
+            }
+            return .object(ordered)
+        default: break
+        }
+        return tree.value
+    }
+}

@@ -1,0 +1,23 @@
+import Foundations
+import JSONSchema
+
+/// What answers that follow a schema look like, as far as that can be told while they are written.
+package struct SchemaShape {
+    package let shape: AnswerShape
+    /// Keywords that the shapes don't decide, or not wholly: they are checked on the finished answer.
+    package let validated: [SchemaMention]
+    let literals: TextBuilder.CompoundLiterals
+
+    /// - Throws: `ConstraintFault`, if no value obeys the schema or it goes beyond a limit.
+    package init(_ schema: Schema) throws(ConstraintFault) {
+        let builder = ShapeBuilder(schema)
+        guard let root = try builder.draft() else {
+            throw ConstraintFault(
+                .unsatisfiable, at: schema[schema.root].pointer, "no value obeys this schema: it is false")
+        }
+        builder.countBytes()
+        guard builder.drafts[root].fewestBytes != nil else { throw builder.reason(root) }
+        (shape, validated) = builder.result(root)
+        literals = builder.reader.texts.compounds
+    }
+}

@@ -1,0 +1,66 @@
+import JSONSchema
+
+/// Why no value obeys a schema.
+extension ShapeBuilder {
+    /// - Parameter goal: one that can't be brought to an end.
+    func reason(_ goal: Int) -> ConstraintFault {
+        var seen: Set<Int> = []
+        var goal = goal
+        // Down to what is required and can't be.
+        while seen.insert(goal).inserted, let next = blocked(goal) { goal = next }
+        if let fault = contradiction(drafts[goal].key) { return fault }
+        let (first, others) = places(drafts[goal].key)
+        var problem = "no value obeys this schema"
+        if blocked(goal) != nil { problem = "this schema asks for itself within itself, without an end" }
+        if !others.isEmpty { problem += " together with \(others.joined(separator: " and "))" }
+        return ConstraintFault(.unsatisfiable, at: first, problem)
+    }
+
+    private func places(_ key: [AppliedSchema]) -> (first: String, others: [String]) {
+        let all = key.map { ($0.isNegated ? "the contrary of " : "") + schema[$0.id].pointer }
+        return (key.first.map { schema[$0.id].pointer } ?? "#", Array(all.dropFirst().prefix(3)))
+    }
+
+    /// A goal that each value of the goal's only shapes needs.
+    private func blocked(_ goal: Int) -> Int? {
+        for shape in drafts[goal].shapes {
+            switch shape.kind {
+            case .text, .string: continue
+            case .array(let array):
+                let needed = array.prefix.prefix(array.minCount) + [array.rest].compactMap { $0 }
+                if array.minCount > 0, let next = needed.first(where: { drafts[$0].fewestBytes == nil }) {
+                    return next
+                }
+            case .object(let object):
+                let needed = object.members.filter(\.isRequired).map(\.goal)
+                if let next = needed.first(where: { drafts[$0].fewestBytes == nil }) { return next }
+            }
+        }
+        return nil
+    }
+
+    /// A required member or item that can't be there.
+    private func contradiction(_ key: [AppliedSchema]) -> ConstraintFault? {
+        for part in reader.expand(key).objects {
+            for name in part.required {
+                let applied = reader.memberSchemas(part, name)
+                guard part.absent.contains(name) || reader.normal(applied) == nil else { continue }
+                let pointers = applied.map { schema[$0.id].pointer }
+                let isFalse = applied.first { reader.normal([$0]) == nil }
+                return ConstraintFault(
+                    .unsatisfiable,
+                    at: isFalse.map { schema[$0.id].pointer } ?? pointers.first ?? places(key).first,
+                    "the property \(name.text.debugDescription) is required, but can't have any value")
+            }
+        }
+        for applied in key where !applied.isNegated {
+            let rules = schema[applied.id].rules
+            if rules.enumeration != nil || rules.constant != nil {
+                return ConstraintFault(
+                    .unsatisfiable, at: schema[applied.id].pointer,
+                    "none of the values listed here obeys what else is asked for")
+            }
+        }
+        return nil
+    }
+}

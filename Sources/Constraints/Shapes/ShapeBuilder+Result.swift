@@ -1,0 +1,112 @@
+import JSONSchema
+
+/// What is left when everything that can't be brought to an end is gone.
+extension ShapeBuilder {
+    /// After `countBytes`.
+    /// - Returns: the goals that can be met from the root, and what must be validated.
+    func result(_ root: Int) -> (shape: AnswerShape, validated: [SchemaMention]) {
+        var places: [Int: Int] = [root: 0]
+        var order = [root]
+        var goals: [Goal] = []
+        var unmasked = reader.unmasked
+        func place(_ goal: Int) -> GoalID {
+            if let known = places[goal] { return GoalID(index: known) }
+            places[goal] = order.count
+            order.append(goal)
+            return GoalID(index: order.count - 1)
+        }
+        while goals.count < order.count {
+            let draft = drafts[order[goals.count]]
+            var shapes: [Shape] = []
+            for shape in draft.shapes where shape.fewestBytes != nil {
+                var open = shape.unmasked
+                switch shape.kind {
+                case .text(let text): shapes.append(.text(text))
+                case .string(let text): shapes.append(.string(text))
+                case .array(let array):
+                    let final = finished(array, place)
+                    if final.maxCount ?? .max <= 1 { open = open.filter { $0.keyword != "uniqueItems" } }
+                    shapes.append(.array(final))
+                case .object(let object): shapes.append(.object(finished(object, place)))
+                }
+                unmasked.formUnion(open)
+            }
+            goals.append(Goal(shapes: shapes, fewestBytes: draft.fewestBytes ?? 0))
+        }
+        return (AnswerShape(goals: goals, root: GoalID(index: 0)), mentions(unmasked))
+    }
+
+    private func isReachable(_ goal: Int) -> Bool { drafts[goal].fewestBytes != nil }
+
+    private func finished(_ array: ArrayDraft, _ place: (Int) -> GoalID) -> ArrayShape {
+        let prefix = Array(array.prefix.prefix { isReachable($0) })
+        var rest = prefix.count == array.prefix.count ? array.rest : nil
+        if let goal = rest, !isReachable(goal) { rest = nil }
+        let most = rest == nil ? min(array.maxCount ?? .max, prefix.count) : array.maxCount
+        return ArrayShape(
+            prefix: prefix.map(place), rest: rest.map(place), minCount: array.minCount, maxCount: most)
+    }
+
+    private func finished(_ object: ObjectDraft, _ place: (Int) -> GoalID) -> ObjectShape {
+        let members = object.members.filter { isReachable($0.goal) }
+        let required = members.filter(\.isRequired).count
+        var free: FreeText?
+        if let draft = object.free, object.maxCount ?? .max > required, let text = pruned(draft) {
+            free = FreeText(
+                text, draft.goals.filter { isReachable($0.value) }.mapValues { place($0) })
+        }
+        var most = object.maxCount
+        if free == nil, most ?? .max >= members.count { most = nil }
+        return ObjectShape(
+            members: members.map {
+                .init(name: $0.name.text, goal: place($0.goal), isRequired: $0.isRequired)
+            },
+            reserved: object.members.map(\.name.text) + object.forbidden.map(\.text), free: free,
+            minCount: max(object.minCount, required), maxCount: most)
+    }
+
+    /// The names whose members can be brought to an end.
+    private func pruned(_ free: FreeDraft) -> NameText? {
+        if free.goals.values.allSatisfy(isReachable) { return free.text }
+        return free.conditions.build { matched in
+            free.goals[matched].map(isReachable) ?? false
+        }.names
+    }
+
+    private func mentions(_ places: Set<KeywordPlace>) -> [SchemaMention] {
+        places.map { place in
+            let pointer = schema[place.node].pointer
+            guard place.keyword.isEmpty else {
+                return SchemaMention(name: place.keyword, pointer: pointer + "/" + place.keyword)
+            }
+            let last = pointer.split(separator: "/").last { $0.contains { !$0.isNumber } }
+            return SchemaMention(name: last.map(String.init) ?? "#", pointer: pointer)
+        }.sorted { ($0.pointer, $0.name) < ($1.pointer, $1.name) }
+    }
+}
+
+/// Free names with the goals of their members.
+private final class FreeText: FreeNames {
+    private let text: NameText
+    private let goals: [[Int]: GoalID]
+    private var known: [Int32: GoalID] = [:]
+
+    init(_ text: NameText, _ goals: [[Int]: GoalID]) {
+        self.text = text
+        self.goals = goals
+    }
+
+    var names: any ByteAutomaton { text }
+    var isAny: Bool { text.isAny }
+
+    func goal(_ state: Int32) -> GoalID {
+        if let goal = known[state] { return goal }
+        guard let goal = goals[text.matched(state)] else {
+            preconditionFailure("asked for the goal of a name that isn't one")
+        }
+        known[state] = goal
+        return goal
+    }
+
+    func nameCount(_ state: Int32) -> Int? { text.nameCount(state) }
+}

@@ -1,0 +1,165 @@
+import Foundations
+import JSONSchema
+
+/// Turns a schema into goals and shapes: first all that its values may consist of, then without what can't be brought
+/// to an end.
+final class ShapeBuilder {
+    let reader: SchemaReader
+    let schema: Schema
+    var drafts: [GoalDraft] = []
+    private var ids: [[AppliedSchema]: Int] = [:]
+    private var partCount = 0
+    var names: [NameSignature: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])] = [:]
+
+    init(_ schema: Schema) {
+        self.schema = schema
+        reader = SchemaReader(schema)
+    }
+
+    // MARK: Goals
+
+    /// - Parameter unmasked: gets what is left to validation if there are too many goals.
+    func goal(_ key: [AppliedSchema], _ unmasked: inout Set<KeywordPlace>) -> Int {
+        if let known = ids[key] { return known }
+        var key = key
+        if drafts.count >= ShapeLimits.goals || partCount >= ShapeLimits.parts, let first = key.first {
+            unmasked.insert(KeywordPlace(node: first.id, keyword: ""))
+            key = []
+            if let known = ids[key] { return known }
+        }
+        ids[key] = drafts.count
+        drafts.append(GoalDraft(key: key))
+        return drafts.count - 1
+    }
+
+    /// Makes the drafts of all goals that can be met on the way from the root.
+    /// - Returns: the root's number; nil if it says false.
+    func draft() throws(ConstraintFault) -> Int? {
+        guard let key = reader.normal([AppliedSchema(schema.root)]) else { return nil }
+        var none: Set<KeywordPlace> = []
+        let root = goal(key, &none)
+        var next = 0
+        while next < drafts.count {
+            drafts[next].shapes = try shapes(drafts[next].key)
+            next += 1
+        }
+        return root
+    }
+
+    private func shapes(_ key: [AppliedSchema]) throws(ConstraintFault) -> [ShapeDraft] {
+        if partCount >= ShapeLimits.parts, let first = key.first {
+            reader.unmasked.insert(KeywordPlace(node: first.id, keyword: ""))
+            return try shapes([])
+        }
+        let all = reader.expand(key)
+        var shapes: [ShapeDraft] = []
+        if !all.literals.isEmpty {
+            let pointer = key.first.map { schema[$0.id].pointer } ?? "#"
+            shapes.append(
+                ShapeDraft(.text(try reader.texts.literal(all.literals, at: pointer)), unmasked: []))
+        }
+        for part in all.numbers {
+            let (text, unmasked) = reader.texts.number(part)
+            if let text { shapes.append(ShapeDraft(.text(text), unmasked: unmasked)) }
+        }
+        for part in all.strings {
+            let (text, unmasked) = reader.texts.string(part)
+            if let text { shapes.append(ShapeDraft(.string(text), unmasked: unmasked)) }
+        }
+        for part in all.arrays { if let shape = shape(part) { shapes.append(shape) } }
+        for part in all.objects { if let shape = shape(part) { shapes.append(shape) } }
+        return shapes
+    }
+
+    // MARK: Arrays
+
+    private func shape(_ part: ArrayPart) -> ShapeDraft? {
+        var unmasked = part.unmasked
+        var draft = ArrayDraft(minCount: part.minCount, maxCount: part.maxCount)
+        var length = part.items.map { $0.index + 1 }.max() ?? 0
+        for source in part.sources { length = max(length, schema[source].rules.array?.prefix.count ?? 0) }
+        for index in 0...length {
+            guard index < draft.maxCount ?? .max else { break }
+            guard let key = reader.normal(reader.itemSchemas(part, index)) else {
+                draft.maxCount = index
+                break
+            }
+            let goal = goal(key, &unmasked)
+            if index < length { draft.prefix.append(goal) } else { draft.rest = goal }
+        }
+        partCount += draft.prefix.count
+        guard draft.minCount <= draft.maxCount ?? .max else { return nil }
+        return ShapeDraft(.array(draft), unmasked: unmasked)
+    }
+
+    // MARK: Objects
+
+    private func shape(_ part: ObjectPart) -> ShapeDraft? {
+        var unmasked = part.unmasked
+        var draft = ObjectDraft(minCount: part.minCount, maxCount: part.maxCount)
+        let required = Set(part.required)
+        var seen: Set<ExactText> = []
+        var isPossible = true
+        func add(_ name: ExactText) {
+            guard seen.insert(name).inserted else { return }
+            if !part.absent.contains(name), part.names.isEmpty || reader.mayBeNamed(name.text, part),
+                let key = reader.normal(reader.memberSchemas(part, name))
+            {
+                draft.members.append(
+                    .init(name: name, goal: goal(key, &unmasked), isRequired: required.contains(name)))
+            } else {
+                draft.forbidden.append(name)
+                if required.contains(name) { isPossible = false }
+            }
+        }
+        for source in part.sources {
+            for (name, _) in schema[source].rules.object?.properties ?? [] { add(ExactText(name)) }
+        }
+        for name in part.required { add(name) }
+        for rule in part.members { add(rule.name) }
+        guard isPossible else { return nil }
+        var nameConditions = StringPart()
+        var hasFree = true
+        if !part.names.isEmpty {
+            switch nameRule(part.names) {
+            case .finite(let names):
+                for name in names { add(ExactText(name)) }
+                hasFree = false
+            case .conditions(let string, let rest):
+                nameConditions = string
+                unmasked.formUnion(rest)
+            }
+        }
+        for name in part.absent.sorted() { add(name) }
+        if hasFree, draft.maxCount ?? .max > required.count {
+            draft.free = freeNames(part, nameConditions, &unmasked)
+            draft.free?.look(besides: Array(seen))
+            if draft.free?.count == 0 { draft.free = nil }
+        }
+        partCount += draft.members.count
+        guard draft.minCount <= draft.maxCount ?? .max else { return nil }
+        return ShapeDraft(.object(draft), unmasked: unmasked)
+    }
+
+    private enum NameRule {
+        case finite([String])
+        case conditions(StringPart, Set<KeywordPlace>)
+    }
+
+    private func nameRule(_ names: [SchemaID]) -> NameRule {
+        guard let key = reader.normal(names.map { AppliedSchema($0) }) else { return .finite([]) }
+        let all = reader.expand(key)
+        if all.strings.isEmpty {
+            return .finite(
+                all.literals.compactMap { literal in
+                    if case .string(let text) = literal.value { text } else { nil }
+                })
+        }
+        let hasLiterals = all.literals.contains { literal in
+            if case .string = literal.value { true } else { false }
+        }
+        let places = Set(names.map { KeywordPlace(node: $0, keyword: "") })
+        guard all.strings.count == 1, !hasLiterals else { return .conditions(StringPart(), places) }
+        return .conditions(all.strings[0], all.strings[0].unmasked.isEmpty ? [] : places)
+    }
+}

@@ -1,0 +1,125 @@
+import JSONSchema
+
+/// A goal while it is not known yet whether it can be reached.
+struct GoalDraft {
+    let key: [AppliedSchema]
+    var shapes: [ShapeDraft] = []
+    /// Of the shortest value; nil if none is known yet.
+    var fewestBytes: Int?
+}
+
+/// Goals are numbers in the builder's list here.
+final class ShapeDraft {
+    enum Kind {
+        case text(any ByteAutomaton)
+        case string(any StringText)
+        case array(ArrayDraft)
+        case object(ObjectDraft)
+    }
+
+    let kind: Kind
+    let unmasked: Set<KeywordPlace>
+    var fewestBytes: Int?
+
+    init(_ kind: Kind, unmasked: Set<KeywordPlace>) {
+        self.kind = kind
+        self.unmasked = unmasked
+    }
+
+    var goals: [Int] {
+        switch kind {
+        case .text, .string: []
+        case .array(let array): array.prefix + [array.rest].compactMap { $0 }
+        case .object(let object):
+            object.members.map(\.goal) + (object.free.map { Array($0.goals.values) } ?? [])
+        }
+    }
+}
+
+struct ArrayDraft {
+    var prefix: [Int] = []
+    var rest: Int?
+    var minCount: Int
+    var maxCount: Int?
+}
+
+struct ObjectDraft {
+    struct Member {
+        let name: ExactText
+        let goal: Int
+        let isRequired: Bool
+    }
+
+    var members: [Member] = []
+    /// Beside those of members.
+    var forbidden: [ExactText] = []
+    var free: FreeDraft?
+    var minCount: Int
+    var maxCount: Int?
+}
+
+/// Names beside the known ones.
+final class FreeDraft {
+    var text: NameText
+    let conditions: NameConditions
+    /// By the patterns that a name matches.
+    let goals: [[Int]: Int]
+    /// How many names there are that are not taken by known ones; nil if there is no end to them.
+    var count: Int?
+    /// Some of the shortest names, without the known ones: their bytes, and the patterns they match.
+    private(set) var shortest: [(bytes: Int, matched: [Int])] = []
+    private var hasLooked = false
+
+    init(_ text: NameText, _ conditions: NameConditions, _ goals: [[Int]: Int]) {
+        self.text = text
+        self.conditions = conditions
+        self.goals = goals
+    }
+
+    /// Looks which names there are.
+    func look(besides known: [ExactText]) {
+        guard let all = text.nameCount(text.start) else { return }
+        var taken = 0
+        for name in known {
+            var state = text.start
+            for byte in JSONSpelling.contents(of: name.text) where state >= 0 {
+                state = text.next(state, byte)
+            }
+            if state >= 0, text.isFinal(state) { taken += 1 }
+        }
+        count = max(0, all - taken)
+    }
+
+    /// Fills `shortest` with names for each of the goals.
+    func findShortest(besides known: Set<[UInt8]>) {
+        guard !hasLooked else { return }
+        hasLooked = true
+        // The shortest texts first, by the bytes they come to at least.
+        var waiting: [[(state: Int32, text: [UInt8])]] = [[(text.start, [])]]
+        var found: [[Int]: Int] = [:]
+        var steps = 0
+        var length = 0
+        while length < waiting.count, steps < 20_000 {
+            for (state, name) in waiting[length] {
+                steps += 256
+                guard steps < 20_000 else { break }
+                if text.isFinal(state), name.count == length, !known.contains(name) {
+                    let matched = text.matched(state)
+                    if found[matched, default: 0] < ShapeLimits.shortestNames {
+                        found[matched, default: 0] += 1
+                        shortest.append((name.count, matched))
+                    }
+                }
+                for byte in UInt8.min...UInt8.max {
+                    let next = text.next(state, byte)
+                    guard next >= 0 else { continue }
+                    let bytes = name.count + 1 + text.fewestBytes(next)
+                    while waiting.count <= bytes, waiting.count < 4_096 { waiting.append([]) }
+                    if bytes < waiting.count { waiting[bytes].append((next, name + [byte])) }
+                }
+            }
+            length += 1
+            if goals.keys.allSatisfy({ found[$0, default: 0] >= ShapeLimits.shortestNames }) { break }
+        }
+    }
+}

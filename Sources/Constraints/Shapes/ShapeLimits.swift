@@ -1,0 +1,28 @@
+/// Bounds that keep time and memory in hand when a schema is turned into shapes. Beyond most of them keywords are left
+/// to validation, and nothing is refused.
+package enum ShapeLimits {
+    /// Shapes of one type that a value can have.
+    package static let shapes = 128
+    /// Pairs of shapes that are looked at to find them.
+    package static let pairs = 4_096
+    /// The same for a whole schema.
+    package static let allPairs = 1_000_000
+    /// Schemas that apply to the same value within each other.
+    package static let depth = 64
+    /// Pairs of branches of one `oneOf` that are looked at for values that fit both.
+    package static let branchPairs = 3_000
+    /// Different values that are to be written.
+    package static let goals = 20_000
+    /// Members and items of all shapes together.
+    package static let parts = 500_000
+    /// Values of all enumerations together, in bytes of JSON; beyond, a schema is refused.
+    package static let literalBytes = 16_000_000
+    /// Schemas in schemas that are searched for a contradiction while shapes are still being told apart.
+    static let emptinessDepth = 4
+    /// Names that are written out to find the shortest.
+    static let shortestNames = 16
+    /// Steps of putting one instance's members into order.
+    static let orderSteps = 1_000_000
+    /// Values that are longer at least count as so long.
+    static let bytes = 1 << 40
+}

@@ -1,0 +1,134 @@
+import Foundations
+import JSONSchema
+
+/// Makes the automata of texts, each once.
+final class TextBuilder {
+    private let schema: Schema
+    private var strings: [StringPart: StringOutcome] = [:]
+    private var numbers: [NumberPart: NumberOutcome] = [:]
+    private var literals: [[[UInt8]]: LiteralText] = [:]
+    private var literalBytes = 0
+
+    /// Arrays and objects of enumerations, by the automaton that writes them.
+    typealias CompoundLiterals = [ObjectIdentifier: [ValueKey: JSONValue]]
+    private(set) var compounds: CompoundLiterals = [:]
+
+    init(_ schema: Schema) { self.schema = schema }
+
+    func string(_ part: StringPart) -> (text: (any StringText)?, unmasked: Set<KeywordPlace>) {
+        var key = part
+        key.origins = []
+        key.unmasked = []
+        let outcome = strings[key] ?? key.conditions.build()
+        strings[key] = outcome
+        return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
+    }
+
+    func number(_ part: NumberPart) -> (text: (any ByteAutomaton)?, unmasked: Set<KeywordPlace>) {
+        var key = part
+        key.origins = []
+        key.unmasked = []
+        let outcome = numbers[key] ?? key.conditions.build()
+        numbers[key] = outcome
+        return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
+    }
+
+    /// - Throws: `ConstraintFault` if they are too many.
+    func literal(_ values: [Literal], at pointer: String) throws(ConstraintFault) -> LiteralText {
+        let texts = values.map { Self.text(of: $0.value) }
+        if let known = literals[texts] { return known }
+        literalBytes += texts.reduce(0) { $0 + $1.count }
+        guard literalBytes <= ShapeLimits.literalBytes else {
+            throw ConstraintFault(
+                .tooLarge, at: pointer,
+                "the values of enumerations come to more than \(ShapeLimits.literalBytes) bytes")
+        }
+        let text = LiteralText(texts)
+        literals[texts] = text
+        for literal in values {
+            switch literal.value {
+            case .array, .object: compounds[ObjectIdentifier(text), default: [:]][literal.key] = literal.value
+            default: break
+            }
+        }
+        return text
+    }
+
+    /// Which keywords of the schemas a condition comes from.
+    func places(of conditions: [TextCondition], _ origins: [SchemaID]) -> Set<KeywordPlace> {
+        var places: Set<KeywordPlace> = []
+        for condition in conditions {
+            var found: [KeywordPlace] = []
+            for origin in origins {
+                let rules = schema[origin].rules
+                found += keywords(condition, rules).map { KeywordPlace(node: origin, keyword: $0) }
+            }
+            if found.isEmpty { found = origins.map { KeywordPlace(node: $0, keyword: "") } }
+            places.formUnion(found)
+        }
+        return places
+    }
+
+    private func keywords(_ condition: TextCondition, _ rules: SchemaRules) -> [String] {
+        var keywords: [String] = []
+        func add(_ keyword: String, _ isThere: Bool) { if isThere { keywords.append(keyword) } }
+        switch condition {
+        case .pattern(let pattern): add("pattern", rules.string?.pattern?.pattern == pattern)
+        case .format(let format): add("format", rules.string?.format == format)
+        case .length:
+            add("minLength", rules.string?.minLength ?? 0 > 0)
+            add("maxLength", rules.string?.maxLength != nil)
+        case .forbidden:
+            add("const", rules.constant != nil)
+            add("enum", rules.enumeration != nil)
+        case .bounds:
+            add("minimum", rules.number?.minimum != nil)
+            add("exclusiveMinimum", rules.number?.exclusiveMinimum != nil)
+            add("maximum", rules.number?.maximum != nil)
+            add("exclusiveMaximum", rules.number?.exclusiveMaximum != nil)
+        case .multipleOf: add("multipleOf", rules.number?.multipleOf != nil)
+        }
+        return keywords
+    }
+
+    // MARK: Spelling
+
+    /// A value in compact form, as it is written in answers; members in their own order.
+    static func text(of value: JSONValue) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(value, to: &bytes)
+        return bytes
+    }
+
+    private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
+        switch value {
+        case .null: bytes += "null".utf8
+        case .bool(let flag): bytes += (flag ? "true" : "false").utf8
+        case .int(let number): bytes += String(number).utf8
+        case .double(let number): bytes += (number.isFinite ? ExactNumber(number).description : "null").utf8
+        case .string(let text): append(text, to: &bytes)
+        case .array(let items):
+            bytes.append(UInt8(ascii: "["))
+            for (index, item) in items.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                append(item, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                append(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                append(member.value, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        bytes += JSONSpelling.contents(of: text)
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
