@@ -94,32 +94,43 @@ final class FreeDraft {
     func findShortest(besides known: Set<[UInt8]>) {
         guard !hasLooked else { return }
         hasLooked = true
-        // The shortest texts first, by the bytes they come to at least.
-        var waiting: [[(state: Int32, text: [UInt8])]] = [[(text.start, [])]]
-        var found: [[Int]: Int] = [:]
-        var steps = 0
-        var length = 0
-        while length < waiting.count, steps < 20_000 {
-            for (state, name) in waiting[length] {
-                steps += 256
-                guard steps < 20_000 else { break }
-                if text.isFinal(state), name.count == length, !known.contains(name) {
-                    let matched = text.matched(state)
-                    if found[matched, default: 0] < ShapeLimits.shortestNames {
-                        found[matched, default: 0] += 1
-                        shortest.append((name.count, matched))
-                    }
-                }
-                for byte in UInt8.min...UInt8.max {
-                    let next = text.next(state, byte)
-                    guard next >= 0 else { continue }
-                    let bytes = name.count + 1 + text.fewestBytes(next)
-                    while waiting.count <= bytes, waiting.count < 4_096 { waiting.append([]) }
-                    if bytes < waiting.count { waiting[bytes].append((next, name + [byte])) }
-                }
+        for matched in goals.keys {
+            // An automaton of those names alone leads straight to them.
+            guard let names = goals.count == 1 ? text : conditions.build(accepts: { $0 == matched }).names
+            else {
+                continue
             }
-            length += 1
-            if goals.keys.allSatisfy({ found[$0, default: 0] >= ShapeLimits.shortestNames }) { break }
+            findShortest(in: names, matched, besides: known)
+        }
+    }
+
+    private func findShortest(in names: NameText, _ matched: [Int], besides known: Set<[UInt8]>) {
+        // By the bytes they come to at least; of equals the last first, as it is nearest to its end.
+        var waiting: [[(state: Int32, text: [UInt8])]] = []
+        var steps = 0
+        var count = 0
+        func wait(_ state: Int32, _ text: [UInt8]) {
+            let bytes = text.count + names.fewestBytes(state)
+            guard bytes < 4_096 else { return }
+            while waiting.count <= bytes { waiting.append([]) }
+            waiting[bytes].append((state, text))
+        }
+        wait(names.start, [])
+        var length = 0
+        while length < waiting.count, count < ShapeLimits.shortestNames, steps < 5_000 {
+            guard let (state, name) = waiting[length].popLast() else {
+                length += 1
+                continue
+            }
+            steps += 1
+            if names.isFinal(state), name.count == length, !known.contains(name) {
+                count += 1
+                shortest.append((name.count, matched))
+            }
+            for byte in UInt8.min...UInt8.max {
+                let next = names.next(state, byte)
+                if next >= 0 { wait(next, name + [byte]) }
+            }
         }
     }
 }

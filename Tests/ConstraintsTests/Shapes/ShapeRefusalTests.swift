@@ -57,6 +57,17 @@ struct ShapeRefusalTests {
         #expect(shaped.shape.shape[shaped.shape.shape.root].fewestBytes == #"{"a":[true,true]}"#.utf8.count)
     }
 
+    @Test func namesOfACertainFormCanBeAskedFor() throws {
+        let shaped = try Shaped(
+            #"{"type": "object", "patternProperties": {"^x...$": {"type": "null"}}, "additionalProperties": false, "minProperties": 2}"#
+        )
+        #expect(
+            shaped.shape.shape[shaped.shape.shape.root].fewestBytes
+                == #"{"x000":null,"x001":null}"#.utf8.count)
+        #expect(try shaped.takes(#"{"xabc": null, "xabd": null}"#))
+        #expect(try !shaped.takes(#"{"xabc": null}"#))
+    }
+
     @Test func manyChoicesAtOnceAreLeftToValidation() throws {
         let choices = (0..<10).map { i in
             #"{"anyOf": [{"required": ["a\#(i)"]}, {"required": ["b\#(i)"]}, {"required": ["c\#(i)"]}]}"#
