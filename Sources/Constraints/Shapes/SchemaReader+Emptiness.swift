@@ -21,6 +21,24 @@ extension SchemaReader {
             || all.arrays.contains { self.isPossible($0) } || all.objects.contains { self.isPossible($0) }
     }
 
+    /// Whether some value may be both, literals apart. It ends at the first pair that says so.
+    func mayOverlap(_ a: Alternatives, _ b: Alternatives) -> Bool {
+        anyPair(a.numbers, b.numbers) { _ in true } || anyPair(a.strings, b.strings) { self.isPossible($0) }
+            || anyPair(a.arrays, b.arrays) { self.isPossible($0) }
+            || anyPair(a.objects, b.objects) { self.isPossible($0) }
+    }
+
+    private func anyPair<Part: ValuePart>(_ a: [Part], _ b: [Part], _ isPossible: (Part) -> Bool) -> Bool {
+        for one in a {
+            for other in b {
+                pairs += 1
+                if pairs > ShapeLimits.allPairs { return true }
+                if let both = one.and(other), isPossible(both) { return true }
+            }
+        }
+        return false
+    }
+
     private func isPossible(_ part: StringPart) -> Bool {
         guard part.patterns.count + part.formats.count > 1 || !part.forbidden.isEmpty else { return true }
         return texts.string(part).text != nil

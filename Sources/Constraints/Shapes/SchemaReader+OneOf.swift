@@ -15,7 +15,7 @@ extension SchemaReader {
         for i in parts.indices where beside[i].hasParts {
             for j in parts.indices.dropFirst(i + 1) where beside[j].hasParts {
                 guard beside[i].sharesParts(with: beside[j]) else { continue }
-                guard isPossible(both(beside[i], parts[j], orElse: place).withoutLiterals) else { continue }
+                guard mayOverlap(beside[i], parts[j]) else { continue }
                 overlaps[i].addMissing([j])
                 overlaps[j].addMissing([i])
             }
@@ -53,12 +53,6 @@ extension SchemaReader {
 
 extension Alternatives {
     var hasParts: Bool { !numbers.isEmpty || !strings.isEmpty || !arrays.isEmpty || !objects.isEmpty }
-
-    var withoutLiterals: Alternatives {
-        var rest = self
-        rest.literals = []
-        return rest
-    }
 
     fileprivate func sharesParts(with other: Alternatives) -> Bool {
         !numbers.isEmpty && !other.numbers.isEmpty || !strings.isEmpty && !other.strings.isEmpty

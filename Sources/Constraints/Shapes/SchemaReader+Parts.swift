@@ -47,7 +47,13 @@ extension SchemaReader {
 
     /// Whether `propertyNames` allows the name.
     func mayBeNamed(_ name: String, _ part: ObjectPart) -> Bool {
-        part.names.allSatisfy { schema.accepts(.string(name), under: $0) }
+        part.names.allSatisfy { id in
+            let question = AllowedName(name: ExactText(name), schema: id)
+            if let found = allowedNames[question] { return found }
+            let found = schema.accepts(.string(name), under: id)
+            allowedNames[question] = found
+            return found
+        }
     }
 
     /// Objects that must have a member which some schema doesn't know, as objects that must have a certain one.

@@ -18,8 +18,15 @@ final class SchemaReader {
     /// What is being read.
     private var open: Set<AppliedSchema> = []
     private var cuts = 0
-    private var pairs = 0
+    /// Pairs of parts that were looked at.
+    var pairs = 0
+    var allowedNames: [AllowedName: Bool] = [:]
     var emptinessDepth = 0
+
+    struct AllowedName: Hashable {
+        let name: ExactText
+        let schema: SchemaID
+    }
 
     struct NameQuestion: Hashable {
         let name: ExactText

@@ -4,9 +4,9 @@ package enum ShapeLimits {
     /// Shapes of one type that a value can have.
     package static let shapes = 128
     /// Pairs of shapes that are looked at to find them.
-    package static let pairs = 4_096
+    package static let pairs = 1_024
     /// The same for a whole schema.
-    package static let allPairs = 1_000_000
+    package static let allPairs = 60_000
     /// Schemas that apply to the same value within each other.
     package static let depth = 64
     /// Pairs of branches of one `oneOf` that are looked at for values that fit both.
