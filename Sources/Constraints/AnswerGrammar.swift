@@ -1,8 +1,9 @@
 import BatchEngine
 import JSONSchema
+import Synchronization
 
 /// What answers must look like, compiled for one vocabulary. Requests share it; each has a constraint of its own.
-package final class AnswerGrammar: Sendable {
+package final class AnswerGrammar: @unchecked Sendable {
     /// How JSON is laid out.
     package enum Layout: Hashable, Sendable {
         /// No white space at all.
@@ -16,22 +17,62 @@ package final class AnswerGrammar: Sendable {
     package let validated: [SchemaMention]
     /// The least max_tokens under which there is any answer.
     package let leastTokens: Int
+    let tokens: TokenTrie
+
+    // All below is behind the lock: automata grow as texts ask for them.
+    private let lock = Mutex<Void>(())
+    private let shape: AnswerShape
+    private let layout: Layout
+    private var writer: GrammarWriter
+    private var writerNumber = 0
 
     /// JSON values that a schema accepts.
     /// - Throws: `ConstraintFault`.
-    package init(_ schema: Schema, layout: Layout = .compact, tokens: TokenTrie) throws(ConstraintFault) {
-        throw ConstraintFault(.unusable, "not built yet")
+    package convenience init(
+        _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie
+    ) throws(ConstraintFault) {
+        let shape = try SchemaShape(schema)
+        try self.init(shape.shape, layout: layout, validated: shape.validated, tokens: tokens)
     }
 
     /// Texts that a regular expression matches as a whole.
     /// - Throws: `ConstraintFault`.
-    package init(regex: String, tokens: TokenTrie) throws(ConstraintFault) {
-        throw ConstraintFault(.unusable, "not built yet")
+    package convenience init(regex: String, tokens: TokenTrie) throws(ConstraintFault) {
+        let text = try RegexText(whole: regex)
+        let goal = Goal(shapes: [.text(text)], fewestBytes: text.fewestBytes(text.start))
+        try self.init(
+            AnswerShape(goals: [goal], root: GoalID(index: 0)), layout: .compact, validated: [],
+            tokens: tokens)
+    }
+
+    package init(
+        _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie
+    ) throws(ConstraintFault) {
+        self.shape = shape
+        self.layout = layout
+        self.validated = validated
+        self.tokens = tokens
+        writer = GrammarWriter(shape, layout: layout, tokens: tokens)
+        guard let plan = writer.plan(writer.writer.start) else {
+            throw ConstraintFault(.unsatisfiable, "the model's vocabulary has no tokens to write it with")
+        }
+        leastTokens = max(1, plan.count)
     }
 
     /// Before the first token of a completion.
     /// - Parameter maxTokens: of the completion, the end of sequence not counted; at least `leastTokens`.
     package func constraint(maxTokens: Int) -> any Constraint {
-        preconditionFailure("not built yet")
+        GrammarConstraint(self, maxTokens: maxTokens)
+    }
+
+    /// - Parameter body: is given the writer and its number; states of another writer mean nothing to it.
+    func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
+        lock.withLock { _ in
+            if writer.bytes > ConstraintLimits.writerBytes {
+                writer = GrammarWriter(shape, layout: layout, tokens: tokens)
+                writerNumber += 1
+            }
+            return body(writerNumber, writer)
+        }
     }
 }

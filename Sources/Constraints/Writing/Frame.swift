@@ -1,0 +1,86 @@
+/// An array or object that has begun and is not closed.
+struct Frame: Hashable {
+    enum Kind: UInt8 { case array, object }
+
+    var kind: Kind
+    /// Its place among the grammar's shapes of that kind.
+    var shape: Int32
+    /// Items or members written so far, the one that is being written among them; not counted further where that
+    /// makes no difference.
+    var count: Int32
+    /// Of an object: the first of the known members that may still come.
+    var position: Int32
+    /// Of an object: the free names so far.
+    var names: Int32
+    /// The frame that holds it; -1 if none does.
+    var parent: Int32
+}
+
+/// What follows from a frame alone.
+struct FrameFacts {
+    /// Levels of frames, this one included.
+    var depth: Int
+    /// What closes this frame after the value that is being written, the shortest way; and then all that hold it.
+    var closing: [UInt8]
+    /// Bytes of the closing of this frame and all that hold it.
+    var closingBytes: Int
+    /// Whether that is a way to the end. If not, it has free names of which one may have come before; but a way that
+    /// is no longer there is.
+    var isWay: Bool
+    /// Of an object: which known members may come next; empty if none.
+    var open: Range<Int32>
+    /// Of an object: whether a free name may come next.
+    var mayBeFree: Bool
+    /// Whether it may be closed now.
+    var mayClose: Bool
+    /// Of an array: what the next item must be; nil if there may be none.
+    var item: GoalID?
+}
+
+/// Where a text is: what the next byte is part of, and what is open around it.
+struct Place: Hashable {
+    enum Kind: UInt8 {
+        /// `a` is a fixed text, `b` how far it has come, `c` what comes after it.
+        case fixed
+        /// `a` is an automaton of values, `b` its state.
+        case text
+        /// `a` is a string, `b` its state, `c` its scalars so far.
+        case string
+        /// The name of a known member: `b` is the node of the names' trie.
+        case name
+        /// A free name: `b` is the state, `c` the node of the reserved names, `d` that of the names so far; -1 where
+        /// the text has left them.
+        case freeName
+        /// Nothing can follow.
+        case end
+    }
+
+    var kind: Kind
+    var a: Int32 = 0
+    var b: Int32 = 0
+    var c: Int32 = 0
+    var d: Int32 = 0
+    /// The innermost open frame; -1 if there is none. Of names, their object.
+    var frame: Int32
+
+    /// Whether two places differ in nothing but what is open around them.
+    func isLike(_ other: Place) -> Bool {
+        kind == other.kind && a == other.a && b == other.b && c == other.c && d == other.d
+    }
+}
+
+/// What comes after a fixed text.
+enum Next: Hashable {
+    /// The contents of a string (of that number).
+    case string(Int32)
+    /// A value.
+    case value(GoalID)
+    /// The frame's first item or member, or its end.
+    case opened
+    /// The frame's next item.
+    case item
+    /// The frame's next name, after its quote.
+    case name
+    /// The frame is closed.
+    case closed
+}

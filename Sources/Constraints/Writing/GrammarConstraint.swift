@@ -1,0 +1,104 @@
+import BatchEngine
+
+/// A place in an answer under a grammar.
+struct GrammarConstraint: Constraint {
+    private let grammar: AnswerGrammar
+    private let maxTokens: Int
+    /// Tokens so far.
+    private var count = 0
+    private var text: [UInt8] = []
+    /// The state after `text`, in the writer of that number.
+    private(set) var state: Int32
+    private(set) var writer: Int
+    /// Tokens that must come next, as they are the canonical ones of what must be written.
+    private(set) var forced: ArraySlice<Int32> = []
+    /// The way to the end that is being followed, where the shortest way from here would take too many tokens.
+    private var closing: ArraySlice<Int32> = []
+    private(set) var isSteered = false
+    private(set) var isComplete = false
+    private var isFinal = false
+
+    init(_ grammar: AnswerGrammar, maxTokens: Int) {
+        self.grammar = grammar
+        self.maxTokens = maxTokens
+        (writer, state) = grammar.withWriter { number, writer in (number, writer.writer.start) }
+        grammar.withWriter { _, writer in
+            if !grammar.tokens.dropsFirstSpace { force(writer) }
+            follow(writer)
+        }
+    }
+
+    private var left: Int { maxTokens - count }
+
+    func allowed() -> TokenMask {
+        let tokens = grammar.tokens
+        if isComplete { return TokenMask(tokens.endOfSequence, count: tokens.count) }
+        if let next = forced.first { return TokenMask(CollectionOfOne(next), count: tokens.count) }
+        return grammar.withWriter { number, writer in
+            let state = number == self.writer ? state : writer.state(after: text)
+            return mask(state, writer).mask
+        }
+    }
+
+    /// - Parameter state: in this writer.
+    private func mask(_ state: Int32, _ writer: GrammarWriter) -> StateMask {
+        let all = writer.mask(state, isStart: count == 0)
+        guard left < all.safe else { return all }
+        var some = writer.mask(state, isStart: count == 0, left: left)
+        // One way to the end is kept, whatever the others would take.
+        if let next = closing.first ?? writer.plan(state)?.first, !some.mask[next] {
+            some.mask.insert(next)
+        }
+        return some
+    }
+
+    mutating func accept(_ token: Int32) -> Bool {
+        if grammar.tokens.endOfSequence.contains(token) { return isFinal }
+        if let next = forced.first, next != token { return false }
+        var bytes = grammar.tokens.text(of: token)
+        if count == 0, grammar.tokens.dropsFirstSpace, bytes.first == UInt8(ascii: " ") {
+            bytes = bytes.dropFirst()
+        }
+        guard !bytes.isEmpty else { return false }
+        return grammar.withWriter { number, writer in
+            if number != self.writer {
+                state = writer.state(after: text)
+                self.writer = number
+            }
+            guard let after = writer.state(after: bytes, from: state, text) else { return false }
+            if !isSteered, forced.isEmpty, left < writer.mostSafe(state) {
+                let all = writer.mask(state, isStart: count == 0)
+                isSteered =
+                    left < all.safe && writer.mask(state, isStart: count == 0, left: left).isLimited
+            }
+            let before = state
+            state = after
+            text += bytes
+            count += 1
+            if writer.fits(state, left) {
+                closing = []
+            } else {
+                closing = closing.first == token ? closing.dropFirst() : writer.planTail(before, after: token)
+            }
+            forced = forced.dropFirst()
+            if forced.isEmpty { force(writer) }
+            follow(writer)
+            return true
+        }
+    }
+
+    private mutating func follow(_ writer: GrammarWriter) {
+        isFinal = writer.writer.isFinal(state)
+        isComplete = writer.writer.isComplete(state)
+    }
+
+    /// Takes up the tokens that must come, if there is room for them and for what comes after.
+    private mutating func force(_ writer: GrammarWriter) {
+        guard closing.isEmpty else { return }
+        let next = writer.forced(state)
+        guard !next.tokens.isEmpty,
+            writer.writer.fewestBytes(state) - next.bytes <= left - next.tokens.count
+        else { return }
+        forced = next.tokens[...]
+    }
+}

@@ -1,0 +1,53 @@
+/// Names by their bytes, in a trie that grows. Node 0 is the root.
+struct NameTrie {
+    private struct Node {
+        var children: [(byte: UInt8, node: Int32)] = []
+        var isEnd = false
+    }
+
+    private var nodes: [Node] = [Node()]
+
+    init(_ names: some Sequence<[UInt8]> = []) { for name in names { _ = insert(name, from: 0) } }
+
+    /// - Returns: the node where the name ends.
+    @discardableResult
+    mutating func insert(_ name: some Sequence<UInt8>, from root: Int32) -> Int32 {
+        var node = root
+        for byte in name {
+            if let child = child(of: node, byte) {
+                node = child
+            } else {
+                nodes.append(Node())
+                let child = Int32(nodes.count - 1)
+                nodes[Int(node)].children.append((byte, child))
+                node = child
+            }
+        }
+        nodes[Int(node)].isEnd = true
+        return node
+    }
+
+    mutating func addRoot() -> Int32 {
+        nodes.append(Node())
+        return Int32(nodes.count - 1)
+    }
+
+    func child(of node: Int32, _ byte: UInt8) -> Int32? {
+        nodes[Int(node)].children.first { $0.byte == byte }?.node
+    }
+
+    func children(of node: Int32) -> [(byte: UInt8, node: Int32)] { nodes[Int(node)].children }
+
+    func isEnd(_ node: Int32) -> Bool { nodes[Int(node)].isEnd }
+
+    /// All that stands below a node, without what leads to it.
+    func texts(below node: Int32) -> [[UInt8]] {
+        var texts: [[UInt8]] = []
+        var waiting: [(Int32, [UInt8])] = [(node, [])]
+        while let (node, text) = waiting.popLast() {
+            if isEnd(node) { texts.append(text) }
+            for child in nodes[Int(node)].children { waiting.append((child.node, text + [child.byte])) }
+        }
+        return texts
+    }
+}

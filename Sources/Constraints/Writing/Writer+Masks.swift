@@ -1,0 +1,285 @@
+import BatchEngine
+
+/// The tokens that may come in a state.
+struct StateMask {
+    var mask: TokenMask
+    /// With so many tokens left no token is ruled out for want of room.
+    var safe = 1
+    /// Whether a token was ruled out for want of room.
+    var isLimited = false
+}
+
+/// Makes the mask of one state.
+///
+/// Tokens within strings of any text are known beforehand. All others are found by a walk through the trie of tokens
+/// that turns back where the text can't go on.
+struct MaskMaker {
+    let writer: Writer
+    let tokens: TokenTrie
+    /// How many tokens are left; nil if that plays no role.
+    let left: Int?
+    private var result: StateMask
+    /// What `admits` said last, as tokens that lead to one state often stand together.
+    private var last: (state: Int32, answer: Bool) = (Writer.dead, false)
+
+    init(_ writer: Writer, _ tokens: TokenTrie, left: Int?) {
+        self.writer = writer
+        self.tokens = tokens
+        self.left = left
+        result = StateMask(mask: TokenMask(count: tokens.count))
+    }
+
+    /// - Parameter isStart: whether no token has come yet.
+    mutating func mask(of state: Int32, isStart: Bool) -> StateMask {
+        var others: [Place] = []
+        var strings: [[Place]] = []
+        for place in writer.states[Int(state)] {
+            switch place.kind {
+            case .end: break
+            case .string where isBetweenScalars(place):
+                // Strings that differ only in what comes after them are one.
+                if let like = strings.firstIndex(where: { $0[0].isLike(place) }) {
+                    strings[like].append(place)
+                } else {
+                    strings.append([place])
+                }
+            case .freeName where isAnyNameBetween(place): addName(place)
+            default: others.append(place)
+            }
+        }
+        for places in strings { addString(places) }
+        if !others.isEmpty { walk(tokens.nodes, below: 0, from: writer.number(of: others)) }
+        if isStart, tokens.dropsFirstSpace, let space = tokens.nodes.child(of: 0, UInt8(ascii: " ")) {
+            walk(tokens.nodes, below: space, from: state)
+        }
+        if writer.isFinal(state) { for end in tokens.endOfSequence { result.mask.insert(end) } }
+        return result
+    }
+
+    /// Whether the text can be brought to an end after a token that leads to this state.
+    private mutating func admits(_ state: Int32) -> Bool {
+        if state == last.state { return last.answer }
+        last = (state, admits(state, margin: 0))
+        return last.answer
+    }
+
+    private mutating func admits(_ state: Int32, margin: Int) -> Bool {
+        let bytes = writer.fewestBytes(state) + margin
+        guard let left else {
+            result.safe = max(result.safe, bytes + 1)
+            return true
+        }
+        if bytes < left { return true }
+        if margin == 0, let plan = writer.plan(state, tokens), plan.count < left { return true }
+        result.isLimited = true
+        return false
+    }
+
+    // MARK: Walks
+
+    /// Goes through all tokens below a node whose bytes lead on from a state.
+    private mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
+        var path = [Int32](repeating: state, count: tokens.longest + 2)
+        let base = Int(nodes.depth[root])
+        var node = root + 1
+        let end = Int(nodes.end[root])
+        let ids = tokens.ids
+        while node < end {
+            let depth = Int(nodes.depth[node]) - base
+            let before = path[depth - 1]
+            let after = writer.next(before, nodes.byte[node])
+            guard after >= 0 else {
+                node = Int(nodes.end[node])
+                continue
+            }
+            let next = Int(nodes.end[node])
+            if after == before, next - node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
+                if admits(after) {
+                    let (from, to) = nodes.texts(below: node)
+                    for rank in from..<to { result.mask.insert(ids[rank]) }
+                }
+                node = next
+                continue
+            }
+            path[depth] = after
+            let (from, to) = nodes.texts(at: node)
+            if from < to, admits(after) {
+                for rank in from..<to { result.mask.insert(ids[rank]) }
+            }
+            node += 1
+        }
+    }
+
+    // MARK: Strings of any text
+
+    private func isBetweenScalars(_ place: Place) -> Bool {
+        writer.strings[Int(place.a)].contents.isBetweenScalars(place.b)
+    }
+
+    private func isAnyNameBetween(_ place: Place) -> Bool {
+        guard let free = writer.objects[Int(writer.frames[Int(place.frame)].shape)].shape.free else {
+            return false
+        }
+        return free.isAny && free.names.isBetweenScalars(place.b)
+    }
+
+    /// What a scalar or an escape that is begun takes at most: the rest of `\ud83d\ude00`.
+    private static let longestRest = 12
+
+    /// - Parameter places: in the same string, with different things after it.
+    private mutating func addString(_ places: [Place]) {
+        let place = places[0]
+        var ended = PlaceList()
+        for place in places { writer.end(in: place.frame, &ended) }
+        let after = writer.number(of: ended.places)
+        if writer.strings[Int(place.a)].isAny {
+            addAnyString(places, after)
+        } else {
+            addCertainString(places, after)
+        }
+    }
+
+    private mutating func addAnyString(_ places: [Place], _ ended: Int32) {
+        let place = places[0]
+        let string = writer.strings[Int(place.a)]
+        let table = tokens.anyString
+        let count = Int(place.c)
+        let isCounted = string.maxLength != nil || count < string.minLength
+        let most = string.maxLength.map { $0 - count } ?? .max
+        if !isCounted {
+            let own = writer.number(of: places)
+            if admits(own) { result.mask.formUnion(table.stayingAll) }
+            if admits(own, margin: Self.longestRest) { result.mask.formUnion(table.withinAll) }
+        } else {
+            var admitted = [Bool](repeating: false, count: min(table.most, max(most, 0)) + 1)
+            for scalars in admitted.indices {
+                let state = writer.number(of: places.map { writer.place($0, after: scalars) })
+                if scalars < table.staying.count, admits(state) {
+                    result.mask.formUnion(table.staying[scalars])
+                }
+                admitted[scalars] = scalars < most && admits(state, margin: Self.longestRest)
+            }
+            for exit in table.within where exit.scalars < admitted.count && admitted[exit.scalars] {
+                result.mask.insert(exit.token)
+            }
+        }
+        let least = string.minLength - count
+        addExits(table, to: ended, least...max(most, least))
+    }
+
+    /// A string of certain texts: what its tokens do depends on the state of its contents alone, and is found once.
+    private mutating func addCertainString(_ places: [Place], _ ended: Int32) {
+        let place = places[0]
+        let string = writer.strings[Int(place.a)]
+        let count = Int(place.c)
+        let walk = writer.walk(StringWalk.Key(string: place.a, state: place.b), tokens)
+        let closing =
+            writer.fewestBytes(writer.number(of: places)) - (string.fewestBytes(place.b, count: count) ?? 0)
+        var isOut = [Bool](repeating: false, count: walk.groups.count)
+        for (index, group) in walk.groups.enumerated() {
+            var after = count + group.scalars
+            if let most = string.maxLength {
+                isOut[index] = after > (string.contents.isBetweenScalars(group.state) ? most : most - 1)
+            } else {
+                after = min(after, string.minLength)
+            }
+            guard !isOut[index], let bytes = string.fewestBytes(group.state, count: after) else {
+                isOut[index] = true
+                continue
+            }
+            if left == nil {
+                result.safe = max(result.safe, bytes + closing + 1)
+            } else {
+                isOut[index] = !admits(
+                    writer.number(
+                        of: places.map {
+                            Place(
+                                kind: .string, a: $0.a, b: group.state, c: Int32(after), frame: $0.frame)
+                        }))
+            }
+        }
+        if !isOut.contains(true) {
+            result.mask.formUnion(walk.staying)
+        } else {
+            for (index, group) in walk.groups.enumerated() where !isOut[index] {
+                for token in group.tokens { result.mask.insert(token) }
+            }
+        }
+        guard ended >= 0 else { return }
+        for (node, scalars) in walk.exits {
+            let length = count + scalars
+            guard length >= string.minLength, length <= string.maxLength ?? .max else { continue }
+            let (from, to) = tokens.nodes.texts(at: node)
+            if from < to, admits(ended) {
+                for rank in from..<to { result.mask.insert(tokens.ids[rank]) }
+            }
+            self.walk(tokens.nodes, below: node, from: ended)
+        }
+    }
+
+    /// Tokens that end the string with a number of scalars in the range.
+    private mutating func addExits(_ table: StringTokens, to state: Int32, _ range: ClosedRange<Int>) {
+        guard state >= 0 else { return }
+        if admits(state) {
+            for exit in table.bare where range.contains(exit.scalars) { result.mask.insert(exit.token) }
+        }
+        let nodes = table.exits
+        var path = [Int32](repeating: state, count: tokens.longest + 2)
+        var node = 1
+        while node < nodes.count {
+            let depth = Int(nodes.depth[node])
+            let after = writer.next(path[depth - 1], nodes.byte[node])
+            guard after >= 0 else {
+                node = Int(nodes.end[node])
+                continue
+            }
+            path[depth] = after
+            let (from, to) = nodes.texts(at: node)
+            if from < to, admits(after) {
+                for place in from..<to {
+                    for exit in table.exitTokens[place] where range.contains(exit.scalars) {
+                        result.mask.insert(exit.token)
+                    }
+                }
+            }
+            node += 1
+        }
+    }
+
+    /// Free names are strings of any text but those that are taken.
+    private mutating func addName(_ place: Place) {
+        let object = writer.objects[Int(writer.frames[Int(place.frame)].shape)]
+        guard let free = object.shape.free else { return }
+        // Others have set theirs; this one's are taken back where a name is taken, and only this one's.
+        let before = result.mask
+        result.mask = TokenMask(count: tokens.count)
+        let table = tokens.plainString
+        let isNearTaken = place.c >= 0 || place.d >= 0
+        var away = place
+        (away.c, away.d) = (-1, -1)
+        let state = writer.number(of: [away])
+        if admits(state, margin: isNearTaken ? 4 : 0) { result.mask.formUnion(table.stayingAll) }
+        if admits(state, margin: Self.longestRest) { result.mask.formUnion(table.withinAll) }
+        var ended = PlaceList()
+        writer.add(
+            fixed: object.colon, .value(free.goal(place.b)), in: writer.writing(freeName: nil, place.frame),
+            &ended)
+        addExits(table, to: writer.number(of: ended.places), 0...Int.max)
+        var taken: [[UInt8]] = []
+        if place.c >= 0 { taken += object.reserved.texts(below: place.c) }
+        if place.d >= 0 { taken += writer.nameSets.trie.texts(below: place.d) }
+        for name in taken where name.count < tokens.longest { remove(tokensOf: name + Writer.quote) }
+        result.mask.formUnion(before)
+    }
+
+    /// Takes out all tokens that begin with a text.
+    private mutating func remove(tokensOf text: [UInt8]) {
+        var node = 0
+        for byte in text {
+            guard let child = tokens.nodes.child(of: node, byte) else { return }
+            node = child
+        }
+        let (from, to) = tokens.nodes.texts(below: node)
+        for rank in from..<to { result.mask[tokens.ids[rank]] = false }
+    }
+}

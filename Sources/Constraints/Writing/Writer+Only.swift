@@ -1,0 +1,61 @@
+/// Where there is no choice.
+extension Writer {
+    /// The only byte that can come next; nil if there are several, or the text may end.
+    func onlyByte(_ state: Int32) -> UInt8? {
+        let known = stateFacts[Int(state)].only
+        if known != -2 { return known < 0 ? nil : UInt8(known) }
+        let byte = findOnlyByte(state)
+        stateFacts[Int(state)].only = byte.map { Int16($0) } ?? -1
+        return byte
+    }
+
+    private func findOnlyByte(_ state: Int32) -> UInt8? {
+        var only: UInt8?
+        for place in states[Int(state)] {
+            switch place.kind {
+            case .end, .freeName: return nil
+            case .string where strings[Int(place.a)].isAny: return nil
+            case .fixed:
+                let byte = fixedTexts[Int(place.a)][Int(place.b)]
+                if only.map({ $0 != byte }) ?? false { return nil }
+                only = byte
+            case .name:
+                let frame = frames[Int(place.frame)]
+                let bytes = objects[Int(frame.shape)].names.bytes(
+                    after: place.b, in: frameFacts[Int(place.frame)].open)
+                guard bytes.count == 1, only == nil || only == bytes[0] else { return nil }
+                only = bytes[0]
+            case .text, .string:
+                for byte in UInt8.min...UInt8.max where next(state, byte) >= 0 {
+                    if only.map({ $0 != byte }) ?? false { return nil }
+                    only = byte
+                }
+            }
+        }
+        return only
+    }
+
+    /// The bytes that must come next, up to a length.
+    func onlyBytes(from state: Int32, atMost limit: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var state = state
+        while bytes.count < limit, let byte = onlyByte(state) {
+            let after = next(state, byte)
+            guard after >= 0 else { break }
+            bytes.append(byte)
+            state = after
+        }
+        return bytes
+    }
+
+    /// The classes of bytes all of which lead from a state back to it.
+    func loops(_ state: Int32) -> UInt64 {
+        if let known = stateFacts[Int(state)].loops { return known }
+        var loops = UInt64.max
+        for byte in UInt8.min...UInt8.max where next(state, byte) != state {
+            loops &= ~(1 << UInt64(ByteClass.of(byte)))
+        }
+        stateFacts[Int(state)].loops = loops
+        return loops
+    }
+}

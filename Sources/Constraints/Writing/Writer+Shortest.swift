@@ -1,0 +1,387 @@
+/// The shortest ways to an end. They need not be the very shortest where a choice of members has many answers, but
+/// each is a way that the steps allow.
+extension Writer {
+    // MARK: Values
+
+    /// The shortest text of a goal's values.
+    /// - Parameter depth: how many frames are open around it.
+    func shortest(_ goal: GoalID, depth: Int) -> [UInt8] {
+        let key = ShortestKey(goal: goal.index, depth: layout == .compact ? 0 : depth)
+        if let known = shortestTexts[key] { return known }
+        var best: (bytes: Int, beginning: Beginning)?
+        for beginning in beginnings[goal.index] {
+            let bytes = fewestBytes(beginning)
+            if best.map({ bytes < $0.bytes }) ?? true { best = (bytes, beginning) }
+        }
+        guard let best else { return [] }
+        let text = shortest(best.beginning, depth: depth)
+        shortestTexts[key] = text
+        return text
+    }
+
+    private func shortest(_ beginning: Beginning, depth: Int) -> [UInt8] {
+        switch beginning {
+        case .text(let text): return texts[Int(text)].shortestEnd(texts[Int(text)].start)
+        case .string(let string):
+            let contents = shortestEnd(string, strings[Int(string)].contents.start, count: 0)
+            return Self.quote + contents + Self.quote
+        case .array(let array):
+            return Self.openArray + rest(items: arrays[Int(array)], from: 0, depth: depth + 1)
+        case .object(let object):
+            let object = objects[Int(object)]
+            return Self.openObject
+                + rest(
+                    members: plan(object, position: 0, count: 0, names: 0), object,
+                    depth: depth + 1, isFirst: true)
+        }
+    }
+
+    /// In compact form. Goals within it have fewer bytes, which is why asking for them comes to an end.
+    private func fewestBytes(_ beginning: Beginning) -> Int {
+        switch beginning {
+        case .text(let text): return texts[Int(text)].fewestBytes(texts[Int(text)].start)
+        case .string(let string):
+            return 2 + (strings[Int(string)].fewestBytes(strings[Int(string)].contents.start, count: 0) ?? 0)
+        case .array(let array):
+            let array = arrays[Int(array)]
+            let items = (0..<Int32(array.minCount)).compactMap { item($0, of: array) }
+            return items.reduce(2 + max(0, items.count - 1)) { $0 + shape[$1].fewestBytes }
+        case .object(let object):
+            let object = objects[Int(object)]
+            let members = plan(object, position: 0, count: 0, names: 0)
+            return members.reduce(2 + max(0, members.count - 1)) {
+                $0 + $1.name.count + 1 + shape[$1.goal].fewestBytes
+            }
+        }
+    }
+
+    /// The shortest way to the end of a string's contents.
+    func shortestEnd(_ string: Int32, _ state: Int32, count: Int) -> [UInt8] {
+        let string = strings[Int(string)]
+        var (state, count) = (state, count)
+        var text: [UInt8] = []
+        while let left = string.fewestBytes(state, count: count), left > 0 {
+            var found = false
+            for byte in UInt8.min...UInt8.max {
+                let after = string.contents.next(state, byte)
+                guard after >= 0 else { continue }
+                let scalars = count + (string.contents.isBetweenScalars(after) ? 1 : 0)
+                guard string.fewestBytes(after, count: scalars) == left - 1 else { continue }
+                text.append(byte)
+                (state, count) = (after, scalars)
+                found = true
+                break
+            }
+            precondition(found, "a way to the end of a string is as long as it was said to be")
+        }
+        return text
+    }
+
+    // MARK: Frames
+
+    /// What a rest depends on, where it needs no free names.
+    struct RestKey: Hashable {
+        var kind: Frame.Kind
+        var shape: Int32
+        var count: Int32
+        var position: Int32
+        var depth: Int
+        var isFirst: Bool
+    }
+
+    /// From a frame's last value (or its opening bracket) to its closing bracket.
+    func rest(of frame: Frame, _ facts: FrameFacts, isFirst: Bool) -> [UInt8] {
+        var key = RestKey(
+            kind: frame.kind, shape: frame.shape, count: frame.count, position: frame.position,
+            depth: layout == .compact ? 0 : facts.depth, isFirst: isFirst)
+        switch frame.kind {
+        case .array:
+            let array = arrays[Int(frame.shape)]
+            key.count = min(frame.count, Int32(array.minCount))
+            if let known = rests[key] { return known }
+            let text = rest(items: array, from: Int(frame.count), depth: facts.depth, isFirst: isFirst)
+            rests[key] = text
+            return text
+        case .object:
+            let object = objects[Int(frame.shape)]
+            key.count = min(frame.count, Int32(object.shape.minCount))
+            if let known = rests[key] { return known }
+            var hasFree = false
+            let members = plan(
+                object, position: Int(frame.position), count: Int(frame.count), names: frame.names,
+                hasFree: &hasFree)
+            let text = rest(members: members, object, depth: facts.depth, isFirst: isFirst)
+            if !hasFree { rests[key] = text }
+            return text
+        }
+    }
+
+    /// From an opening bracket to the closing one.
+    func openedRest(of number: Int32) -> [UInt8] {
+        if let known = openedRests[number] { return known }
+        let text = rest(of: frames[Int(number)], frameFacts[Int(number)], isFirst: true)
+        openedRests[number] = text
+        return text
+    }
+
+    private func rest(items array: ArrayShape, from count: Int, depth: Int, isFirst: Bool = true) -> [UInt8] {
+        var text: [UInt8] = []
+        var isFirst = isFirst
+        for index in min(count, array.minCount)..<array.minCount {
+            guard let item = item(Int32(index), of: array) else { break }
+            text += separator(depth, isFirst: isFirst) + shortest(item, depth: depth)
+            isFirst = false
+        }
+        return text + closing(.array, depth, isEmpty: isFirst)
+    }
+
+    private func rest(
+        members: [PlannedMember], _ object: ObjectFacts, depth: Int, isFirst: Bool
+    ) -> [UInt8] {
+        var text: [UInt8] = []
+        var isFirst = isFirst
+        for member in members {
+            text += separator(depth, isFirst: isFirst) + Self.quote + member.name
+            text += shortest(member.goal, depth: depth)
+            isFirst = false
+        }
+        return text + closing(.object, depth, isEmpty: isFirst)
+    }
+
+    // MARK: Members
+
+    struct PlannedMember {
+        /// After the quote, up to the value.
+        var name: [UInt8]
+        var goal: GoalID
+    }
+
+    /// The members that a shortest end has: those that are required, and as many others as the object needs.
+    private func plan(
+        _ object: ObjectFacts, position: Int, count: Int, names: Int32, hasFree: inout Bool
+    ) -> [PlannedMember] {
+        let members = object.shape.members
+        var isTaken = members.indices.map { $0 >= position && members[$0].isRequired }
+        var missing = object.shape.minCount - count - Int(object.requiredFrom[position])
+        if missing > 0 {
+            let others = (position..<members.count).filter { !members[$0].isRequired }
+                .sorted { bytes(of: $0, object) < bytes(of: $1, object) }
+            for place in others.prefix(missing) { isTaken[place] = true }
+            missing -= min(missing, others.count)
+        }
+        var planned = members.indices.filter { isTaken[$0] }.map {
+            PlannedMember(name: object.names.texts[$0], goal: members[$0].goal)
+        }
+        if missing > 0 {
+            hasFree = true
+            planned += freeMembers(object, missing, after: names)
+        }
+        return planned
+    }
+
+    private func plan(_ object: ObjectFacts, position: Int, count: Int, names: Int32) -> [PlannedMember] {
+        var hasFree = false
+        return plan(object, position: position, count: count, names: names, hasFree: &hasFree)
+    }
+
+    private func bytes(of member: Int, _ object: ObjectFacts) -> Int {
+        object.names.texts[member].count + shape[object.shape.members[member].goal].fewestBytes
+    }
+
+    private func freeMembers(_ object: ObjectFacts, _ wanted: Int, after names: Int32) -> [PlannedMember] {
+        guard let free = object.shape.free else { return [] }
+        var set = names >= 0 ? names : -names - 1
+        var planned: [PlannedMember] = []
+        // Of names after an unknown one the first may be it.
+        for index in 0..<(names >= 0 ? wanted : wanted + 1) {
+            let start = Place(
+                kind: .freeName, b: free.names.start, c: object.shape.reserved.isEmpty ? -1 : 0,
+                d: nameSets.root(of: set), frame: -1)
+            guard let (name, state) = shortestName(start, object) else { break }
+            set = nameSets.adding(name, to: set)
+            if index == 0, names < 0 { continue }
+            planned.append(
+                PlannedMember(name: name + Self.quote + object.colon, goal: free.goal(state)))
+        }
+        return planned
+    }
+
+    /// The rest of the shortest name that is not taken, and the state where it ends; nil if there is none.
+    func shortestName(_ place: Place, _ object: ObjectFacts) -> ([UInt8], Int32)? {
+        guard let names = object.shape.free?.names else { return nil }
+        if place.c < 0, place.d < 0 {
+            let text = names.shortestEnd(place.b)
+            return (text, text.reduce(place.b) { names.next($0, $1) })
+        }
+        if names.isFinal(place.b), !isTaken(place, object) { return ([], place.b) }
+        var best: ([UInt8], Int32)?
+        for byte in UInt8.min...UInt8.max {
+            let state = names.next(place.b, byte)
+            guard state >= 0 else { continue }
+            if let best, names.fewestBytes(state) + 1 >= best.0.count { continue }
+            var after = place
+            after.b = state
+            after.c = place.c < 0 ? -1 : object.reserved.child(of: place.c, byte) ?? -1
+            after.d = place.d < 0 ? -1 : nameSets.trie.child(of: place.d, byte) ?? -1
+            guard let (text, end) = shortestName(after, object) else { continue }
+            if best.map({ text.count + 1 < $0.0.count }) ?? true { best = ([byte] + text, end) }
+        }
+        return best
+    }
+
+    // MARK: Places
+
+    /// The shortest way from a place to the end of the text.
+    func shortestEnd(_ place: Place) -> [UInt8] {
+        switch place.kind {
+        case .end: return []
+        case .fixed:
+            return fixedTexts[Int(place.a)][Int(place.b)...] + shortestEnd(nexts[Int(place.c)], place.frame)
+        case .text: return texts[Int(place.a)].shortestEnd(place.b) + closings(from: place.frame)
+        case .string:
+            return shortestEnd(place.a, place.b, count: Int(place.c)) + Self.quote
+                + closings(from: place.frame)
+        case .name:
+            guard let best = shortestMember(place) else { return [] }
+            let object = objects[Int(frames[Int(place.frame)].shape)]
+            let goal = object.shape.members[Int(best.member)].goal
+            return object.names.texts[Int(best.member)][object.names.depth(of: place.b)...]
+                + shortest(goal, depth: frameFacts[Int(place.frame)].depth) + closings(from: best.frame)
+        case .freeName:
+            let object = objects[Int(frames[Int(place.frame)].shape)]
+            guard let free = object.shape.free, let (name, state) = shortestName(place, object) else {
+                return []
+            }
+            let frame = writing(freeName: isWhole(place) ? name : nil, place.frame)
+            return name + Self.quote + object.colon
+                + shortest(free.goal(state), depth: frameFacts[Int(frame)].depth)
+                + closings(from: frame)
+        }
+    }
+
+    /// Whether nothing of the free name is written yet.
+    private func isWhole(_ place: Place) -> Bool { place == freeName(in: place.frame) }
+
+    /// Whether `shortestEnd` is a way to the end, and not only as long as one.
+    private func isWay(_ place: Place) -> Bool {
+        guard place.frame >= 0 else { return true }
+        guard place.kind == .freeName, !isWhole(place) else { return frameFacts[Int(place.frame)].isWay }
+        return frameFacts[Int(writing(freeName: nil, place.frame))].isWay
+    }
+
+    /// Bytes of the shortest way from a place to the end of the text.
+    func fewestBytes(_ place: Place) -> Int {
+        let closing = place.frame < 0 ? 0 : frameFacts[Int(place.frame)].closingBytes
+        switch place.kind {
+        case .end: return 0
+        case .text: return texts[Int(place.a)].fewestBytes(place.b) + closing
+        case .string:
+            return (strings[Int(place.a)].fewestBytes(place.b, count: Int(place.c)) ?? 0) + 1 + closing
+        case .fixed:
+            return fixedTexts[Int(place.a)].count - Int(place.b)
+                + fewestBytes(nexts[Int(place.c)], place.frame)
+        case .name: return shortestMember(place)?.bytes ?? 0
+        case .freeName: return shortestEnd(place).count
+        }
+    }
+
+    /// Of the members that may come the one with the shortest way to the end, and the frame with it.
+    private func shortestMember(_ place: Place) -> (bytes: Int, member: Int32, frame: Int32)? {
+        let object = objects[Int(frames[Int(place.frame)].shape)]
+        let depth = frameFacts[Int(place.frame)].depth
+        var best: (bytes: Int, member: Int32, frame: Int32)?
+        let open = object.names.rests(after: place.b, in: frameFacts[Int(place.frame)].open)
+        // Among very many the first ones must do, and the last, which may be the required one.
+        for (member, length) in open.prefix(32) + open.suffix(open.count > 32 ? 1 : 0) {
+            let frame = writing(member, place.frame)
+            let goal = object.shape.members[Int(member)].goal
+            let bytes = length + shortest(goal, depth: depth).count + closingBytes(frame)
+            if best.map({ bytes < $0.bytes }) ?? true { best = (bytes, member, frame) }
+        }
+        return best
+    }
+
+    private func closingBytes(_ frame: Int32) -> Int { frame < 0 ? 0 : frameFacts[Int(frame)].closingBytes }
+
+    /// The length of `shortestEnd`.
+    private func fewestBytes(_ next: Next, _ frame: Int32) -> Int {
+        switch next {
+        case .string(let string):
+            let string = strings[Int(string)]
+            return (string.fewestBytes(string.contents.start, count: 0) ?? 0) + 1 + closingBytes(frame)
+        case .value(let goal):
+            return shortest(goal, depth: frame < 0 ? 0 : frameFacts[Int(frame)].depth).count
+                + closingBytes(frame)
+        case .opened: return openedRest(of: frame).count + closingBytes(frames[Int(frame)].parent)
+        case .item:
+            guard let item = frameFacts[Int(frame)].item else { return 0 }
+            return shortest(item, depth: frameFacts[Int(frame)].depth).count
+                + closingBytes(writingItem(frame))
+        case .name:
+            var bytes = Int.max
+            if !frameFacts[Int(frame)].open.isEmpty {
+                bytes = fewestBytes(Place(kind: .name, frame: frame))
+            }
+            if frameFacts[Int(frame)].mayBeFree { bytes = min(bytes, fewestBytes(freeName(in: frame))) }
+            return bytes == .max ? 0 : bytes
+        case .closed: return closingBytes(frames[Int(frame)].parent)
+        }
+    }
+
+    private func shortestEnd(_ next: Next, _ frame: Int32) -> [UInt8] {
+        switch next {
+        case .string(let string):
+            return shortestEnd(string, strings[Int(string)].contents.start, count: 0) + Self.quote
+                + closings(from: frame)
+        case .value(let goal):
+            return shortest(goal, depth: frame < 0 ? 0 : frameFacts[Int(frame)].depth) + closings(from: frame)
+        case .opened:
+            return openedRest(of: frame) + closings(from: frames[Int(frame)].parent)
+        case .item:
+            guard let item = frameFacts[Int(frame)].item else { return [] }
+            return shortest(item, depth: frameFacts[Int(frame)].depth)
+                + closings(from: writingItem(frame))
+        case .name:
+            var places = PlaceList()
+            if !frameFacts[Int(frame)].open.isEmpty { places.add(Place(kind: .name, frame: frame)) }
+            if frameFacts[Int(frame)].mayBeFree { places.add(freeName(in: frame)) }
+            return places.places.map { shortestEnd($0) }.min { $0.count < $1.count } ?? []
+        case .closed: return closings(from: frames[Int(frame)].parent)
+        }
+    }
+
+    /// What closes a frame after its value, and all that hold it.
+    func closings(from frame: Int32) -> [UInt8] {
+        var text: [UInt8] = []
+        var frame = frame
+        while frame >= 0 {
+            text += frameFacts[Int(frame)].closing
+            frame = frames[Int(frame)].parent
+        }
+        return text
+    }
+
+    // MARK: States
+
+    /// Bytes of the shortest way from a state to the end of the text.
+    func fewestBytes(_ state: Int32) -> Int {
+        let known = stateFacts[Int(state)].fewestBytes
+        if known >= 0 { return known }
+        let bytes = states[Int(state)].lazy.map { self.fewestBytes($0) }.min() ?? 0
+        stateFacts[Int(state)].fewestBytes = bytes
+        return bytes
+    }
+
+    /// A way to the end of the text with few tokens: that of the places whose shortest text takes the fewest.
+    /// - Returns: nil if the vocabulary can't write one.
+    func plan(_ state: Int32, _ tokens: TokenTrie) -> [Int32]? {
+        if let known = stateFacts[Int(state)].plan { return known }
+        var best: [Int32]?
+        for place in states[Int(state)] where isWay(place) {
+            guard let plan = tokens.segments(shortestEnd(place)) else { continue }
+            if best.map({ plan.count < $0.count }) ?? true { best = plan }
+        }
+        stateFacts[Int(state)].plan = .some(best)
+        return best
+    }
+}

@@ -1,0 +1,202 @@
+/// One byte further, and what becomes possible where something ends.
+extension Writer {
+    func step(_ place: Place, _ byte: UInt8, _ name: [UInt8]?, _ places: inout PlaceList) {
+        switch place.kind {
+        case .end: break
+        case .fixed:
+            let text = fixedTexts[Int(place.a)]
+            guard text[Int(place.b)] == byte else { return }
+            if Int(place.b) + 1 == text.count {
+                go(on: nexts[Int(place.c)], in: place.frame, &places)
+            } else {
+                var after = place
+                after.b += 1
+                places.add(after)
+            }
+        case .text:
+            let text = texts[Int(place.a)]
+            let state = text.next(place.b, byte)
+            if state >= 0 { reach(place.a, state, in: place.frame, &places) }
+        case .string: stepInString(place, byte, &places)
+        case .name:
+            let frame = frames[Int(place.frame)]
+            let object = objects[Int(frame.shape)]
+            let open = frameFacts[Int(place.frame)].open
+            guard let node = object.names.next(place.b, byte, in: open) else { return }
+            if let member = object.names.member(at: node) {
+                begin(object.shape.members[Int(member)].goal, in: writing(member, place.frame), &places)
+            } else {
+                var after = place
+                after.b = node
+                places.add(after)
+            }
+        case .freeName: stepInName(place, byte, name, &places)
+        }
+    }
+
+    /// A text has come to a state.
+    private func reach(_ text: Int32, _ state: Int32, in frame: Int32, _ places: inout PlaceList) {
+        let automaton = texts[Int(text)]
+        let isFinal = automaton.isFinal(state)
+        if !isFinal || canGoOn(text, state) {
+            places.add(Place(kind: .text, a: text, b: state, frame: frame))
+        }
+        if isFinal { end(in: frame, &places) }
+    }
+
+    private func canGoOn(_ text: Int32, _ state: Int32) -> Bool {
+        let key = TextState(text: text, state: state)
+        if let known = goesOn[key] { return known }
+        let automaton = texts[Int(text)]
+        let answer = (UInt8.min...UInt8.max).contains { automaton.next(state, $0) >= 0 }
+        goesOn[key] = answer
+        return answer
+    }
+
+    private func stepInString(_ place: Place, _ byte: UInt8, _ places: inout PlaceList) {
+        let string = strings[Int(place.a)]
+        let contents = string.contents
+        let count = Int(place.c)
+        if byte == UInt8(ascii: "\""), contents.isBetweenScalars(place.b) {
+            guard contents.isFinal(place.b), count >= string.minLength else { return }
+            end(in: place.frame, &places)
+            return
+        }
+        guard let (state, after) = string.next(place.b, count, byte) else { return }
+        places.add(Place(kind: .string, a: place.a, b: state, c: Int32(after), frame: place.frame))
+    }
+
+    private func stepInName(_ place: Place, _ byte: UInt8, _ name: [UInt8]?, _ places: inout PlaceList) {
+        let object = objects[Int(frames[Int(place.frame)].shape)]
+        guard let free = object.shape.free else { return }
+        let names = free.names
+        if byte == UInt8(ascii: "\""), names.isBetweenScalars(place.b) {
+            guard names.isFinal(place.b), !isTaken(place, object) else { return }
+            let frame = writing(freeName: name, place.frame)
+            add(fixed: object.colon, .value(free.goal(place.b)), in: frame, &places)
+            return
+        }
+        let state = names.next(place.b, byte)
+        guard state >= 0 else { return }
+        var after = place
+        after.b = state
+        after.c = place.c < 0 ? -1 : object.reserved.child(of: place.c, byte) ?? -1
+        after.d = place.d < 0 ? -1 : nameSets.trie.child(of: place.d, byte) ?? -1
+        if isOpen(after, object) { places.add(after) }
+    }
+
+    /// Whether the name that ends here is reserved, or was there before.
+    func isTaken(_ place: Place, _ object: ObjectFacts) -> Bool {
+        place.c >= 0 && object.reserved.isEnd(place.c) || place.d >= 0 && nameSets.trie.isEnd(place.d)
+    }
+
+    /// Whether a name goes on from here that is not taken.
+    private func isOpen(_ place: Place, _ object: ObjectFacts) -> Bool {
+        guard place.c >= 0 || place.d >= 0, let free = object.shape.free,
+            let count = free.nameCount(place.b)
+        else { return true }
+        var taken: [[UInt8]] = []
+        if place.c >= 0 { taken += object.reserved.texts(below: place.c) }
+        if place.d >= 0 { taken += nameSets.trie.texts(below: place.d) }
+        return count > free.names.accepted(taken, from: place.b).count
+    }
+
+    // MARK: What comes next
+
+    func add(fixed text: [UInt8], _ next: Next, in frame: Int32, _ places: inout PlaceList) {
+        places.add(Place(kind: .fixed, a: number(of: text), b: 0, c: number(of: next), frame: frame))
+    }
+
+    func begin(_ goal: GoalID, in frame: Int32, _ places: inout PlaceList) {
+        for beginning in beginnings[goal.index] {
+            switch beginning {
+            case .text(let text): reach(text, texts[Int(text)].start, in: frame, &places)
+            case .string(let string): add(fixed: Self.quote, .string(string), in: frame, &places)
+            case .array(let array):
+                let inner = Frame(
+                    kind: .array, shape: array, count: 0, position: 0, names: 0, parent: frame)
+                add(fixed: Self.openArray, .opened, in: number(of: inner), &places)
+            case .object(let object):
+                let inner = Frame(
+                    kind: .object, shape: object, count: 0, position: 0, names: 0, parent: frame)
+                add(fixed: Self.openObject, .opened, in: number(of: inner), &places)
+            }
+        }
+    }
+
+    private func go(on next: Next, in frame: Int32, _ places: inout PlaceList) {
+        switch next {
+        case .value(let goal): begin(goal, in: frame, &places)
+        case .string(let string):
+            places.add(
+                Place(kind: .string, a: string, b: strings[Int(string)].contents.start, frame: frame))
+        case .opened: goOn(in: frame, isFirst: true, &places)
+        case .item:
+            if let item = frameFacts[Int(frame)].item { begin(item, in: writingItem(frame), &places) }
+        case .name: beginName(in: frame, &places)
+        case .closed: end(in: frames[Int(frame)].parent, &places)
+        }
+    }
+
+    private func beginName(in frame: Int32, _ places: inout PlaceList) {
+        let facts = frameFacts[Int(frame)]
+        if !facts.open.isEmpty { places.add(Place(kind: .name, frame: frame)) }
+        if facts.mayBeFree { places.add(freeName(in: frame)) }
+    }
+
+    func freeName(in frame: Int32) -> Place {
+        let object = objects[Int(frames[Int(frame)].shape)]
+        return Place(
+            kind: .freeName, b: object.shape.free?.names.start ?? 0,
+            c: object.shape.reserved.isEmpty ? -1 : 0, d: nameSets.root(of: frames[Int(frame)].names),
+            frame: frame)
+    }
+
+    /// A value has ended.
+    func end(in frame: Int32, _ places: inout PlaceList) {
+        if frame < 0 {
+            places.add(Place(kind: .end, frame: -1))
+        } else {
+            goOn(in: frame, isFirst: false, &places)
+        }
+    }
+
+    /// After a frame's opening bracket, or after a value in it.
+    private func goOn(in frame: Int32, isFirst: Bool, _ places: inout PlaceList) {
+        let facts = frameFacts[Int(frame)]
+        let kind = frames[Int(frame)].kind
+        if facts.mayClose {
+            add(fixed: closing(kind, facts.depth, isEmpty: isFirst), .closed, in: frame, &places)
+        }
+        if kind == .array, facts.item != nil {
+            let text = separator(facts.depth, isFirst: isFirst)
+            if text.isEmpty {
+                go(on: .item, in: frame, &places)
+            } else {
+                add(fixed: text, .item, in: frame, &places)
+            }
+        } else if kind == .object, !facts.open.isEmpty || facts.mayBeFree {
+            add(fixed: separator(facts.depth, isFirst: isFirst) + Self.quote, .name, in: frame, &places)
+        }
+    }
+
+    // MARK: Punctuation
+
+    static let quote = Array("\"".utf8)
+    static let openArray = Array("[".utf8)
+    static let openObject = Array("{".utf8)
+
+    /// What stands before an item or a name.
+    func separator(_ depth: Int, isFirst: Bool) -> [UInt8] {
+        (isFirst ? [] : [UInt8(ascii: ",")]) + newLine(depth)
+    }
+
+    func closing(_ kind: Frame.Kind, _ depth: Int, isEmpty: Bool) -> [UInt8] {
+        (isEmpty ? [] : newLine(depth - 1)) + [UInt8(ascii: kind == .array ? "]" : "}")]
+    }
+
+    private func newLine(_ depth: Int) -> [UInt8] {
+        guard case .indented(let width) = layout else { return [] }
+        return [UInt8(ascii: "\n")] + [UInt8](repeating: UInt8(ascii: " "), count: width * depth)
+    }
+}
