@@ -45,16 +45,45 @@ package struct TokenMask: Sendable, Equatable {
         for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }
     }
 
+    /// How many tokens are in the set.
+    package var tokenCount: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+    /// The tokens of the set, in ascending order.
+    package var tokens: [Int32] {
+        var tokens: [Int32] = []
+        tokens.reserveCapacity(tokenCount)
+        for (place, word) in words.enumerated() {
+            var left = word
+            while left != 0 {
+                tokens.append(Int32(64 * place + left.trailingZeroBitCount))
+                left &= left - 1
+            }
+        }
+        return tokens
+    }
+
     /// Sets the logits of all tokens outside of the set to -infinity.
     package func apply(to row: UnsafeMutableBufferPointer<Float>) {
+        guard let start = row.baseAddress else { return }
+        let whole = min(row.count / 64, words.count)
         words.withUnsafeBufferPointer { words in
-            for start in stride(from: 0, to: row.count, by: 64) {
-                let word = start / 64 < words.count ? words[start / 64] : 0
-                if word == .max { continue }
-                for bit in 0..<min(64, row.count - start) where word >> UInt64(bit) & 1 == 0 {
-                    row[start + bit] = -.infinity
-                }
+            for place in 0..<whole where words[place] != .max {
+                Self.apply(words[place], to: UnsafeMutableRawPointer(start + 64 * place))
             }
+        }
+        for token in 64 * whole..<row.count where !self[Int32(token)] { row[token] = -.infinity }
+    }
+
+    /// The same for the 64 logits of a word, without a branch for each: in a row of 200,000 that takes a tenth of
+    /// the time. Vectors of four, as longer ones are slow where the processor has none.
+    @inline(__always)
+    private static func apply(_ word: UInt64, to logits: UnsafeMutableRawPointer) {
+        let out = SIMD4<Float>(repeating: -.infinity)
+        for part in 0..<16 {
+            let bits = SIMD4(repeating: UInt32(truncatingIfNeeded: word >> UInt64(4 * part)))
+            let old = word == 0 ? out : logits.loadUnaligned(fromByteOffset: 16 * part, as: SIMD4<Float>.self)
+            let new = old.replacing(with: out, where: bits & SIMD4(1, 2, 4, 8) .== 0)
+            logits.storeBytes(of: new, toByteOffset: 16 * part, as: SIMD4<Float>.self)
         }
     }
 }

@@ -1,4 +1,5 @@
 import BatchEngine
+import TestSupport
 import Testing
 
 @Suite struct TokenMaskTests {
@@ -14,6 +15,24 @@ import Testing
             let expected = (0..<size).map { mask[Int32($0)] ? Float($0) : -.infinity }
             #expect(row == expected)
         }
+    }
+
+    /// Words without a token, with all of them, and with any.
+    @Test func maskedLogitsAreOutWordByWord() {
+        var random = FixedRandom(21)
+        let count = 64 * 40 + 13
+        var mask = TokenMask(count: count)
+        for token in 0..<Int32(count) {
+            let odds = [0, 1, 2, 3, 63, 64][Int(token) / 64 % 6]
+            mask[token] = Int.random(in: 0..<64, using: &random) < odds
+        }
+        #expect(mask.words.contains(0) && mask.words.contains(.max))
+        let kept = (0..<Int32(count)).filter { mask[$0] }
+        #expect(mask.tokens == kept && mask.tokenCount == kept.count)
+        var row = (0..<count + 64).map { $0 % 9 == 0 ? -Float.zero : Float($0) - 700 }
+        let expected = row.indices.map { mask[Int32($0)] ? row[$0] : -.infinity }
+        row.withUnsafeMutableBufferPointer { mask.apply(to: $0) }
+        #expect(row.map(\.bitPattern) == expected.map(\.bitPattern))
     }
 
     @Test func aMaskIsAValue() {
