@@ -62,11 +62,15 @@ package struct LogitRules: Sendable, Equatable {
     ///     x = x > 0 ? x / repetition : x * repetition if it is in prompt or completion
     ///
     /// Logits of -infinity stay: those tokens are out. All others stay finite.
-    package func apply(to row: UnsafeMutableBufferPointer<Float>, history: TokenHistory) {
+    /// - Parameter tokens: of which tokens the row has logits, ascending; nil: of all, in the order of their ids.
+    package func apply(
+        to row: UnsafeMutableBufferPointer<Float>, of tokens: [Int32]? = nil, history: TokenHistory
+    ) {
         func change(_ token: Int32, _ body: (Float) -> Float) {
-            guard token >= 0, token < row.count, row[Int(token)] > -.infinity else { return }
+            let place = if let tokens { Self.place(of: token, in: tokens) } else { Optional(Int(token)) }
+            guard let place, row.indices.contains(place), row[place] > -.infinity else { return }
             let largest = Float.greatestFiniteMagnitude
-            row[Int(token)] = min(max(body(row[Int(token)]), -largest), largest)
+            row[place] = min(max(body(row[place]), -largest), largest)
         }
         for (token, bias) in bias { change(token) { $0 + bias } }
         for entry in history.entries {
@@ -80,5 +84,16 @@ package struct LogitRules: Sendable, Equatable {
                 return x
             }
         }
+    }
+
+    /// Where a token is among ascending ones.
+    private static func place(of token: Int32, in tokens: [Int32]) -> Int? {
+        var range = tokens.indices
+        while let last = range.last {
+            let middle = range.lowerBound + (last - range.lowerBound) / 2
+            if tokens[middle] == token { return middle }
+            range = tokens[middle] < token ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
     }
 }

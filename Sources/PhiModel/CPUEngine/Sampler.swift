@@ -22,26 +22,26 @@ struct Sampler {
     /// - Parameters:
     ///   - logits: [count]
     ///   - scratch: room for `count` floats
+    ///   - mask: the constraint's, if it is there already.
     func choose(
         _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
-        request: SamplingRequest
+        request: SamplingRequest, mask: TokenMask? = nil
     ) -> TokenChoice {
-        var row = logits
-        if request.changesLogits {
-            scratch.update(from: logits, count: count)
-            request.changeLogits(UnsafeMutableBufferPointer(start: scratch, count: count))
-            row = UnsafePointer(scratch)
-        }
-        let best = kernels.table.argmax(row, count)
-        if request.constraint != nil, row[best] == -.infinity { return TokenChoice(fault: .nothingAllowed) }
-        var choice = TokenChoice(token: Int32(best))
+        let mask = mask ?? request.constraint?.allowed()
+        let left = Candidates(logits, count: count, scratch: scratch, request: request, mask: mask)
+        guard left.count > 0 else { return TokenChoice(fault: .nothingAllowed) }
+        let best = kernels.table.argmax(left.values, left.count)
+        let most = left.values[best]
+        if mask != nil, most == -.infinity { return TokenChoice(fault: .nothingAllowed) }
+        var choice = TokenChoice(token: left.token(best))
         let parameters = request.parameters
         if parameters.temperature > 0 {
             // Below this even the nearest float's probability underflows: greedy.
             let inverse = 1 / max(parameters.temperature, 1e-6)
-            _ = kernels.table.exponentials(row, count, row[best], inverse, scratch)
+            _ = kernels.table.exponentials(left.values, left.count, most, inverse, scratch)
             let u = Self.uniform(stream: request.stream, position: request.position)
-            choice.token = Int32(draw(scratch, count: count, parameters: parameters, uniform: u))
+            choice.token = left.token(
+                draw(scratch, count: left.count, of: count, parameters: parameters, uniform: u))
         }
         if let wanted = parameters.logprobs {
             // The model's own, whatever was changed.
@@ -91,40 +91,43 @@ struct Sampler {
         return kept
     }
 
-    /// Draws from unnormalized weights (the largest is 1).
+    /// Draws from unnormalized weights (the largest is 1), those of a vocabulary of `size`; tokens that are left out
+    /// have none.
     private func draw(
-        _ weights: UnsafePointer<Float>, count: Int, parameters: SamplingParameters, uniform: Double
+        _ weights: UnsafePointer<Float>, count: Int, of size: Int, parameters: SamplingParameters,
+        uniform: Double
     ) -> Int {
-        let filtersRank = (parameters.topK > 0 && parameters.topK < count) || parameters.topP < 1
+        let filtersRank = (parameters.topK > 0 && parameters.topK < size) || parameters.topP < 1
         if !filtersRank {
             return scan(uniform: uniform, ids: 0..<count) {
                 weights[$0] >= parameters.minP ? Double(weights[$0]) : 0
             }
         }
-        let ranked = rank(weights, count: count, parameters: parameters)
+        let ranked = rank(weights, count: count, of: size, parameters: parameters)
         return scan(uniform: uniform, ids: ranked) { Double(weights[$0]) }
     }
 
     /// The id at which the running sum passes `uniform` times the whole.
-    private func scan<Ids: Collection<Int>>(uniform: Double, ids: Ids, weight: (Int) -> Double) -> Int {
+    private func scan<Ids: BidirectionalCollection<Int>>(
+        uniform: Double, ids: Ids, weight: (Int) -> Double
+    ) -> Int {
         var total = 0.0
         for id in ids { total += weight(id) }
         let target = uniform * total
         var sum = 0.0
-        var last = 0
         for id in ids {
-            let w = weight(id)
-            if w <= 0 { continue }
-            sum += w
-            last = id
+            sum += weight(id)
             if sum > target { return id }
         }
-        return last
+        // The target was rounded up to the whole.
+        return ids.last { weight($0) > 0 } ?? 0
     }
 
     /// The ids that pass topK, topP and minP, most likely first.
-    private func rank(_ weights: UnsafePointer<Float>, count: Int, parameters: SamplingParameters) -> [Int] {
-        let limit = parameters.topK > 0 ? min(parameters.topK, count) : count
+    private func rank(
+        _ weights: UnsafePointer<Float>, count: Int, of size: Int, parameters: SamplingParameters
+    ) -> [Int] {
+        let limit = parameters.topK > 0 ? min(parameters.topK, size) : size
         var total = 0.0
         for id in 0..<count { total += Double(weights[id]) }
         // Sorting the whole vocabulary is slow: collect from the top down until enough are there.
@@ -133,12 +136,13 @@ struct Sampler {
         while true {
             ids.removeAll(keepingCapacity: true)
             var mass = 0.0
-            for id in 0..<count where weights[id] >= threshold {
+            // Those of no weight are never drawn, and may be most of all.
+            for id in 0..<count where weights[id] >= threshold && weights[id] > 0 {
                 ids.append(id)
                 mass += Double(weights[id])
             }
             let all = threshold == 0
-            if all || ids.count >= limit || (limit == count && mass >= Double(parameters.topP) * total) {
+            if all || ids.count >= limit || (limit == size && mass >= Double(parameters.topP) * total) {
                 break
             }
             threshold = threshold > 0x1p-60 ? threshold * 0x1p-6 : 0
@@ -147,7 +151,7 @@ struct Sampler {
         if ids.count > limit { ids.removeLast(ids.count - limit) }
         if parameters.topP < 1 {
             // topP is a share of what topK left, or of everything.
-            let whole = limit < count ? ids.reduce(0.0) { $0 + Double(weights[$1]) } : total
+            let whole = limit < size ? ids.reduce(0.0) { $0 + Double(weights[$1]) } : total
             var sum = 0.0
             var keep = 0
             for id in ids {

@@ -42,6 +42,22 @@ import Testing
                 == [4, -0.5, 0.5, 3, 0])
     }
 
+    /// A row may have the logits of some tokens only.
+    @Test func aRowOfSomeTokensIsChangedAlike() {
+        let rules = LogitRules(
+            bias: [0: -3, 2: 1, 9: 5], presencePenalty: 0.5, frequencyPenalty: 0.25, repetitionPenalty: 2)
+        var history = TokenHistory(prompt: [2, 3, 11])
+        for token: Int32 in [0, 0, 1, 8] { history.append(token) }
+        let logits = (0..<12).map { Float($0) - 4 }
+        var all = logits
+        all.withUnsafeMutableBufferPointer { rules.apply(to: $0, history: history) }
+        for tokens: [Int32] in [[0], [2, 9], [1, 3, 4, 8, 11], [], Array(0..<12)] {
+            var some = tokens.map { logits[Int($0)] }
+            some.withUnsafeMutableBufferPointer { rules.apply(to: $0, of: tokens, history: history) }
+            #expect(some == tokens.map { all[Int($0)] })
+        }
+    }
+
     @Test func biasIsAdded() {
         #expect(apply(LogitRules(bias: [0: -100, 2: 1.5]), to: [2, -1, 0.5]) == [-98, -1, 2])
     }

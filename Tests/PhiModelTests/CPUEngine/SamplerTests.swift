@@ -89,6 +89,48 @@ import Testing
         #expect(choose(Self.logits, request) == TokenChoice(fault: .nothingAllowed))
     }
 
+    /// Where few tokens are left the others are not looked at: the choice is the one among all, the others at
+    /// -infinity.
+    @Test(arguments: [1, 2, 9, 40, 70, 600])
+    func theChoiceIsTheSameAmongFewAndAll(kept: Int) {
+        let count = 1130
+        // Of equal logits the lower id counts first.
+        let logits = (0..<count).map { Float(($0 * 37) % 500) / 50 - 4 }
+        let tokens = (0..<kept).map { Int32(($0 * 389 + 7) % count) }
+        let masked = logits.indices.map { tokens.contains(Int32($0)) ? logits[$0] : -.infinity }
+        let rules = LogitRules(
+            bias: [tokens[0]: 1.5, 3: 100], presencePenalty: 0.3, frequencyPenalty: 0.7,
+            repetitionPenalty: 1.3
+        )
+        let filters = [
+            SamplingParameters(), SamplingParameters(temperature: 1),
+            SamplingParameters(temperature: 1.5, topK: 5), SamplingParameters(temperature: 2, topK: 100),
+            SamplingParameters(temperature: 0.7, topK: 1130), SamplingParameters(temperature: 1, topP: 0.8),
+            SamplingParameters(temperature: 0.01, topP: 0.99, topK: 50),
+            SamplingParameters(temperature: 3, topP: 0.9, topK: 30, minP: 0.2),
+            SamplingParameters(temperature: 1, minP: 0.05),
+        ]
+        for filter in filters {
+            for rules in [LogitRules(), rules] {
+                var parameters = filter
+                parameters.rules = rules
+                for position in 0..<30 {
+                    let completion = (0..<position).map { tokens[$0 % kept] }
+                    let among = request(
+                        parameters, position: position, prompt: [1, 2, tokens[0]], completion: completion)
+                    let constrained = request(
+                        parameters, position: position, prompt: [1, 2, tokens[0]], completion: completion,
+                        constraint: FixedTokens(tokens, vocabularySize: count))
+                    for kernels in Kernels.available {
+                        #expect(
+                            choose(logits, constrained, kernels: kernels)
+                                == choose(masked, among, kernels: kernels))
+                    }
+                }
+            }
+        }
+    }
+
     @Test func logprobsAreTheModelsOwn() {
         let plain = choose(Self.logits, request(SamplingParameters(logprobs: 5)))
         #expect(plain.token == Self.best)

@@ -1,0 +1,46 @@
+import BatchEngine
+
+/// What a token is chosen from: a row's logits after steps 1 to 5 of `SamplingRequest`.
+struct Candidates {
+    /// [count]
+    let values: UnsafePointer<Float>
+    let count: Int
+    /// Whose values these are, ascending; nil if all tokens have one, in the order of their ids.
+    private let tokens: [Int32]?
+
+    /// Where a mask leaves one token in so many or fewer, the others are left out instead of being set to -infinity:
+    /// the choice is the same, and what it costs depends on how many are left.
+    private static let fewness = 16
+
+    /// - Parameters:
+    ///   - logits: [count]
+    ///   - scratch: room for `count` floats, where the values are if they are not the logits themselves
+    ///   - mask: the request's
+    init(
+        _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
+        request: SamplingRequest, mask: TokenMask?
+    ) {
+        if let mask, mask.tokenCount <= count / Self.fewness {
+            let few = mask.tokens.filter { $0 < count }
+            for (place, token) in few.enumerated() { scratch[place] = logits[Int(token)] }
+            tokens = few
+            self.count = few.count
+        } else {
+            tokens = nil
+            self.count = count
+            guard request.changesLogits else {
+                values = logits
+                return
+            }
+            scratch.update(from: logits, count: count)
+            mask?.apply(to: UnsafeMutableBufferPointer(start: scratch, count: count))
+        }
+        values = UnsafePointer(scratch)
+        request.parameters.rules.apply(
+            to: UnsafeMutableBufferPointer(start: scratch, count: self.count), of: tokens,
+            history: request.history)
+    }
+
+    /// The token whose value is at this place.
+    func token(_ place: Int) -> Int32 { tokens.map { $0[place] } ?? Int32(place) }
+}
