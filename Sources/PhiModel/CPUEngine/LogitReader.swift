@@ -37,7 +37,9 @@ final class LogitReader {
     private let sampler: Sampler
     private let pool: ComputePool
     private let scratch = Buffer<Float>()
+    private let maskThread = MaskThread()
     private var rows: [Row] = []
+    private var masks: StepMasks?
     private(set) var answers: [StepAnswer] = []
     /// What all reading so far took.
     private(set) var seconds = 0.0
@@ -47,7 +49,7 @@ final class LogitReader {
         self.pool = pool
     }
 
-    /// Prepares for the rows of these inputs.
+    /// Prepares for the rows of these inputs. From now on their masks are made.
     func begin(_ inputs: [StepInput]) {
         answers = inputs.map {
             StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
@@ -62,6 +64,9 @@ final class LogitReader {
                     sampling: row == count - 1 ? input.sampling : nil)
             }
         }
+        // Left over if the last step failed.
+        masks?.drop()
+        masks = maskThread.begin(rows.map { $0.sampling?.constraint })
     }
 
     /// - Throws: `ModelError` if there is no memory.
@@ -72,12 +77,13 @@ final class LogitReader {
         let scratch = scratch.pointer
         var found = [(choice: TokenChoice?, logprob: Float)](
             repeating: (nil, .nan), count: piece.rows.count)
-        let (rows, sampler) = (rows, sampler)
+        let (rows, sampler, masks) = (rows, sampler, masks)
         found.withUnsafeMutableBufferPointer { found in
             nonisolated(unsafe) let found = found
             pool.run(piece.rows.count) { number in
-                let row = rows[piece.rows.lowerBound + number]
-                let logits = UnsafePointer(piece.row(piece.rows.lowerBound + number))
+                let place = piece.rows.lowerBound + number
+                let row = rows[place]
+                let logits = UnsafePointer(piece.row(place))
                 guard FiniteLogits.check(logits, count: piece.count) else {
                     if row.sampling != nil { found[number].choice = TokenChoice(fault: .notFinite) }
                     return
@@ -89,7 +95,8 @@ final class LogitReader {
                 }
                 if let sampling = row.sampling {
                     found[number].choice = sampler.choose(
-                        logits, count: piece.count, scratch: scratch, request: sampling)
+                        logits, count: piece.count, scratch: scratch, request: sampling,
+                        mask: masks?.mask(of: place))
                 }
             }
         }

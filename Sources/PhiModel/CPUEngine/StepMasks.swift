@@ -1,0 +1,98 @@
+import BatchEngine
+import Foundation
+import Foundations
+
+/// The masks of a step's rows, each made once: by a thread of their own while the forward pass runs, or, if it has
+/// not come to one when the row's logits are there, by the thread that needs it.
+final class StepMasks: @unchecked Sendable {
+    private enum Slot {
+        case open(any Constraint)
+        case taken
+        case made(TokenMask)
+    }
+
+    // Not Mutex, which the thread sanitizer on Linux doesn't see.
+    private let condition = NSCondition()
+    // Guarded by `condition`.
+    private var slots: [Slot?]
+    private var next = 0
+
+    /// - Parameter constraints: for each row its constraint, if it has one.
+    init(_ constraints: [(any Constraint)?]) { slots = constraints.map { $0.map(Slot.open) } }
+
+    /// Makes masks in the order of the rows until none is left.
+    func make() {
+        while let (row, constraint) = takeNext() { finish(row, constraint.allowed()) }
+    }
+
+    /// The mask of a row; nil if it has no constraint. To be asked for once.
+    func mask(of row: Int) -> TokenMask? {
+        condition.lock()
+        if case .open(let constraint) = slots[row] {
+            slots[row] = .taken
+            condition.unlock()
+            return constraint.allowed()
+        }
+        defer { condition.unlock() }
+        while let slot = slots[row] {
+            if case .made(let mask) = slot { return mask }
+            condition.wait()
+        }
+        return nil
+    }
+
+    /// Nobody will ask for more.
+    func drop() { condition.withLock { next = slots.count } }
+
+    private func takeNext() -> (Int, any Constraint)? {
+        condition.lock()
+        defer { condition.unlock() }
+        while next < slots.count {
+            defer { next += 1 }
+            if case .open(let constraint) = slots[next] {
+                slots[next] = .taken
+                return (next, constraint)
+            }
+        }
+        return nil
+    }
+
+    private func finish(_ row: Int, _ mask: TokenMask) {
+        condition.lock()
+        slots[row] = .made(mask)
+        condition.broadcast()
+        condition.unlock()
+    }
+}
+
+/// The thread that makes the masks of one step after the other. There is none before the first mask.
+final class MaskThread {
+    private let steps = Mailbox<StepMasks>()
+    /// Nil before the first mask; false if there can be no thread.
+    private var isThere: Bool?
+
+    deinit { steps.close() }
+
+    /// Begins with the masks of a step.
+    /// - Returns: nil if no row has a constraint.
+    func begin(_ constraints: [(any Constraint)?]) -> StepMasks? {
+        guard constraints.contains(where: { $0 != nil }) else { return nil }
+        let masks = StepMasks(constraints)
+        let isThere = isThere ?? start()
+        self.isThere = isThere
+        // Without a thread they are made when they are needed.
+        if isThere { steps.put(masks) }
+        return masks
+    }
+
+    private func start() -> Bool {
+        do throws(WorkerThread.CannotStart) {
+            try WorkerThread.start("phibatch masks") { [steps] in
+                while let some = steps.wait(1) { for masks in some { masks.make() } }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
