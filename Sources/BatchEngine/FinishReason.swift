@@ -1,8 +1,8 @@
 /// Why a completion ended.
 package enum FinishReason: String, Sendable {
-    /// The model's end of sequence.
+    /// The model's end of sequence, or a constraint lets nothing follow.
     case stop
-    /// `max_tokens` reached, or the end of the context.
+    /// `max_tokens` reached, or the end of the context; or a constraint left out what would not have fitted.
     case length
     /// A stop string came up; the text is cut before it.
     case stopSequence = "stop_sequence"

@@ -1,9 +1,21 @@
 /// Says which rows go into the next step, and how carefully room is given away. A plain value: what has
 /// happened goes in, what to do comes out.
 ///
-/// Every sequence that has its prompt in the cache decodes one row a step; beside them, the prompts of
-/// newcomers are prefilled in chunks, oldest first.
+/// Every sequence that has its prompt in the cache decodes a row a step, or more where a constraint leaves no
+/// choice between them; beside them, the prompts of newcomers are prefilled in chunks, oldest first.
 package struct Scheduler: Sendable {
+    /// What one running sequence has to send.
+    package struct Open: Sendable {
+        package var rows: Int
+        /// They are of its completion.
+        package var isCompletion: Bool
+
+        package init(rows: Int, isCompletion: Bool) {
+            self.rows = rows
+            self.isCompletion = isCompletion
+        }
+    }
+
     /// What one sequence brings into a step: its next `rows` rows; after the last one a token is chosen
     /// if `samples`.
     package struct Part: Sendable, Equatable {
@@ -11,15 +23,19 @@ package struct Scheduler: Sendable {
         package var place: Int
         package var rows: Int
         package var samples: Bool
+        /// They are no chunk of a prompt.
+        package var decodes: Bool
     }
 
     package let workers: Int
-    /// The most prefill rows of a step; a step has at most `workers + prefillChunk` rows.
+    /// The most prefill rows of a step, and of rows that come with others of their completion; a step has at most
+    /// `workers + prefillChunk` rows.
     package let prefillChunk: Int
     /// How much of `prefillChunk` is used: less on a slow machine, so that a step stays short and a run
     /// can be stopped between two of them.
     private var chunk: Int
-    private var lastPrefill = 0
+    /// What the last step used of it.
+    private var lastUse = 0
 
     /// A newcomer begins only if it and the others can still grow by so many tokens. More after one had to
     /// give way: what it computed may have to be computed again.
@@ -51,31 +67,33 @@ package struct Scheduler: Sendable {
     package mutating func finished() { lookahead = max(lookahead * 7 / 8, leastLookahead) }
 
     /// The rows of the next step.
-    /// - Parameter open: for each running sequence, oldest first, the rows that are still to be sent: one in a
-    ///   completion, more in a prompt.
-    package mutating func nextStep(_ open: some Sequence<Int>) -> [Part] {
+    /// - Parameter open: what each running sequence has to send, one row at least, oldest first.
+    package mutating func nextStep(_ open: some Sequence<Open>) -> [Part] {
         var parts: [Part] = []
         parts.reserveCapacity(workers)
         var room = chunk
-        lastPrefill = 0
-        for (place, open) in open.enumerated() {
-            if open <= 1 {
-                parts.append(Part(place: place, rows: 1, samples: true))
-            } else if room > 0 {
-                let rows = min(open, room)
-                room -= rows
-                lastPrefill += rows
-                parts.append(Part(place: place, rows: rows, samples: rows == open))
+        // A completion always brings a row, and before prompts take the chunk, the others that it has.
+        for decodes in [true, false] {
+            for (place, open) in open.enumerated()
+            where (open.isCompletion || open.rows == 1) == decodes {
+                let certain = decodes ? 1 : 0
+                let rows = min(open.rows, certain + room)
+                guard rows > 0 else { continue }
+                room -= rows - certain
+                parts.append(
+                    Part(place: place, rows: rows, samples: rows == open.rows, decodes: decodes))
             }
         }
+        lastUse = chunk - room
+        parts.sort { $0.place < $1.place }
         return parts
     }
 
     /// Adapts the chunk to the time of the last step. Results don't depend on it.
     package mutating func stepTook(_ seconds: Double) {
-        if seconds > 1 && lastPrefill > 32 {
-            chunk = min(prefillChunk, max(32, min(chunk, lastPrefill) / 2))
-        } else if seconds < 0.4 && lastPrefill == chunk {
+        if seconds > 1 && lastUse > 32 {
+            chunk = min(prefillChunk, max(32, min(chunk, lastUse) / 2))
+        } else if seconds < 0.4 && lastUse == chunk {
             chunk = min(prefillChunk, chunk * 2)
         }
     }

@@ -1,7 +1,8 @@
 /// The rows that one sequence brings into a step, and what is asked about them.
 package struct StepInput: Sendable {
     package var sequence: RequestID
-    /// Tokens appended to the sequence: a chunk of its prompt, or the one token chosen last.
+    /// Tokens appended to the sequence: a chunk of its prompt, or the token chosen last and those that a
+    /// constraint makes certain after it.
     package var tokens: ArraySlice<Int32>
     /// If set, a token is chosen from the logits after the last of `tokens`.
     package var sampling: SamplingRequest?

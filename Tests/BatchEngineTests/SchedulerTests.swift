@@ -6,20 +6,34 @@ import Testing
 @Suite struct SchedulerTests {
     @Test func prefillRunsInChunksBesideDecode() {
         var scheduler = Scheduler(workers: 3, prefillChunk: 10)
-        #expect(scheduler.nextStep([4]) == [.init(place: 0, rows: 4, samples: true)])
-        let decode = Scheduler.Part(place: 0, rows: 1, samples: true)
-        #expect(scheduler.nextStep([1, 25, 3]) == [decode, .init(place: 1, rows: 10, samples: false)])
-        #expect(scheduler.nextStep([1, 15, 3]) == [decode, .init(place: 1, rows: 10, samples: false)])
+        func prefill(_ place: Int, _ rows: Int, samples: Bool = true) -> Scheduler.Part {
+            Scheduler.Part(place: place, rows: rows, samples: samples, decodes: false)
+        }
+        #expect(scheduler.nextStep(prompts: [4]) == [prefill(0, 4)])
+        let decode = Scheduler.Part(place: 0, rows: 1, samples: true, decodes: true)
+        #expect(scheduler.nextStep(prompts: [1, 25, 3]) == [decode, prefill(1, 10, samples: false)])
+        #expect(scheduler.nextStep(prompts: [1, 15, 3]) == [decode, prefill(1, 10, samples: false)])
+        #expect(scheduler.nextStep(prompts: [1, 5, 3]) == [decode, prefill(1, 5), prefill(2, 3)])
+        #expect(scheduler.nextStep(prompts: [1, 1, 1]).map(\.rows) == [1, 1, 1])
+    }
+
+    /// A completion with several rows does not wait for older prompts, and they wait for none but its rows.
+    @Test func certainRowsComeBeforePrompts() {
+        var scheduler = Scheduler(workers: 4, prefillChunk: 10)
+        func next(_ open: [(rows: Int, isCompletion: Bool)]) -> [[Int]] {
+            scheduler.nextStep(open.map { Scheduler.Open(rows: $0.rows, isCompletion: $0.isCompletion) })
+                .map { [$0.place, $0.rows, $0.samples ? 1 : 0, $0.decodes ? 1 : 0] }
+        }
+        #expect(next([(25, false), (6, true), (1, true)]) == [[0, 5, 0, 0], [1, 6, 1, 1], [2, 1, 1, 1]])
         #expect(
-            scheduler.nextStep([1, 5, 3]) == [
-                decode, .init(place: 1, rows: 5, samples: true), .init(place: 2, rows: 3, samples: true),
+            next([(25, false), (9, true), (9, true), (9, true)]) == [
+                [1, 9, 1, 1], [2, 3, 0, 1], [3, 1, 0, 1],
             ])
-        #expect(scheduler.nextStep([1, 1, 1]).map(\.rows) == [1, 1, 1])
     }
 
     @Test func slowStepsShrinkTheChunkAndQuickOnesRestoreIt() {
         var scheduler = Scheduler(workers: 2, prefillChunk: 512)
-        func next() -> Int { scheduler.nextStep([100_000])[0].rows }
+        func next() -> Int { scheduler.nextStep(prompts: [100_000])[0].rows }
         func next(after seconds: Double) -> Int {
             scheduler.stepTook(seconds)
             return next()
@@ -54,15 +68,27 @@ import Testing
             let chunk = Int.random(in: 1...20, using: &random)
             var scheduler = Scheduler(workers: workers, prefillChunk: chunk)
             let open = (0..<workers).map { _ in Int.random(in: 1...50, using: &random) }
-            let parts = scheduler.nextStep(open)
+            let completions = open.map { _ in Int.random(in: 0...9, using: &random) == 0 }
+            let parts = scheduler.nextStep(
+                zip(open, completions).map { Scheduler.Open(rows: $0, isCompletion: $1) })
             #expect(!parts.isEmpty && parts.reduce(0) { $0 + $1.rows } <= workers + chunk)
             #expect(parts.map(\.place) == parts.map(\.place).sorted())
             #expect(parts.allSatisfy { $0.samples == ($0.rows == open[$0.place]) })
-            let prefill = parts.filter { open[$0.place] > 1 }
+            let decode = parts.filter(\.decodes)
+            #expect(
+                decode.map(\.place) == open.indices.filter { completions[$0] || open[$0] == 1 },
+                "every completion comes on")
+            let prefill = parts.filter { !$0.decodes }
             #expect(prefill.dropLast().allSatisfy { $0.rows == open[$0.place] })
             #expect(
                 prefill.map(\.place).elementsEqual(
-                    open.indices.filter { open[$0] > 1 }.prefix(prefill.count)))
+                    open.indices.filter { open[$0] > 1 && !completions[$0] }.prefix(prefill.count)))
         }
+    }
+}
+
+extension Scheduler {
+    fileprivate mutating func nextStep(prompts: [Int]) -> [Part] {
+        nextStep(prompts.map { Open(rows: $0, isCompletion: false) })
     }
 }

@@ -16,13 +16,16 @@ package protocol Constraint: Sendable {
     mutating func accept(_ token: Int32) -> Bool
 
     /// Whether the text is complete and nothing can follow: the completion ends here, without asking the model for
-    /// the end of sequence.
+    /// the end of sequence. Asked before the first token and after each; true at the latest where the end of
+    /// sequence is all that is allowed.
     var isComplete: Bool { get }
 
-    /// Whether the token limit has ruled out a token that would have been allowed otherwise.
+    /// Whether the token limit has ruled out a token that would have been allowed otherwise, here or at a place
+    /// before. Asked when the completion ends: its finish reason is `length` then.
     var isSteered: Bool { get }
 
-    /// The next tokens, as far as there is one only at each place.
+    /// The next tokens, as far as there is one only at each place. They go into one step together, unless
+    /// log-probabilities are asked for. May be fewer than are certain, and none.
     var forced: ArraySlice<Int32> { get }
 }
 

@@ -49,6 +49,15 @@ package struct SamplingRequest: Sendable {
         return true
     }
 
+    /// Whether the constraint lets nothing follow.
+    package var isComplete: Bool { constraint?.isComplete ?? false }
+
+    /// Whether the token limit has changed what the constraint allowed.
+    package var isSteered: Bool { constraint?.isSteered ?? false }
+
+    /// The next tokens, as far as they are certain before there are logits.
+    package var forced: ArraySlice<Int32> { constraint?.forced ?? [] }
+
     /// Whether steps 1 to 5 change anything.
     package var changesLogits: Bool {
         constraint != nil || !parameters.rules.bias.isEmpty || !history.entries.isEmpty

@@ -43,8 +43,19 @@ extension BatchLoop {
         sequence.begin(cached: cached, room: room)
         sequence.slot.waiting -= 1
         sequence.slot.running += 1
-        running.insert(sequence, at: running.lastIndex { $0.id < sequence.id }.map { $0 + 1 } ?? 0)
-        if isNew { sequence.slot.source.admitted(sequence) }
+        let index = running.lastIndex { $0.id < sequence.id }.map { $0 + 1 } ?? 0
+        running.insert(sequence, at: index)
+        guard isNew else { return }
+        sequence.slot.source.admitted(sequence)
+        acceptForced(at: index)
+    }
+
+    /// What a constraint makes certain before the first choice is computed with the prompt.
+    private func acceptForced(at place: Int) {
+        let before = running[place].tokens.count
+        let text = running[place].acceptForced()
+        running[place].slot.report.tokens += running[place].tokens.count - before
+        if !text.isEmpty { running[place].slot.source.received(text, of: running[place].id) }
     }
 
     /// Puts one more request at the end of the line, from each source in turn.

@@ -58,6 +58,7 @@ package final class BatchLoop {
     package func step() throws -> Bool {
         settle()
         guard !slots.isEmpty else { return false }
+        for slot in slots { slot.report = StepReport() }
         try admit()
         if !running.isEmpty { try advance(engine()) }
         return true
@@ -103,30 +104,37 @@ package final class BatchLoop {
     // MARK: Steps
 
     private func advance(_ engine: any Engine) throws {
-        for slot in slots { slot.report = StepReport() }
-        try makeRoom(engine)
-        let parts = scheduler.nextStep(running.lazy.map { $0.unsent.count })
-        var inputs: [StepInput] = []
-        inputs.reserveCapacity(parts.count)
-        for part in parts { inputs.append(running[part.place].send(part.rows, samples: part.samples)) }
-        let start = ContinuousClock.now
         let timesBefore = engine.times
-        let answers = try engine.step(inputs)
-        let seconds = (.now - start).seconds
-        scheduler.stepTook(seconds)
-        count(inputs, parts, seconds: seconds, times: (timesBefore, engine.times))
-        precondition(answers.count == parts.count, "a step answers each of its inputs")
-        for (place, (input, answer)) in zip(parts.map(\.place), zip(inputs, answers)) {
-            take(answer, to: input, at: place)
-        }
+        // Some are certain from the first token to the last.
         retire(engine)
+        if !running.isEmpty { try computeRows(engine) }
         for slot in slots where slot.failure == nil {
+            slot.report.timesBefore = timesBefore
+            slot.report.times = engine.times
             slot.report.running = slot.running
             slot.attempt { try slot.source.stepped(slot.report, in: self) }
         }
     }
 
-    /// Room for each sequence's next row, the oldest first; the youngest give way if need be.
+    private func computeRows(_ engine: any Engine) throws {
+        try makeRoom(engine)
+        let parts = scheduler.nextStep(running.lazy.map(\.open))
+        var inputs: [StepInput] = []
+        inputs.reserveCapacity(parts.count)
+        for part in parts { inputs.append(running[part.place].send(part.rows, samples: part.samples)) }
+        let start = ContinuousClock.now
+        let answers = try engine.step(inputs)
+        let seconds = (.now - start).seconds
+        scheduler.stepTook(seconds)
+        count(inputs, parts, seconds: seconds)
+        precondition(answers.count == parts.count, "a step answers each of its inputs")
+        for (place, (input, answer)) in zip(parts.map(\.place), zip(inputs, answers)) {
+            take(answer, to: input, at: place)
+        }
+        retire(engine)
+    }
+
+    /// Room for each sequence's next rows, the oldest first; the youngest give way if need be.
     private func makeRoom(_ engine: any Engine) throws {
         var place = 0
         while place < running.count {
@@ -156,23 +164,18 @@ package final class BatchLoop {
         preemptions += 1
     }
 
-    private func count(
-        _ inputs: [StepInput], _ parts: [Scheduler.Part], seconds: Double,
-        times: (before: ComputeTimes, after: ComputeTimes)
-    ) {
+    private func count(_ inputs: [StepInput], _ parts: [Scheduler.Part], seconds: Double) {
         let rows = parts.reduce(0) { $0 + $1.rows }
         for slot in slots {
             slot.report.stepRows = rows
             slot.report.seconds = seconds
-            slot.report.timesBefore = times.before
-            slot.report.times = times.after
         }
         for (input, part) in zip(inputs, parts) {
             let slot = running[part.place].slot
-            if part.rows > 1 || !input.targets.isEmpty {
-                slot.report.prefillRows += part.rows
+            if part.decodes && input.targets.isEmpty {
+                slot.report.decodeRows += part.rows
             } else {
-                slot.report.decodeRows += 1
+                slot.report.prefillRows += part.rows
             }
             slot.report.tokens += input.targets.count + (input.sampling == nil ? 0 : 1)
         }
@@ -193,7 +196,10 @@ package final class BatchLoop {
         }
         let source = running[place].slot.source
         let note = running[place].request.sampling.logprobs == nil ? nil : source.note(on: choice)
+        let before = running[place].tokens.count
         let text = running[place].accept(choice.token, note: note)
+        // The choice is counted already, also where it is the end.
+        running[place].slot.report.tokens += max(0, running[place].tokens.count - before - 1)
         if !text.isEmpty { source.received(text, of: running[place].id) }
     }
 

@@ -48,9 +48,9 @@ extension RequestSource {
 package struct StepReport: Sendable {
     /// Rows of prompts.
     package var prefillRows = 0
-    /// Rows of completions, one for each sequence.
+    /// Rows of completions.
     package var decodeRows = 0
-    /// Tokens chosen or scored.
+    /// Tokens chosen, certain after those, or scored.
     package var tokens = 0
     /// Times that one of its requests gave way before the step.
     package var preempted = 0

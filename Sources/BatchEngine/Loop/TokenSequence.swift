@@ -21,6 +21,8 @@ package struct TokenSequence {
     let slot: SourceSlot
     /// Tokens not yet sent to the engine.
     private(set) var unsent: ArraySlice<Int32> = []
+    /// Those are of the completion: the token chosen last, and what is certain after it.
+    private var isDecoding = false
     /// Tokens there is room for in the KV cache.
     var room = 0
     /// How many others have begun before it although they came later.
@@ -79,8 +81,12 @@ package struct TokenSequence {
     mutating func begin(cached: Int, room: Int) {
         if admittedAt == nil { admittedAt = .now }
         unsent = allTokens[cached...]
+        isDecoding = false
         self.room = room
     }
+
+    /// What it has to send.
+    var open: Scheduler.Open { Scheduler.Open(rows: unsent.count, isCompletion: isDecoding) }
 
     /// The next rows for the engine.
     mutating func send(_ count: Int, samples: Bool) -> StepInput {
@@ -102,16 +108,42 @@ package struct TokenSequence {
 
     mutating func fail(_ fault: ChoiceFault) { self.fault = fault }
 
-    /// Takes the token that the engine chose. Sets `finishReason` if it was the last one.
+    /// Takes the token that the engine chose, and those that are certain after it. Sets `finishReason` if the last
+    /// one was among them.
     /// - Returns: the text that has become certain.
     mutating func accept(_ token: Int32, note: String?) -> String {
         if firstTokenAt == nil { firstTokenAt = .now }
-        if request.endOfSequence.contains(token) { return finish(.stop) }
+        unsent = []
+        isDecoding = true
+        return take(token, note: note) + acceptForced()
+    }
+
+    /// Takes the tokens that are certain next: what the model would choose there makes no difference. But where
+    /// log-probabilities are wanted it must be asked.
+    /// - Returns: the text that has become certain.
+    mutating func acceptForced() -> String {
+        guard finishReason == nil else { return "" }
+        if sampling.isComplete { return finish(ending) }
+        guard request.sampling.logprobs == nil else { return "" }
+        var piece = ""
+        while finishReason == nil {
+            let forced = sampling.forced
+            if forced.isEmpty { break }
+            for token in forced where finishReason == nil { piece += take(token, note: nil) }
+        }
+        return piece
+    }
+
+    private mutating func take(_ token: Int32, note: String?) -> String {
+        if request.endOfSequence.contains(token) { return finish(ending) }
         let isAllowed = sampling.accept(token)
-        precondition(isAllowed, "the engine chose a token that the constraint forbids")
-        unsent = [token]
+        precondition(isAllowed, "a token was chosen, or called certain, that the constraint forbids")
+        unsent.append(token)
         return append(token, note: note)
     }
+
+    /// Why a completion ends that needs nothing more.
+    private var ending: FinishReason { sampling.isSteered ? .length : .stop }
 
     /// Takes the log-probabilities of the next scored tokens.
     mutating func accept(logprobs new: [Float]) {
@@ -127,6 +159,8 @@ package struct TokenSequence {
         text += piece
         if stops.hasStopped {
             finishReason = .stopSequence
+        } else if sampling.isComplete {
+            return piece + finish(ending)
         } else if tokens.count >= request.maxTokens {
             return piece + finish(.length)
         }

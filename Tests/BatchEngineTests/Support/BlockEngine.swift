@@ -138,7 +138,12 @@ final class BlockEngine: Engine, @unchecked Sendable {
             hash = (hash ^ value) &* 0x0000_0100_0000_01B3
             hash ^= hash >> 31
         }
-        return TokenChoice(token: (hash >> 20) % endOdds == 0 ? 0 : Int32(1 + (hash >> 8) % 999))
+        var token = (hash >> 20) % endOdds == 0 ? 0 : Int32(1 + (hash >> 8) % 999)
+        if let mask = sampling.constraint?.allowed() {
+            // The next one that is allowed.
+            for _ in 0..<1000 where !mask[token] { token = (token + 1) % 1000 }
+        }
+        return TokenChoice(token: token)
     }
 
     private func checkOwners() {

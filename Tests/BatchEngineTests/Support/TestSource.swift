@@ -9,10 +9,16 @@ final class TestSource: RequestSource {
     private var requests: [Request]
     private let count: Int
     private(set) var results: [Int: [Int32]] = [:]
+    private(set) var reasons: [Int: FinishReason] = [:]
+    /// Of each result, and the pieces that came while it was under way.
+    private(set) var text: [Int: String] = [:]
+    private(set) var pieces: [RequestID: String] = [:]
     private(set) var logprobs: [Int: [Float]] = [:]
     /// Tokens as the reports count them, and those that were chosen.
     private(set) var tokens = 0
     private(set) var chosen = 0
+    private(set) var prefillRows = 0
+    private(set) var decodeRows = 0
     private(set) var refused: [Int] = []
     /// In the order of their ends.
     private(set) var order: [Int] = []
@@ -22,6 +28,8 @@ final class TestSource: RequestSource {
     private(set) var error: (any Error)?
     private(set) var mostRunning = 0
     private(set) var texts = ""
+    /// Each text came piece by piece.
+    private(set) var isTold = true
     var onFinish: (Int) throws -> Void = { _ in }
 
     init(_ requests: [Request], workers: Int) {
@@ -41,9 +49,15 @@ final class TestSource: RequestSource {
 
     func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
     func admitted(_ sequence: TokenSequence) { admitted.append(number(sequence.request)) }
-    func received(_ text: String, of id: RequestID) { texts += text }
+    func received(_ text: String, of id: RequestID) {
+        texts += text
+        pieces[id, default: ""] += text
+    }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         results[number(sequence.request)] = sequence.tokens
+        reasons[number(sequence.request)] = sequence.finishReason
+        text[number(sequence.request)] = sequence.text
+        isTold = isTold && sequence.text == pieces[sequence.id, default: ""]
         logprobs[number(sequence.request)] = sequence.logprobs
         // The end of sequence is chosen, but no token of the completion.
         chosen += sequence.tokens.count + (sequence.finishReason == .stop ? 1 : 0)
@@ -55,6 +69,8 @@ final class TestSource: RequestSource {
     func stepped(_ report: StepReport, in loop: BatchLoop) {
         mostRunning = max(mostRunning, report.running)
         tokens += report.tokens
+        prefillRows += report.prefillRows
+        decodeRows += report.decodeRows
     }
     func completed() { isComplete = true }
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {
