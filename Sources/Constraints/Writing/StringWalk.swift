@@ -8,21 +8,25 @@ struct StringWalk {
         var state: Int32
     }
 
-    /// Tokens that lead to the same state with equally many scalars.
-    struct Group {
+    /// Tokens in a row of `tokens` that lead to the same state with equally many scalars.
+    struct Run {
         let state: Int32
-        let scalars: Int
-        var tokens: [Int32]
+        let scalars: Int32
+        let from: Int
+        var to: Int
     }
 
-    var groups: [Group] = []
+    var runs: [Run] = []
+    var tokens: [Int32] = []
+    /// The most bytes of a way from where a token leads to an end of the contents, bounds on their length left out.
+    var mostBytes = 0
     /// All tokens that stay.
     var staying: TokenMask
     /// Nodes of the trie to which the closing quote leads, with the scalars before it.
     var exits: [(node: Int, scalars: Int)] = []
 
     /// About how many bytes it takes.
-    var bytes: Int { groups.reduce(staying.count / 8 + 16 * exits.count) { $0 + 48 + 4 * $1.tokens.count } }
+    var bytes: Int { staying.count / 8 + 16 * exits.count + 32 * runs.count + 4 * tokens.count }
 }
 
 extension StringText {
@@ -67,7 +71,6 @@ extension StringWalk {
         let nodes = tokens.nodes
         var path = [(state: Int32, scalars: Int)](repeating: (start, 0), count: tokens.longest + 2)
         var loops: [Int32: LoopClasses] = [:]
-        var places: [Int64: Int] = [:]
         var node = 1
         while node < nodes.count {
             let depth = Int(nodes.depth[node])
@@ -95,32 +98,30 @@ extension StringWalk {
                     let (from, to) = nodes.texts(below: node)
                     for rank in from..<to {
                         let more = Int(tokens.scalars[rank]) - Int(nodes.scalars[node])
-                        add(tokens.ids[rank], next, count + more, &places)
+                        add(tokens.ids[rank], next, count + more, contents)
                     }
                     node = end
                     continue
                 }
             }
             let (from, to) = nodes.texts(at: node)
-            for rank in from..<to { add(tokens.ids[rank], next, count, &places) }
+            for rank in from..<to { add(tokens.ids[rank], next, count, contents) }
             node += 1
         }
     }
 
-    private mutating func add(_ token: Int32, _ state: Int32, _ scalars: Int, _ places: inout [Int64: Int]) {
+    private mutating func add(
+        _ token: Int32, _ state: Int32, _ scalars: Int, _ contents: any ByteAutomaton
+    ) {
         staying.insert(token)
-        // Tokens in a row mostly belong together.
-        if let last = groups.last, last.state == state, last.scalars == scalars {
-            groups[groups.count - 1].tokens.append(token)
+        tokens.append(token)
+        let last = runs.count - 1
+        if last >= 0, runs[last].state == state, runs[last].scalars == scalars {
+            runs[last].to = tokens.count
             return
         }
-        let key = Int64(state) << 16 | Int64(scalars)
-        if let place = places[key] {
-            groups[place].tokens.append(token)
-        } else {
-            places[key] = groups.count
-            groups.append(Group(state: state, scalars: scalars, tokens: [token]))
-        }
+        if last < 0 || runs[last].state != state { mostBytes = max(mostBytes, contents.fewestBytes(state)) }
+        runs.append(Run(state: state, scalars: Int32(scalars), from: tokens.count - 1, to: tokens.count))
     }
 }
 

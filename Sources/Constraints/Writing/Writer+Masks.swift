@@ -175,35 +175,11 @@ struct MaskMaker {
         let walk = writer.walk(StringWalk.Key(string: place.a, state: place.b), tokens)
         let closing =
             writer.fewestBytes(writer.number(of: places)) - (string.fewestBytes(place.b, count: count) ?? 0)
-        var isOut = [Bool](repeating: false, count: walk.groups.count)
-        for (index, group) in walk.groups.enumerated() {
-            var after = count + group.scalars
-            if let most = string.maxLength {
-                isOut[index] = after > (string.contents.isBetweenScalars(group.state) ? most : most - 1)
-            } else {
-                after = min(after, string.minLength)
-            }
-            guard !isOut[index], let bytes = string.fewestBytes(group.state, count: after) else {
-                isOut[index] = true
-                continue
-            }
-            if left == nil {
-                result.safe = max(result.safe, bytes + closing + 1)
-            } else {
-                isOut[index] = !admits(
-                    writer.number(
-                        of: places.map {
-                            Place(
-                                kind: .string, a: $0.a, b: group.state, c: Int32(after), frame: $0.frame)
-                        }))
-            }
-        }
-        if !isOut.contains(true) {
+        if left == nil, string.isFree, string.maxLength == nil, count >= string.minLength {
             result.mask.formUnion(walk.staying)
+            result.safe = max(result.safe, walk.mostBytes + closing + 1)
         } else {
-            for (index, group) in walk.groups.enumerated() where !isOut[index] {
-                for token in group.tokens { result.mask.insert(token) }
-            }
+            addRuns(of: walk, places, closing)
         }
         guard ended >= 0 else { return }
         for (node, scalars) in walk.exits {
@@ -214,6 +190,32 @@ struct MaskMaker {
                 for rank in from..<to { result.mask.insert(tokens.ids[rank]) }
             }
             self.walk(tokens.nodes, below: node, from: ended)
+        }
+    }
+
+    /// Tokens that stay in a string, where bounds on its length or the room that is left play a role.
+    private mutating func addRuns(of walk: StringWalk, _ places: [Place], _ closing: Int) {
+        let string = writer.strings[Int(places[0].a)]
+        let count = Int(places[0].c)
+        for run in walk.runs {
+            var after = count + Int(run.scalars)
+            if let most = string.maxLength {
+                let isBetween = string.contents.isBetweenScalars(run.state)
+                guard after <= (isBetween ? most : most - 1) else { continue }
+            } else {
+                after = min(after, string.minLength)
+            }
+            guard let bytes = string.fewestBytes(run.state, count: after) else { continue }
+            if left == nil {
+                result.safe = max(result.safe, bytes + closing + 1)
+            } else {
+                let state = writer.number(
+                    of: places.map {
+                        Place(kind: .string, a: $0.a, b: run.state, c: Int32(after), frame: $0.frame)
+                    })
+                guard admits(state) else { continue }
+            }
+            for token in walk.tokens[run.from..<run.to] { result.mask.insert(token) }
         }
     }
 

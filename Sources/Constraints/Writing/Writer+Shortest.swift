@@ -289,16 +289,18 @@ extension Writer {
     private func shortestMember(_ place: Place) -> (bytes: Int, member: Int32, frame: Int32)? {
         let object = objects[Int(frames[Int(place.frame)].shape)]
         let depth = frameFacts[Int(place.frame)].depth
-        var best: (bytes: Int, member: Int32, frame: Int32)?
-        let open = object.names.rests(after: place.b, in: frameFacts[Int(place.frame)].open)
-        // Among very many the first ones must do, and the last, which may be the required one.
-        for (member, length) in open.prefix(32) + open.suffix(open.count > 32 ? 1 : 0) {
-            let frame = writing(member, place.frame)
-            let goal = object.shape.members[Int(member)].goal
-            let bytes = length + shortest(goal, depth: depth).count + closingBytes(frame)
-            if best.map({ bytes < $0.bytes }) ?? true { best = (bytes, member, frame) }
-        }
-        return best
+        let open = frameFacts[Int(place.frame)].open
+        let rests = object.names.rests(after: place.b, in: open)
+        // One that is required must be written anyway; else the shortest one.
+        let best =
+            rests.first { object.shape.members[Int($0.member)].isRequired }
+            ?? rests.min { bytes(of: Int($0.member), object) < bytes(of: Int($1.member), object) }
+        guard let (member, length) = best else { return nil }
+        let frame = writing(member, place.frame)
+        let goal = object.shape.members[Int(member)].goal
+        return (
+            length + shortest(goal, depth: depth).count + closingBytes(frame), member, frame
+        )
     }
 
     private func closingBytes(_ frame: Int32) -> Int { frame < 0 ? 0 : frameFacts[Int(frame)].closingBytes }
@@ -367,9 +369,14 @@ extension Writer {
     func fewestBytes(_ state: Int32) -> Int {
         let known = stateFacts[Int(state)].fewestBytes
         if known >= 0 { return known }
-        let bytes = states[Int(state)].lazy.map { self.fewestBytes($0) }.min() ?? 0
+        let bytes = looked(states[Int(state)]).lazy.map { self.fewestBytes($0) }.min() ?? 0
         stateFacts[Int(state)].fewestBytes = bytes
         return bytes
+    }
+
+    /// The places whose ways to the end are compared. Among very many some must do: each has one.
+    private func looked(_ places: [Place]) -> ArraySlice<Place> {
+        places.count > 64 ? places.prefix(8) : places[...]
     }
 
     /// A way to the end of the text with few tokens: that of the places whose shortest text takes the fewest.
@@ -377,7 +384,7 @@ extension Writer {
     func plan(_ state: Int32, _ tokens: TokenTrie) -> [Int32]? {
         if let known = stateFacts[Int(state)].plan { return known }
         var best: [Int32]?
-        for place in states[Int(state)] where isWay(place) {
+        for place in looked(states[Int(state)]) where isWay(place) {
             guard let plan = tokens.segments(shortestEnd(place)) else { continue }
             if best.map({ plan.count < $0.count }) ?? true { best = plan }
         }
