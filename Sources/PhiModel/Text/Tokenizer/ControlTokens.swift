@@ -11,8 +11,7 @@ package struct ControlTokens: Sendable {
     let beginnings: [[UInt8]]
 
     init(_ tokens: some Sequence<AddedToken>) {
-        texts = tokens.filter { $0.special || ($0.content.hasPrefix("<") && $0.content.hasSuffix(">")) }
-            .map { Array($0.content.utf8) }.filter { !$0.isEmpty }
+        texts = tokens.filter(Self.isControl).map { Array($0.content.utf8) }.filter { !$0.isEmpty }
         finder = TokenFinder(texts)
         longest = texts.map(\.count).max() ?? 0
         var beginnings: [[UInt8]] = []
@@ -21,6 +20,10 @@ package struct ControlTokens: Sendable {
             if !beginnings.contains(first) { beginnings.append(first) }
         }
         self.beginnings = beginnings
+    }
+
+    static func isControl(_ token: AddedToken) -> Bool {
+        token.special || (token.content.hasPrefix("<") && token.content.hasSuffix(">"))
     }
 
     /// Of a character in UTF-8, by its first byte.

@@ -20,9 +20,13 @@ final class EncodeScratch: @unchecked Sendable {
     /// What covers texts of control tokens.
     private(set) var shield: TextShield?
 
-    func begin(limit: Int, shield: TextShield?) {
+    /// The text goes on from another.
+    private(set) var isContinuation = false
+
+    func begin(limit: Int, shield: TextShield?, isContinuation: Bool) {
         self.limit = limit
         self.shield = shield
+        self.isContinuation = isContinuation
         isBeyondLimit = false
     }
 

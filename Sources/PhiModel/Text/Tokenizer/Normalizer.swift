@@ -28,6 +28,11 @@ enum Normalizer: Sendable {
     /// NFC, NFD, NFKC, NFKD.
     case normalForm(composes: Bool, isCompatible: Bool)
 
+    /// Whether it puts something before a text.
+    var isPrefix: Bool {
+        if case .prepend = self { true } else { false }
+    }
+
     func apply(to text: TextBuffers, _ search: inout PatternSearch) {
         guard text.current.count > 0 else { return }
         switch self {

@@ -56,6 +56,16 @@ enum PreTokenizer: Sendable {
         if case .split(_, .removed, _) = self { true } else { false }
     }
 
+    /// The step for a text that goes on from another; nil if it then does nothing.
+    var withoutPrefix: PreTokenizer? {
+        switch self {
+        case .split: self
+        case .prefixSpace: nil
+        case .metaspace(let replacement, _, let split):
+            .metaspace(replacement: replacement, scheme: .never, split: split)
+        }
+    }
+
     /// - Parameters:
     ///   - isTextStart: whether the text begins where the whole input begins.
     ///   - limit: with more pieces than this the rest may be left away.

@@ -101,19 +101,29 @@ package final class Tokenizer: Sendable {
             ?? []
     }
 
+    /// The ids of a text that goes on from another: nothing is put before it, as some files do with a space at the
+    /// start of a text. Texts of special tokens are text.
+    package func encode(continuing text: String) -> [Int32] {
+        encode(
+            text, addSpecialTokens: false, specialTokensAsText: true, isContinuation: true, atMost: .max)
+            ?? []
+    }
+
     /// As `encode(_:addSpecialTokens:specialTokensAsText:)`; nil if there are more than `limit` ids. A text that
     /// is far too long costs little more than a look at its bytes.
-    /// - Parameter shield: what covers texts of control tokens in it.
+    /// - Parameters:
+    ///   - shield: what covers texts of control tokens in it.
+    ///   - isContinuation: as in `encode(continuing:)`.
     package func encode(
         _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, shield: TextShield? = nil,
-        atMost limit: Int
+        isContinuation: Bool = false, atMost limit: Int
     ) -> [Int32]? {
         var output = addSpecialTokens ? prefix : []
         var text = text
         let isTooLong = text.withUTF8 { bytes in
             if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
             return pool.with { scratch in
-                scratch.begin(limit: limit, shield: shield)
+                scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
                 for section in plainMatcher.sections(of: bytes, specialAsText: specialTokensAsText) {
                     if let token = section.token {
                         output.append(token)
@@ -135,7 +145,9 @@ package final class Tokenizer: Sendable {
     private func encodeSection(
         isStart: Bool, _ specialTokensAsText: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]
     ) {
-        for step in normalizers { step.apply(to: scratch.text, &scratch.search) }
+        for step in normalizers where !(scratch.isContinuation && step.isPrefix) {
+            step.apply(to: scratch.text, &scratch.search)
+        }
         let normalized = scratch.text.current.all
         let sections = normalizedMatcher.sections(of: normalized, specialAsText: specialTokensAsText)
         if sections.count == 1, sections[0].token == nil {
@@ -165,6 +177,7 @@ package final class Tokenizer: Sendable {
         }
         scratch.pieces.set(PieceList.Piece(start: 0, end: scratch.text.current.count))
         for (step, keepsPieces) in zip(preTokenizers, keepsPieces) {
+            guard let step = scratch.isContinuation ? step.withoutPrefix : step else { continue }
             step.apply(to: scratch, isTextStart: isStart, limit: keepsPieces ? left : .max)
         }
         let text = UnsafePointer(scratch.text.current.base)
@@ -199,6 +212,33 @@ package final class Tokenizer: Sendable {
 
     /// Whether the file marks this token as special, such as `<|end|>`; then it is no part of a text.
     package func isSpecial(_ id: Int32) -> Bool { addedTokens[id]?.special ?? false }
+
+    /// Whether this token stands for text: ids that are no tokens don't, nor do control tokens.
+    func isText(_ id: Int32) -> Bool {
+        if let added = addedTokens[id] { return !ControlTokens.isControl(added) }
+        return model.vocabulary.text(of: id) != nil
+    }
+
+    /// Whether a space at the start of a text is dropped in decoding. Nil if decoding is more than putting the
+    /// tokens' bytes together.
+    var dropsFirstSpace: Bool? {
+        var drops = false
+        var isFused = false
+        for step in decoderSteps {
+            switch step {
+            case .spaced: return nil
+            case .strip(let content, let start, let stop):
+                guard isFused, content == [0x20], start <= 1, stop == 0, !(drops && start == 1) else {
+                    return nil
+                }
+                drops = drops || start == 1
+            case .metaspace(_, let dropsFirst): drops = drops || dropsFirst
+            case .replace, .byteFallback, .fuse, .byteLevel: break
+            }
+            isFused = isFused || step.fuses
+        }
+        return drops
+    }
 
     /// The bytes this token stands for inside of a text; they may be part of a character. Empty for an id
     /// that is no token.
