@@ -38,6 +38,9 @@ package enum Draft: Int, Comparable, CaseIterable, Sendable {
 
     var idKeyword: String { self == .draft4 ? "id" : "$id" }
 
+    /// All that it knows, by name.
+    package var keywords: [String] { SchemaKeyword.names(in: self) }
+
     /// Whether what stands beside a `$ref` counts.
     var readsBesideReference: Bool { self >= .draft2019 }
 }
