@@ -4,7 +4,8 @@ import Foundations
 /// would only swell the journal. Each line has its sum; a damaged one costs that completion's head
 /// start and nothing else.
 enum InFlightFile {
-    private static let version = 1
+    /// The second has attempts; a file that has none is as in the first.
+    private static let versions = 1...2
 
     struct Content {
         var progress: JobProgress?
@@ -21,7 +22,8 @@ enum InFlightFile {
         let file = try place.makeOwnFile(place.paths.inFlightDraft)
         var writer = BufferedWriter(file)
         do {
-            try writer.appendLine(header(progress, run: run))
+            let version = records.contains { $0.attempt > 0 } ? versions.upperBound : versions.lowerBound
+            try writer.appendLine(header(version, progress, run: run))
             for record in records { try writer.appendLine(line(record)) }
             try writer.flush()
             try file.sync()
@@ -34,7 +36,7 @@ enum InFlightFile {
         }
     }
 
-    private static func header(_ progress: JobProgress, run: String) -> [UInt8] {
+    private static func header(_ version: Int, _ progress: JobProgress, run: String) -> [UInt8] {
         SealedLine.make { writer in
             writer.int("phibatch_inflight", version)
             writer.key("progress")
@@ -45,6 +47,7 @@ enum InFlightFile {
 
     private static func line(_ record: InFlightRecord) -> [UInt8] {
         SealedLine.make { writer in
+            if record.attempt > 0 { writer.int("attempt", record.attempt) }
             writer.string("id", record.key.id)
             writer.hex("line_hash", record.key.contentHash)
             writer.array("logprobs") { writer in for entry in record.logprobs { writer.string(entry) } }
@@ -66,7 +69,7 @@ enum InFlightFile {
             }
             let json = try? JSONValue(parsing: line.bytes, limits: .ownLine)
             if isFirst {
-                guard let json, json.int("phibatch_inflight") == version,
+                guard let json, json.int("phibatch_inflight").map(versions.contains) == true,
                     let progress = json["progress"].flatMap(JobProgress.init),
                     let writer = json.string("run"),
                     run.map({ $0.utf8.elementsEqual(writer.utf8) }) ?? true
@@ -99,7 +102,10 @@ enum InFlightFile {
             case .array(let tokens)? = json["tokens"], case .array(let logprobs)? = json["logprobs"],
             logprobs.isEmpty || logprobs.count == tokens.count
         else { return nil }
-        var record = InFlightRecord(key: WorkKey(id: id, sample: sample, contentHash: hash), tokens: [])
+        let attempt = json.int("attempt") ?? 0
+        guard 0...JobSettings.retriesRange.upperBound ~= attempt else { return nil }
+        var record = InFlightRecord(
+            key: WorkKey(id: id, sample: sample, contentHash: hash), tokens: [], attempt: attempt)
         for token in tokens {
             guard case .int(let number) = token, let id = Int32(exactly: number) else { return nil }
             record.tokens.append(id)

@@ -21,9 +21,12 @@ package struct InFlightRecord: Sendable, Equatable {
     package var tokens: [Int32]
     /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
     package var logprobs: [String]
+    /// How many completions of the same work were turned down before this one.
+    package var attempt: Int
 
-    package init(key: WorkKey, tokens: [Int32], logprobs: [String] = []) {
+    package init(key: WorkKey, tokens: [Int32], logprobs: [String] = [], attempt: Int = 0) {
         self.key = key
+        self.attempt = attempt
         self.tokens = tokens
         self.logprobs = logprobs
     }
