@@ -124,6 +124,13 @@ struct JobCheckReport {
             job.task == .score
                 ? "scored     \(check.completionTokens) tokens"
                 : "answers    at most \(check.completionTokens * job.samples) tokens")
+        if let answers = check.answers {
+            lines.append(
+                "form       \(Self.told(answers)); the shortest answer has \(answers.leastTokens) tokens")
+        }
+        if check.linesWithForm > 0 {
+            lines.append("form       \(check.linesWithForm) lines say what their answers must be like")
+        }
         if check.covered > 0 {
             lines.append(
                 "control    tokens in the text of \(check.covered) lines, taken as text (control_tokens)")
@@ -150,6 +157,15 @@ struct JobCheckReport {
         return lines.map(\.text).joined(separator: "\n")
     }
 
+    private static func told(_ answers: JobCheck.Answers) -> Message {
+        guard !answers.validated.isEmpty else { return "masks decide all of it while answers are written" }
+        let listed = answers.validated.prefix(5).map { "\($0)" as Message }.joined(separator: ", ")
+        let more = answers.validated.count - 5
+        return "masks decide it while answers are written, but for what is checked on finished ones: "
+            + listed
+            + (more > 0 ? " and \(more) more" : "")
+    }
+
     var json: String {
         var writer = JSONWriter()
         writer.object { writer in
@@ -164,6 +180,15 @@ struct JobCheckReport {
             }
             writer.int("completion_tokens_at_most", check.completionTokens * job.samples)
             writer.int("lines_with_control_tokens", check.covered)
+            writer.int("lines_with_form", check.linesWithForm)
+            if let answers = check.answers {
+                writer.object("answers") { writer in
+                    writer.array("validated") { writer in
+                        for pointer in answers.validated { writer.string(pointer) }
+                    }
+                    writer.int("least_tokens", answers.leastTokens)
+                }
+            }
             writer.int("would_fail", check.failed)
             writer.int("failures_allowed", check.allowedFailures)
             writer.array("failures") { writer in

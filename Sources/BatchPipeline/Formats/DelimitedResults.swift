@@ -1,7 +1,8 @@
 import Foundations
 
 /// CSV or TSV, with a first line that names the columns: one row a result, quoted as RFC 4180 says, and ended by a line
-/// feed. A failed line has its error in the last two of our columns, and nothing in those of an answer.
+/// feed. A failed line has its error in the last two of our columns, and nothing in those of an answer but the text,
+/// if there is one that is not what was asked for.
 package struct DelimitedResults: ResultFormat {
     package let name: String
     private let separator: UInt8
@@ -81,7 +82,9 @@ package struct DelimitedResults: ResultFormat {
                 // Of an earlier run that scored, whose results are kept.
                 cells += ["", "", "\(scored.promptTokens)", "\(scored.completionTokens)", "", "", ""]
             case .failure(let failure):
-                cells += ["", "", "", "", "", failure.error.code.rawValue, failure.error.message]
+                cells += [
+                    failure.text ?? "", "", "", "", "", failure.error.code.rawValue, failure.error.message,
+                ]
             }
             cells += format.kept.map { name in
                 result.kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""

@@ -7,6 +7,8 @@ extension GenerationResult {
         _ completion: TokenSequence, _ work: WorkLabel, job: JobSettings, provenance: [String: String],
         now: ContinuousClock.Instant = .now
     ) {
+        var provenance = provenance
+        if work.attempt > 0 { provenance["attempts"] = "\(work.attempt + 1)" }
         self = .completion(
             .init(
                 text: completion.text, finishReason: completion.finishReason,
@@ -18,9 +20,11 @@ extension GenerationResult {
                 timing: Timing(completion, work, end: now), kept: work.kept))
     }
 
-    init(_ error: LineError, _ work: WorkLabel, job: JobSettings) {
+    init(_ error: LineError, _ work: WorkLabel, job: JobSettings, text: String? = nil) {
         self = .failure(
-            .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, kept: work.kept))
+            .init(
+                error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, text: text,
+                kept: work.kept))
     }
 
     /// What an engine says, in a fixed order.

@@ -91,12 +91,17 @@ package enum GenerationResult: Sendable, Equatable {
         package var file: String?
         /// From 1, in its file.
         package var line: Int
+        /// The answer that is not what was asked for; nil if there is none.
+        package var text: String?
         package var kept: [KeptValue]
 
-        package init(_ error: LineError, file: String? = nil, line: Int, kept: [KeptValue] = []) {
+        package init(
+            _ error: LineError, file: String? = nil, line: Int, text: String? = nil, kept: [KeptValue] = []
+        ) {
             self.error = error
             self.file = file
             self.line = line
+            self.text = text
             self.kept = kept
         }
     }

@@ -20,6 +20,12 @@ public struct LineError: Error, Equatable, Sendable {
         case notFinite = "logits_not_finite"
         /// A constraint leaves no token to choose.
         case nothingAllowed = "nothing_allowed"
+        /// What the line says its answer must be like can't be: a schema that is malformed, say.
+        case badSchema = "bad_schema"
+        /// No answer of the form that is asked for has so few tokens.
+        case maxTokensTooSmall = "max_tokens_too_small"
+        /// No answer was what is asked for, however often it was generated.
+        case invalidAnswer = "invalid_answer"
     }
 
     public var code: Code

@@ -110,6 +110,32 @@ struct LineField {
         return bias
     }
 
+    /// What the line asks of its answer.
+    func answerForm() throws(LineError) -> AnswerForm? {
+        var asked: [(name: String, form: AnswerForm)] = []
+        do throws(AnswerFormProblem) {
+            if let value = self["response_format"] {
+                asked.append(("response_format", try AnswerForm(responseFormat: value)))
+            }
+        } catch {
+            throw LineError(.badField, "`response_format` \(error.text).")
+        }
+        if let value = self["schema"], case .object = value {
+            asked.append(("schema", AnswerForm(.schema(value))))
+        }
+        switch self["regex"] {
+        case nil: break
+        case .string(let pattern)?: asked.append(("regex", AnswerForm(.regex(pattern))))
+        case let value?: throw wrong("regex", "a string, which is a regular expression", value)
+        }
+        guard asked.count < 2 else {
+            throw LineError(
+                .badField,
+                "`\(asked[0].name)` and `\(asked[1].name)` both say what the answer is like; keep one.")
+        }
+        return asked.first?.form
+    }
+
     /// A message's content: a string, or a list of text parts as in OpenAI's API.
     private func text(of content: JSONValue?) -> String? {
         switch content {

@@ -32,6 +32,8 @@ package struct PromptRecord: Sendable {
     package var repetitionPenalty: Float?
     /// By token id.
     package var logitBias: [Int32: Float]?
+    /// What the answer must be like; nil if the line doesn't say.
+    package var form: AnswerForm?
     /// Nil if the line is none of OpenAI's.
     package var request: OpenAIRequest?
 
@@ -40,8 +42,15 @@ package struct PromptRecord: Sendable {
     /// Fields that are read as settings of the line.
     static let settingNames = [
         "max_tokens", "seed", "stop", "temperature", "top_k", "top_p", "min_p", "presence_penalty",
-        "frequency_penalty", "repetition_penalty", "logit_bias",
+        "frequency_penalty", "repetition_penalty", "logit_bias", "response_format", "regex",
     ]
+
+    /// An object `schema` is a JSON Schema. Anything else of that name is a field like others: tables of a database,
+    /// say.
+    static func isSetting(_ field: JSONMember) -> Bool {
+        if field.name == "schema", case .object = field.value { return true }
+        return settingNames.contains(field.name)
+    }
 
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
     package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
@@ -81,6 +90,7 @@ package struct PromptRecord: Sendable {
         repetitionPenalty = try field.number("repetition_penalty", in: LogitRules.repetitionPenaltyRange)
         logitBias = try field.logitBias()
         stop = try field.stops()
+        form = try field.answerForm()
         if let tokens = try field.tokenIDs("prompt") {
             guard field["messages"] == nil else {
                 throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")

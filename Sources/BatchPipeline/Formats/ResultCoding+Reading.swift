@@ -138,6 +138,7 @@ extension ResultCoding {
 
         private mutating func takeFailure(_ scanner: inout JSONScanner) throws {
             var (code, message, file, line): (LineError.Code?, String?, String?, Int?)
+            var text: String?
             try scanner.object { scanner, name in
                 if name.spells("code") {
                     code = LineError.Code(rawValue: try scanner.string())
@@ -147,12 +148,14 @@ extension ResultCoding {
                     file = try string(&scanner)
                 } else if name.spells("line") {
                     line = try scanner.integer()
+                } else if name.spells("text") {
+                    text = try string(&scanner)
                 } else {
                     throw scanner.fault("an error has no such member")
                 }
             }
             guard let code, let message, let line else { throw scanner.fault("an error lacks a member") }
-            failure = .init(LineError(code, message), file: file, line: line)
+            failure = .init(LineError(code, message), file: file, line: line, text: text)
         }
 
         /// An object of whole numbers from 0 to 2^31.

@@ -5,7 +5,7 @@ import Foundations
 ///
 ///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]<kept>[,"timing":{…}]
 ///     <scores, see ResultCoding+Scores><kept>[,"timing":{…}]
-///     "error":{"code","message"[,"file"],"line"}<kept>
+///     "error":{"code","message"[,"file"],"line"[,"text"]}<kept>
 ///
 /// Members of any other name are those of the input's line that the job keeps. What differs from run to run is in
 /// `timing`, at the end.
@@ -93,6 +93,7 @@ enum ResultCoding {
                 writer.string("file", file)
             }
             writer.int("line", failure.line)
+            if let text = failure.text { writer.string("text", text) }
         }
     }
 }

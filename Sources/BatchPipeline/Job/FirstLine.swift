@@ -26,8 +26,7 @@ struct FirstLine {
     /// Fields that are neither the line's id nor a setting.
     private var ownFields: [JSONMember] {
         fields.filter {
-            $0.name != (job.idField ?? "id") && !PromptRecord.settingNames.contains($0.name)
-                && $0.value != .null
+            $0.name != (job.idField ?? "id") && !PromptRecord.isSetting($0) && $0.value != .null
         }
     }
 
@@ -102,7 +101,10 @@ struct FirstLine {
             )
         }
         for field in ownFields where !templateFields.contains(field.name) {
-            if Self.foreignSettings.contains(field.name) {
+            if field.name == "schema", case .string = field.value {
+                warnings.append(
+                    "\(place): the field schema is a string, and so no JSON Schema; it has no effect here.")
+            } else if Self.foreignSettings.contains(field.name) {
                 warnings.append(
                     "\(place): the field \(field.name) is a setting elsewhere, and has no effect here.")
             } else if let near = Self.meant(by: field.name) {
@@ -115,7 +117,7 @@ struct FirstLine {
 
     /// Settings of OpenAI's requests that lines don't have here.
     private static let foreignSettings: Set = [
-        "n", "response_format", "max_completion_tokens", "top_logprobs", "logprobs", "tools", "tool_choice",
+        "n", "max_completion_tokens", "top_logprobs", "logprobs", "tools", "tool_choice",
         "stream", "best_of", "echo", "suffix", "model",
     ]
 
@@ -164,10 +166,14 @@ extension JobSettings {
     /// What is hardly meant, but no error.
     package func warnings() throws -> [String] {
         let fields = try PromptBuilder(self).fields
+        var warnings: [String] = []
+        if let form = answerForm, form.isConstraint, let rules = try? AnswerRules(form) {
+            warnings = rules.warnings.map { "\(answerPlace): \($0)" }
+        }
         for path in input {
             guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }
-            return line.warnings(templateFields: fields)
+            return warnings + line.warnings(templateFields: fields)
         }
-        return []
+        return warnings
     }
 }

@@ -62,7 +62,9 @@ enum JobFile {
             guard case .scalar(let scalar) = key else {
                 throw JobError(.badJob, at: "\(name):\(line)", "a key must be a plain word, like `model`.")
             }
-            return (scalar.string, SettingValue(value, folder: folder, depth: 0), line)
+            var setting = SettingValue(value, folder: folder, depth: 0)
+            setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }
+            return (scalar.string, setting, line)
         }
     }
 
@@ -117,7 +119,8 @@ enum JobFile {
 }
 
 extension SettingValue {
-    /// Three levels are all that a setting can have (a list of maps); what lies deeper is not looked at.
+    /// Three levels are all that settings have (a list of maps), but for those that take any JSON (`json()`); what lies
+    /// deeper is not looked at.
     fileprivate init(_ node: Node, folder: String, depth: Int) {
         self.init(content: .mapping([]), folder: folder, line: node.mark?.line)
         switch node {

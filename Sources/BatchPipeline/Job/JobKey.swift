@@ -66,5 +66,5 @@ package struct JobKey: Sendable {
     }
 
     /// In the order of the help and of the fingerprint.
-    package static let all: [JobKey] = files + prompt + sampling + results + engine
+    package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
 }

@@ -148,7 +148,7 @@ extension JobSettings {
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
-        if let problem = taskProblem { throw JobError(kind, at: file, problem) }
+        if let problem = taskProblem ?? answerProblem { throw JobError(kind, at: file, problem) }
         if output != "-", input.contains(where: { Self.areSame($0, output) }) {
             throw JobError(kind, at: file, "output would overwrite the input \(output).")
         }

@@ -112,6 +112,19 @@ public struct JobSettings: Sendable, Equatable {
     /// Results for each line, each with a random stream of its own.
     public var samples = 1
 
+    /// A JSON Schema that all answers follow. At most one of this, `responseFormat` and `regex` is given; each goes
+    /// before what a line asks for.
+    public var schema: AnswerSchema?
+    /// What answers are like, as OpenAI's API says it.
+    public var responseFormat: ResponseFormat?
+    /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
+    public var regex: String?
+    /// Spaces by which JSON is deeper at each level, 0 ... 16, each member on a line of its own; nil is no white
+    /// space at all.
+    public var indent: Int?
+    /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
+    public var retries: Int?
+
     /// Adds the completion's token ids to results.
     public var tokens = false
     /// Adds log-probabilities of each chosen token and so many of the likeliest, 0 ... 20; nil adds none.

@@ -16,7 +16,8 @@ extension JobSettings {
             return "completion is what is scored; it needs task: score (or the command phibatch score)."
         case .score:
             let unset = JobSettings()
-            let generation = JobKey.sampling + JobKey.results.filter { $0.name == "logprobs" }
+            let generation =
+                JobKey.sampling + JobKey.answers + JobKey.results.filter { $0.name == "logprobs" }
             if let key = generation.first(where: { $0.member.text(self) != $0.member.text(unset) }) {
                 let more = key.name == "logprobs" ? " Each token's log-probability is there anyway." : ""
                 return

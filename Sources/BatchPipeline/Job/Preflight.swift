@@ -6,6 +6,7 @@ extension JobSettings {
     /// - Throws: `JobError` or `StoreError`, naming the path.
     package func checkFiles() throws {
         _ = try PromptBuilder(self)
+        try checkAnswers()
         for path in input where path != "-" { try Self.checkInput(path) }
         try checkBeginnings()
         if output != "-" { try checkOutput() }

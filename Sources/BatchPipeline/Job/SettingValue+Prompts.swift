@@ -8,24 +8,30 @@ extension SettingValue {
     /// The text of a file, without a line feed at its end.
     func promptFile() throws(SettingProblem) -> String {
         let path = try path()
-        func wrong(_ what: String) -> SettingProblem {
-            SettingProblem("\(path) \(what)", line: line)
-        }
-        guard Files.kind(of: path) == .regular else { throw wrong("is no file that is there") }
-        let bytes: [UInt8]
-        do {
-            bytes = try ByteSource(path: path).readAll(limit: Self.promptFileLimit + 1)
-        } catch {
-            throw SettingProblem("can't be read: \(error)", line: line)
-        }
-        guard bytes.count <= Self.promptFileLimit else {
-            throw wrong("is too large for a template (over 1 MiB)")
-        }
+        let bytes = try contents(of: path, limit: Self.promptFileLimit, as: "a template")
+        func wrong(_ what: String) -> SettingProblem { SettingProblem("\(path) \(what)", line: line) }
         guard var text = String(validating: bytes, as: UTF8.self) else { throw wrong("is not UTF-8 text") }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         if text.unicodeScalars.last == "\n" { text.unicodeScalars.removeLast() }
         if text.unicodeScalars.last == "\r" { text.unicodeScalars.removeLast() }
         return text
+    }
+
+    /// - Parameter what: what a file of more bytes than `limit` is too large for.
+    func contents(of path: String, limit: Int, as what: String) throws(SettingProblem) -> [UInt8] {
+        guard Files.kind(of: path) == .regular else {
+            throw SettingProblem("\(path) is no file that is there", line: line)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try ByteSource(path: path).readAll(limit: limit + 1)
+        } catch {
+            throw SettingProblem("can't be read: \(error)", line: line)
+        }
+        guard bytes.count <= limit else {
+            throw SettingProblem("\(path) is too large for \(what) (over \(limit >> 20) MiB)", line: line)
+        }
+        return bytes
     }
 
     func inputFormat() throws(SettingProblem) -> any InputFormat {

@@ -31,6 +31,8 @@ struct SettingValue {
     /// Relative paths start here.
     var folder: String
     var line: Int?
+    /// All that is in a value of a job file, at any depth.
+    var whole: (() throws(SettingProblem) -> JSONValue)?
 
     /// How an error names the value.
     var shown: String {
@@ -128,6 +130,12 @@ struct SettingValue {
         var all: [String] = []
         for element in elements { all.append(try element.path()) }
         return all
+    }
+
+    /// The value as JSON, whatever it holds.
+    func json() throws(SettingProblem) -> JSONValue {
+        guard let whole else { throw wrong("a value of a job file") }
+        return try whole()
     }
 
     /// The text of a scalar, quoted or not.

@@ -38,6 +38,7 @@ extension ReportedResult {
         result.isFailed = true
         result.message = error?.string("message") ?? error.map(text) ?? "The status is \(code)."
         result.line = error?.int("line")
+        result.text = error?.string("text")
         return result
     }
 

@@ -63,6 +63,7 @@ package struct ReportedResult: Sendable {
             status = failure.error.code.rawValue
             isFailed = true
             message = failure.error.message
+            text = failure.text
             line = failure.line
             if let file = failure.file { facts.append(("file", file)) }
             kept = failure.kept

@@ -11,6 +11,14 @@ package struct JobCheck {
         package var tokens: Int
     }
 
+    /// The form that the job gives all answers.
+    package struct Answers: Sendable {
+        /// JSON pointers to keywords that are checked on the finished answer, as masks don't decide them.
+        package var validated: [String]
+        /// Of the shortest answer.
+        package var leastTokens: Int
+    }
+
     package private(set) var lines = 0
     /// Lines that carry an earlier error.
     package private(set) var passedOver = 0
@@ -27,6 +35,10 @@ package struct JobCheck {
     /// The most tokens that all completions can have, for one sample.
     package private(set) var completionTokens = 0
     package private(set) var shown: [Shown] = []
+    /// Nil if the job leaves it to lines.
+    package private(set) var answers: Answers?
+    /// Lines that say what their answers must be like, where the job doesn't.
+    package private(set) var linesWithForm = 0
     /// What has changed since earlier results were made; the run would be refused.
     package private(set) var changes: [String] = []
 
@@ -43,6 +55,8 @@ package struct JobCheck {
         allowed = job.maxFailures ?? .count(0)
         let model = try ModelText(folder: job.model)
         let preparer = try LinePreparer(job)
+        let grammars = AnswerGrammars(text: model.text, limits: model.limits)
+        answers = try Answers(of: preparer, grammars)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var seen = SeenIDs(cache.scratch)
         var place = 0
@@ -65,7 +79,10 @@ package struct JobCheck {
                 guard isNew else {
                     throw LineError(.duplicateID, "The id \"\(identity.id)\" has come before.")
                 }
-                let prepared = try preparer.prepare(identity.record.get()) { (model.text, model.limits) }
+                let prepared = try preparer.prepare(identity.record.get()) {
+                    (model.text, model.limits, grammars)
+                }
+                if prepared.answer != nil, answers == nil { linesWithForm += 1 }
                 promptTokens.append(prepared.prompt.count)
                 completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
@@ -92,5 +109,19 @@ package struct JobCheck {
     /// The number of tokens that so many percent of the prompts don't exceed.
     package func promptTokens(atPercent percent: Int) -> Int {
         promptTokens.isEmpty ? 0 : promptTokens[(promptTokens.count - 1) * percent / 100]
+    }
+}
+
+extension JobCheck.Answers {
+    /// Nil if the job doesn't say what answers must be like.
+    /// - Throws: `JobError` if there are no such answers.
+    fileprivate init?(of preparer: LinePreparer, _ grammars: AnswerGrammars) throws {
+        guard let form = preparer.jobForm, form.isConstraint else { return nil }
+        do throws(AnswerFault) {
+            let grammar = try grammars.compiled(form, preparer.job.answerLayout).grammar
+            self.init(validated: grammar.validated.map(\.pointer), leastTokens: grammar.leastTokens)
+        } catch {
+            throw preparer.job.answersCantBe(error)
+        }
     }
 }

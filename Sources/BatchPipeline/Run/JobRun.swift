@@ -1,4 +1,5 @@
 import BatchEngine
+import DequeModule
 import Foundation
 import Foundations
 import PhiModel
@@ -33,6 +34,10 @@ final class JobRun: RequestSource {
     private var endsEarly = false
     /// Taken from the queue, but not to be started yet.
     private var first: Request?
+    /// To be generated anew, as what came was not what was asked for.
+    var again: Deque<Request> = []
+    /// Whether any answer is judged, so that its request may come again.
+    private var judges = false
     private var text: (any TextCoding)?
 
     var statistics = RunStatistics()
@@ -88,11 +93,13 @@ final class JobRun: RequestSource {
             try feeder.start()
         }
         while !isCancelled {
+            if let request = again.popFirst() { return .request(request) }
             if let request = first {
                 // Results that can't be put out yet are held in memory; so none may run too far ahead.
                 guard request.work.position < store.use({ $0.positionLimit }) else { return .wait }
                 first = nil
                 open[request.work.index, default: 0] += 1
+                judges = judges || request.work.answer != nil
                 work.set(running: open.count)
                 return .request(request)
             }
@@ -102,7 +109,7 @@ final class JobRun: RequestSource {
             case .wait:
                 reportIfDue()
                 return .wait
-            case .end: return .end
+            case .end: return judges && !open.isEmpty ? .wait : .end
             }
         }
         return .wait
@@ -133,6 +140,9 @@ final class JobRun: RequestSource {
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         let label = sequence.request.work
         if label.scored != nil { return try takeScore(of: sequence, provenance) }
+        if let problem = label.answer?.problem(with: sequence.text) {
+            return try turnDown(sequence, problem)
+        }
         close(label)
         let result = GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
@@ -162,9 +172,14 @@ final class JobRun: RequestSource {
             let error = LineError(fault, after: sequence.logprobs.count)
             return try take(.failure(error), of: sequence.request, sequence)
         }
+        try fail(label, LineError(fault, after: sequence.tokens.count))
+    }
+
+    /// A completion has failed under way; those of the line's other samples need not.
+    func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
         let isNew = faulty.insert(label, open: open.keys)
         close(label)
-        try file(LineError(fault, after: sequence.tokens.count), label, counts: isNew)
+        try file(error, label, counts: isNew, text: text)
     }
 
     func close(_ label: WorkLabel) {
@@ -186,9 +201,11 @@ final class JobRun: RequestSource {
         }
     }
 
-    /// - Parameter counts: whether it is one more failed line; by default at a line's first sample, as what is
-    ///   wrong with a line is so with all of them.
-    func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil) throws {
+    /// - Parameters:
+    ///   - counts: whether it is one more failed line; by default at a line's first sample, as what is wrong with a
+    ///     line is so with all of them.
+    ///   - text: the answer that is at fault.
+    func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil, text: String? = nil) throws {
         // The step that failed with it has counted it.
         if error.code != .earlierError, counts ?? (label.sample == 0) {
             statistics.failed += 1
@@ -201,7 +218,7 @@ final class JobRun: RequestSource {
         statistics.failedResults += 1
         endsEarly = endsEarly || failsForCertain
         if error.code == .earlierError { statistics.passedOn += 1 }
-        let result = GenerationResult(error, label, job: job)
+        let result = GenerationResult(error, label, job: job, text: text)
         try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
 
@@ -278,10 +295,10 @@ final class JobRun: RequestSource {
 
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     private func save(_ live: [TokenSequence]) throws {
-        let records = live.filter { !$0.tokens.isEmpty }
-            .map { (label: $0.request.work, tokens: $0.tokens, notes: $0.notes) }
-            .sorted { $0.label.position < $1.label.position }
-            .map { InFlightRecord(key: $0.label.key, tokens: $0.tokens, logprobs: $0.notes) }
+        let records = (live.map { ($0.request.work, $0.tokens, $0.notes) } + again.map { ($0.work, [], []) })
+            .filter { label, tokens, _ in !tokens.isEmpty || label.attempt > 0 }
+            .sorted { $0.0.position < $1.0.position }
+            .map { InFlightRecord(key: $0.key, tokens: $1, logprobs: $2, attempt: $0.attempt) }
         let count = feeder.count
         try store.use { store in
             (store as? JournalStore)?.progress = JobProgress(

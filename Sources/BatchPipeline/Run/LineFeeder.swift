@@ -173,7 +173,7 @@ final class LineFeeder: @unchecked Sendable {
         do {
             let prepared = try preparer.prepare(record.get()) {
                 let model = try models.loaded(for: job)
-                return (model.text, model.engine.limits)
+                return (model.text, model.engine.limits, model.grammars)
             }
             if prepared.isCovered { lock.withLock { counted.covered += 1 } }
             return .success(prepared)
@@ -200,10 +200,14 @@ final class LineFeeder: @unchecked Sendable {
                     label: label)
             }
         }
+        label.answer = line.answer?.rules
+        // A second attempt belongs to an answer that is judged.
+        let saved = label.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
+        label.attempt = saved?.attempt ?? 0
         return [
             Request(
                 prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
-                stream: RandomStream.key(seed: line.seed, id: label.key.id, sample: label.sample),
+                constraint: line.answer?.constraint, stream: label.stream,
                 endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
                 stops: line.stops, text: model.text.makeTextStream(),
                 saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label)

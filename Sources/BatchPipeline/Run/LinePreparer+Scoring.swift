@@ -17,11 +17,11 @@ extension LinePreparer {
 
     /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
     func prepareScoring(
-        _ record: PromptRecord, for model: () throws -> (text: any TextCoding, limits: ModelLimits)
+        _ record: PromptRecord, for model: () throws -> Model
     ) throws -> Prepared {
         try refuseSettings(of: record)
         var (prompt, completions) = try content(of: record)
-        let (text, limits) = try model()
+        let (text, limits, _) = try model()
         let shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
         if let shield { (prompt, completions) = try content(of: record.covered(by: shield)) }
         // A text that is scored from its beginning has at most the beginning of a sequence before it.
@@ -108,6 +108,10 @@ extension LinePreparer {
             if name == "seed", record.seed == nil { continue }
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
+        }
+        if case .object? = line["schema"], record.form != nil {
+            throw LineError(
+                .badField, "`schema` has no meaning where nothing is generated (task: score).")
         }
     }
 }

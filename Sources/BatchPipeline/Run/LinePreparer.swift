@@ -10,13 +10,20 @@ struct LinePreparer: Sendable {
         var sampling: SamplingParameters
         var seed: Int
         var stops: StopSet
+        /// What the answer must be like; nil if it may be anything.
+        var answer: Answer?
         /// Texts of control tokens in the line are taken as text.
         var isCovered: Bool
         /// In a job that scores; then the members before say nothing, but for `prompt`.
         var scoring: Scoring?
     }
 
+    /// What is asked of a model.
+    typealias Model = (text: any TextCoding, limits: ModelLimits, grammars: AnswerGrammars)
+
     let job: JobSettings
+    /// What the job asks of answers.
+    let jobForm: AnswerForm?
     let builder: PromptBuilder
     private let jobStops: StopSet
 
@@ -25,16 +32,17 @@ struct LinePreparer: Sendable {
         self.job = job
         builder = try PromptBuilder(job)
         jobStops = StopSet(job.stop)
+        jobForm = job.answerForm
     }
 
     /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
     /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
     func prepare(
-        _ record: PromptRecord, for model: () throws -> (text: any TextCoding, limits: ModelLimits)
+        _ record: PromptRecord, for model: () throws -> Model
     ) throws -> Prepared {
         if job.task == .score { return try prepareScoring(record, for: model) }
         var content = try builder.prompt(for: record)
-        let (text, limits) = try model()
+        let (text, limits, grammars) = try model()
         let shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
         if let shield { content = try builder.prompt(for: record.covered(by: shield)) }
         let tokens = try tokens(of: content, text, limits, shield)
@@ -47,9 +55,9 @@ struct LinePreparer: Sendable {
             throw LineError(.badField, problem)
         }
         let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
+        let maxTokens = min(wanted, job.maxTokens ?? .max, limits.contextLength - tokens.count)
         return Prepared(
-            prompt: tokens,
-            maxTokens: min(wanted, job.maxTokens ?? .max, limits.contextLength - tokens.count),
+            prompt: tokens, maxTokens: maxTokens,
             sampling: SamplingParameters(
                 temperature: job.temperature ?? record.temperature ?? 0,
                 topP: job.topP ?? record.topP ?? 1,
@@ -59,6 +67,7 @@ struct LinePreparer: Sendable {
                 rules: rules),
             seed: record.seed ?? job.seed ?? 0,
             stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),
+            answer: try answer(of: record, maxTokens: maxTokens, grammars),
             isCovered: shield?.holdsToken ?? false)
     }
 

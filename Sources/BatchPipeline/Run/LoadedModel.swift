@@ -5,10 +5,13 @@ import PhiModel
 package struct LoadedModel: Sendable {
     package let engine: any Engine
     package let text: any TextCoding
+    /// Forms of answers, compiled for it.
+    package let grammars: AnswerGrammars
 
     package init(engine: any Engine, text: any TextCoding) {
         self.engine = engine
         self.text = text
+        grammars = AnswerGrammars(text: text, limits: engine.limits)
     }
 
     package init(_ engine: PhiEngine) { self.init(engine: engine, text: engine.text) }

@@ -33,6 +33,13 @@ package final class ModelLoader: @unchecked Sendable {
         if let problem = rules.problem(vocabularySize: model.engine.limits.vocabularySize) {
             throw JobError(.badJob, problem)
         }
+        if let form = job.answerForm, form.isConstraint {
+            do throws(AnswerFault) {
+                _ = try model.grammars.compiled(form, job.answerLayout)
+            } catch {
+                throw job.answersCantBe(error)
+            }
+        }
         return model
     }
 }

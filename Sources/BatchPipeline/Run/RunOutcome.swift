@@ -25,6 +25,8 @@ public struct RunStatistics: Sendable, Equatable {
     public var covered = 0
     /// Completions taken up in the middle.
     public var resumed = 0
+    /// Answers that were not what was asked for, and were generated anew.
+    public var turnedDown = 0
     /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
     public var preempted = 0
     /// Requests under way now.

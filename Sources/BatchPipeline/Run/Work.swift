@@ -14,6 +14,10 @@ struct WorkLabel: Sendable {
     var kept: [GenerationResult.KeptValue] = []
     var seed = 0
     var readyAt = ContinuousClock.now
+    /// What the answer must be like; nil if it may be anything.
+    var answer: AnswerRules?
+    /// How many answers were turned down before.
+    var attempt = 0
     /// Nil for a completion that is generated.
     var scored: ScoredPart?
 }

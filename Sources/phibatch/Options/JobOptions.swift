@@ -7,6 +7,7 @@ struct JobOptions: ParsableArguments {
     enum Files: SettingGroup { static var keys: [JobKey] { JobKey.files } }
     enum Prompt: SettingGroup { static var keys: [JobKey] { JobKey.prompt } }
     enum Sampling: SettingGroup { static var keys: [JobKey] { JobKey.sampling } }
+    enum Answers: SettingGroup { static var keys: [JobKey] { JobKey.answers } }
     enum Results: SettingGroup { static var keys: [JobKey] { JobKey.results } }
     enum Engine: SettingGroup { static var keys: [JobKey] { JobKey.engine } }
 
@@ -18,12 +19,13 @@ struct JobOptions: ParsableArguments {
     @OptionGroup(title: "Files") var fileSettings: SettingOptions<Files>
     @OptionGroup(title: "Prompts") var promptSettings: SettingOptions<Prompt>
     @OptionGroup(title: "Sampling") var samplingSettings: SettingOptions<Sampling>
+    @OptionGroup(title: "Answers") var answerSettings: SettingOptions<Answers>
     @OptionGroup(title: "Results") var resultSettings: SettingOptions<Results>
     @OptionGroup(title: "Engine") var engineSettings: SettingOptions<Engine>
 
     private var given: [JobOption] {
-        fileSettings.given + promptSettings.given + samplingSettings.given + resultSettings.given
-            + engineSettings.given
+        fileSettings.given + promptSettings.given + samplingSettings.given + answerSettings.given
+            + resultSettings.given + engineSettings.given
     }
 
     /// No settings beside it.

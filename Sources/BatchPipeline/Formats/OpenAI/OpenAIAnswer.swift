@@ -40,7 +40,7 @@ struct OpenAIAnswer {
 
     private static func status(of failure: GenerationResult.Failure) -> Int {
         switch failure.error.code {
-        case .notFinite, .nothingAllowed: 500
+        case .notFinite, .nothingAllowed, .invalidAnswer: 500
         default: 400
         }
     }
@@ -54,6 +54,7 @@ struct OpenAIAnswer {
             writer.string("code", failure.error.code.rawValue)
             if let file = failure.file { writer.string("file", file) }
             writer.int("line", failure.line)
+            if let text = failure.text { writer.string("text", text) }
         }
     }
 

@@ -43,16 +43,17 @@ struct OpenAIBody {
         .chat: [
             "messages": .own, "max_completion_tokens": .own, "tools": .only([[]]), "functions": .only([[]]),
             "tool_choice": .only(["none", "auto"]), "function_call": .only(["none", "auto"]),
-            "parallel_tool_calls": .ignored, "response_format": .only([["type": "text"]]),
+            "parallel_tool_calls": .ignored, "response_format": .field(nil),
             "modalities": .only([["text"]]),
         ].merging(common) { $1 }.merging(completing) { $1 },
         .completions: [
             "prompt": .own, "echo": .only([false]), "best_of": .only([1]), "suffix": .only([""]),
+            "response_format": .field(nil),
         ].merging(common) { $1 }.merging(completing) { $1 },
         .responses: [
             "input": .own, "instructions": .own, "max_output_tokens": .own, "include": .own,
             "tools": .only([[]]), "tool_choice": .only(["none", "auto"]), "parallel_tool_calls": .ignored,
-            "text": .only([["format": ["type": "text"]], [:]]), "truncation": .only(["disabled"]),
+            "text": .own, "truncation": .only(["disabled"]),
             "background": .only([false]),
         ].merging(common) { $1 },
     ]
@@ -153,6 +154,28 @@ struct OpenAIBody {
         default: throw LineError(.missingPrompt, "`input` is missing, or neither a string nor a list.")
         }
         fields.append(("messages", try conversation(messages, "input")))
+        try readTextFormat()
+    }
+
+    /// What chat completions call `response_format`.
+    private mutating func readTextFormat() throws(LineError) {
+        guard let text = value("text") else { return }
+        guard case .object(let members) = text else {
+            throw LineError(.badField, "`text` must be an object, but is \(text.kindName).")
+        }
+        if let other = members.first(where: { $0.name != "format" && $0.value != .null }) {
+            throw LineError(.badField, "`text.\(other.name.prefix(64))` is not supported.")
+        }
+        guard let format = members["format"], format != .null else { return }
+        do throws(AnswerFormProblem) { _ = try AnswerForm(responseFormat: format, isFlat: true) } catch {
+            throw LineError(.badField, "`text.format` \(error.text).")
+        }
+        guard case .object(var described) = format, described["type"] == "json_schema" else {
+            return fields.append(("response_format", format))
+        }
+        described["type"] = nil
+        fields.append(
+            ("response_format", ["type": "json_schema", "json_schema": .object(described)]))
     }
 
     // MARK: Their parts

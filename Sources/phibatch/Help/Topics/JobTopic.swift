@@ -25,7 +25,7 @@ extension HelpTopic {
     private static var settings: String {
         [
             ("FILES", JobKey.files), ("PROMPTS", JobKey.prompt), ("SAMPLING", JobKey.sampling),
-            ("RESULTS", JobKey.results), ("ENGINE", JobKey.engine),
+            ("ANSWERS", JobKey.answers), ("RESULTS", JobKey.results), ("ENGINE", JobKey.engine),
         ].map { title, keys in
             "\(title):\n" + keys.map { "- \($0.name) :: \($0.sentence)" }.joined(separator: "\n")
         }.joined(separator: "\n\n")

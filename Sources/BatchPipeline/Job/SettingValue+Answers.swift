@@ -1,0 +1,50 @@
+import Foundations
+import JSONSchema
+
+/// Values that say what answers are like.
+extension SettingValue {
+    /// A file's path; in a job file also a mapping, true or false.
+    func schema() throws(SettingProblem) -> AnswerSchema {
+        switch content {
+        case .mapping where !isOption, .plain("true") where !isOption, .plain("false") where !isOption:
+            return AnswerSchema(AnswerForm(.schema(try json())))
+        default:
+            let path = try path()
+            if path.isEmpty || path == "-" { throw wrong("a file with a JSON Schema") }
+            let bytes = try contents(of: path, limit: SchemaFileLimit.bytes, as: "a schema")
+            do throws(AnswerFormProblem) {
+                return try AnswerSchema(parsing: bytes, path: path)
+            } catch {
+                throw SettingProblem("\(path) \(error.text)", line: line)
+            }
+        }
+    }
+
+    /// A mapping as in OpenAI's API, or the name of a type that says all; as an option its JSON.
+    func responseFormat() throws(SettingProblem) -> ResponseFormat {
+        let value: JSONValue
+        if let text, text == "text" || text == "json_object" {
+            value = ["type": .string(text)]
+        } else if isOption {
+            let text = try string()
+            guard let parsed = try? JSONValue(parsing: Array(text.utf8), limits: .line) else {
+                throw wrong("text, json_object, or a JSON object with type: json_schema")
+            }
+            value = parsed
+        } else {
+            guard case .mapping = content else {
+                throw wrong("text, json_object, or a mapping with type: json_schema")
+            }
+            value = try json()
+        }
+        do throws(AnswerFormProblem) {
+            return ResponseFormat(try AnswerForm(responseFormat: value))
+        } catch {
+            throw SettingProblem(error.text, line: line)
+        }
+    }
+}
+
+enum SchemaFileLimit {
+    static let bytes = 16 << 20
+}

@@ -1,0 +1,70 @@
+import Foundations
+import Yams
+
+/// Values of a job file as JSON: what stands plain is what JSON would read there, and else a string, as in YAML 1.2's
+/// core schema but for its octal and hexadecimal numbers.
+struct YAMLValues {
+    /// Aliases multiply.
+    static let valueLimit = 200_000
+    static let textLimit = 16 << 20
+    static let depthLimit = 128
+
+    private var values = 0
+    private var bytes = 0
+
+    static func json(of node: Node) throws(SettingProblem) -> JSONValue {
+        var reader = YAMLValues()
+        return try reader.value(node, depth: 0)
+    }
+
+    private mutating func value(_ node: Node, depth: Int) throws(SettingProblem) -> JSONValue {
+        values += 1
+        guard values <= Self.valueLimit, bytes <= Self.textLimit, depth <= Self.depthLimit else {
+            throw SettingProblem("holds too much; put it into a file of its own", line: node.mark?.line)
+        }
+        switch node {
+        case .scalar(let scalar):
+            bytes += scalar.string.utf8.count
+            let isPlain = scalar.style == .plain || scalar.style == .any
+            return isPlain ? Self.plain(scalar.string) : .string(scalar.string)
+        case .sequence(let sequence):
+            var elements: [JSONValue] = []
+            for element in sequence { elements.append(try value(element, depth: depth + 1)) }
+            return .array(elements)
+        case .mapping(let mapping):
+            var members = JSONObject()
+            for (key, element) in mapping {
+                guard case .scalar(let name) = key else {
+                    throw SettingProblem(
+                        "holds a key that is no string, as JSON's are", line: key.mark?.line)
+                }
+                bytes += name.string.utf8.count
+                guard members.insert(try value(element, depth: depth + 1), for: name.string) else {
+                    throw SettingProblem(
+                        "holds the key \(name.string.prefix(64)) more than once", line: key.mark?.line)
+                }
+            }
+            return .object(members)
+        case .alias:
+            throw SettingProblem("holds an alias of nothing", line: node.mark?.line)
+        }
+    }
+
+    private static func plain(_ text: String) -> JSONValue {
+        if ["", "~", "null", "Null", "NULL"].contains(text) { return .null }
+        switch try? JSONValue(parsing: Array(text.utf8), limits: .line) {
+        case let value? where value.isPlain: return value
+        default: return .string(text)
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether YAML writes it without quotes or brackets.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .bool, .int, .double: true
+        default: false
+        }
+    }
+}
