@@ -25,13 +25,13 @@ final class JobRun: RequestSource {
     private let ended: (Result<RunOutcome, any Error>) -> Void
 
     private let queue: WorkQueue
-    private let feeder: LineFeeder
-    private let total = InputTotal()
-    private let work: WorkLeft
+    let feeder: LineFeeder
+    let total = InputTotal()
+    let work: WorkLeft
     private let follows: Bool
     private var hasStarted = false
     /// More lines have failed than may.
-    private var endsEarly = false
+    var endsEarly = false
     /// Taken from the queue, but not to be started yet.
     private var first: Request?
     /// To be generated anew, as what came was not what was asked for.
@@ -41,11 +41,11 @@ final class JobRun: RequestSource {
     private var text: (any TextCoding)?
 
     var statistics = RunStatistics()
-    private var failures: [FailedLine] = []
-    private var faulty = FaultyLines()
+    var failures: [FailedLine] = []
+    var faulty = FaultyLines()
     var scores = OpenScores()
     /// How many requests of a line the loop has.
-    private var open: [Int: Int] = [:]
+    var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
     /// What the engine had taken until then.
@@ -156,70 +156,6 @@ final class JobRun: RequestSource {
         guard let timing = completion.timing else { return }
         statistics.firstTokenTimes.add(timing.prefill)
         statistics.requestTimes.add(timing.prefill + timing.decode)
-    }
-
-    func refused(_ request: Request, _ refusal: Refusal) throws {
-        let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
-        let error = LineError(code, refusal.message)
-        if request.work.scored != nil { return try take(.failure(error), of: request, nil) }
-        close(request.work)
-        try file(error, request.work)
-    }
-
-    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        let label = sequence.request.work
-        guard label.scored == nil else {
-            let error = LineError(fault, after: sequence.logprobs.count)
-            return try take(.failure(error), of: sequence.request, sequence)
-        }
-        try fail(label, LineError(fault, after: sequence.tokens.count))
-    }
-
-    /// A completion has failed under way; those of the line's other samples need not.
-    func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
-        let isNew = faulty.insert(label, open: open.keys)
-        close(label)
-        try file(error, label, counts: isNew, text: text)
-    }
-
-    func close(_ label: WorkLabel) {
-        let left = open[label.index, default: 1] - 1
-        open[label.index] = left > 0 ? left : nil
-        work.set(running: open.count)
-    }
-
-    /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
-    /// end, so that all that is wrong shows at once.)
-    private var failsForCertain: Bool {
-        guard let limit = job.maxFailures else { return false }
-        switch limit {
-        case .count(let count): return statistics.failed > count
-        case .percent:
-            let count = feeder.count
-            guard let lines = count.isWhole ? count.lines : total.lines else { return false }
-            return statistics.failed > limit.allowed(of: lines)
-        }
-    }
-
-    /// - Parameters:
-    ///   - counts: whether it is one more failed line; by default at a line's first sample, as what is wrong with a
-    ///     line is so with all of them.
-    ///   - text: the answer that is at fault.
-    func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil, text: String? = nil) throws {
-        // The step that failed with it has counted it.
-        if error.code != .earlierError, counts ?? (label.sample == 0) {
-            statistics.failed += 1
-            statistics.errors[error.code, default: 0] += 1
-            if failures.count < Self.failuresReported {
-                failures.append(
-                    FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
-            }
-        }
-        statistics.failedResults += 1
-        endsEarly = endsEarly || failsForCertain
-        if error.code == .earlierError { statistics.passedOn += 1 }
-        let result = GenerationResult(error, label, job: job, text: text)
-        try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
 
     // MARK: The end

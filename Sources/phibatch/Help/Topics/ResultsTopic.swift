@@ -10,7 +10,8 @@ extension HelpTopic {
         - index :: The line's place in the input, from 0.
         - sample :: Which of several results of the line, from 0; with `samples` only.
         - text :: The completion.
-        - finish_reason :: `stop`: the model ended it. `length`: it had `max_tokens`. `stop_sequence`: it had one of \
+        - finish_reason :: `stop`: the model ended it. `length`: it had `max_tokens`, or an answer of a form was led to \
+          its end before them. `stop_sequence`: it had one of \
           the texts of `stop`.
         - usage :: `prompt_tokens` and `completion_tokens`.
         - seed :: What the random stream was made with.

@@ -2,7 +2,8 @@ extension HelpTopic {
     static let sampling = HelpTopic(
         "sampling", "how tokens are chosen, and when a completion ends",
         """
-        Each token is chosen of the model's logits in these steps:
+        Each token is chosen of the model's logits. Where answers must have a form (`phibatch help answers`), tokens that \
+        lead out of it are gone before all else. Then come these steps:
 
         - 1. logit_bias :: is added to the tokens that it names.
         - 2. presence_penalty :: is taken from each token that the completion has.
