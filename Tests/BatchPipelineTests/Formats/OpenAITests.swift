@@ -68,7 +68,7 @@ import Testing
     /// Nothing is passed over that would change an answer.
     @Test(
         arguments: [
-            ("tools", ["x"]), ("stream", true), ("response_format", ["type": "json_object"]),
+            ("tools", ["x"]), ("stream", true),
             ("reasoning_effort", "low"), ("nonsense", 1), ("top_logprobs", 2), ("n", 0), ("n", "2"),
             ("logprobs", 1), ("max_tokens", 0),
             ("messages", [["role": "user", "content": [["type": "image_url"]]]]),

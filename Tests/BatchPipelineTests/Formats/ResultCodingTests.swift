@@ -71,11 +71,18 @@ import Testing
             LineError(.badField, "No."), line: 4, kept: [.init(name: "text", json: "1")]))
     private static let scoreFailureText =
         #""error":{"code":"bad_field","message":"No.","line":4},"text":1"#
+    private static let invalid = GenerationResult.failure(
+        .init(
+            LineError(.invalidAnswer, "No."), line: 4, text: "{\"a\":\n",
+            kept: [.init(name: "text", json: "1")]))
+    private static let invalidText =
+        #""error":{"code":"invalid_answer","message":"No.","line":4,"text":"{\"a\":\n"},"text":1"#
     private static let tail = #","line_hash":"00000000000012ab","run":"r-1""#
 
     static let all: [(GenerationResult, String)] = [
         (whole, wholeText), (plain, plainText), (failure, failureText), (earlier, earlierText),
         (scored, scoredText), (ranked, rankedText), (scoreFailure, scoreFailureText),
+        (invalid, invalidText),
     ]
 
     @Test(arguments: all) func nativeLines(result: GenerationResult, text: String) throws {

@@ -93,11 +93,12 @@ import Testing
 
     @Test func fieldsThatLookLikeSettingsAreWarnedOf() throws {
         let line =
-            #"{"prompt": "a", "n": 3, "temprature": 0.5, "response_format": {}, "name": "b", "step": 1}"#
+            #"{"prompt": "a", "n": 3, "temprature": 0.5, "schema": "t", "name": "b", "step": 1}"#
         let found = try warnings(line)
         #expect(found.count == 3, "\(found)")
         #expect(found.contains { $0.contains("temprature") && $0.contains("Is temperature meant?") })
+        #expect(found.contains { $0.contains("the field schema is a string, and so no JSON Schema") })
         #expect(found.contains { $0.contains("field n is a setting elsewhere") })
-        #expect(try warnings(line) { $0.prompt = "{{ n }} {{ temprature }} {{ response_format }}" }.isEmpty)
+        #expect(try warnings(line) { $0.prompt = "{{ n }} {{ temprature }} {{ schema }}" }.isEmpty)
     }
 }

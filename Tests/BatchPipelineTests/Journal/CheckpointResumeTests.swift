@@ -165,8 +165,8 @@ import Testing
         let folder = try TestFolder()
         let token = LogprobEntry.Token(text: "a\"", id: 7, logprob: -0.1, bytes: [0x61, 0xff])
         let entries = [[], [token], [token, token]].map { LogprobEntry(token: token, top: $0).encoded }
-        let records = lines.map {
-            InFlightRecord(key: $0.key, tokens: [5, -1, 7], logprobs: entries)
+        let records = lines.enumerated().map {
+            InFlightRecord(key: $1.key, tokens: [5, -1, 7], logprobs: entries, attempt: $0 / 2)
         }
         var store = try openStore(folder)
         for (position, line) in lines.enumerated() { _ = try store.claim(line.key, position: position) }

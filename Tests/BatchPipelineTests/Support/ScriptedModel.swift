@@ -107,6 +107,12 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
 
     func makeTextStream() -> any TextStream { Stream() }
 
+    var tokenTexts: TokenTexts? {
+        TokenTexts(
+            bytes: (0..<Int32(limits.vocabularySize)).map { $0 == 0 ? nil : Self.bytes(of: $0) }
+        ) { $0.utf8.map { Int32($0) } }
+    }
+
     /// Holds back the bytes of an unfinished character.
     private struct Stream: TextStream {
         var held: [UInt8] = []
