@@ -55,6 +55,30 @@ struct JobExamplesTests {
         #expect(judged.count == 5 && judged.allSatisfy { $0.contains("\"question\":") })
     }
 
+    /// Whatever the model makes of the notices, it is JSON that follows the schema.
+    @Test func dataFromText() throws {
+        let folder = try clone()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.copyItem(
+            atPath: Self.top.path + "/samples/notices.jsonl", toPath: folder + "/samples/notices.jsonl")
+        let run = try shell("phibatch run -q jobs/extract.yaml --max-tokens 80", in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        let results = try String(contentsOfFile: folder + "/out/notices.jsonl", encoding: .utf8)
+        let texts = try results.split(separator: "\n").map { line in
+            let result = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try #require(result?["text"] as? String) + "\n"
+        }
+        try texts.joined().write(toFile: folder + "/texts", atomically: true, encoding: .utf8)
+        let judged = try shell("phibatch schema jobs/notice.schema.json --check texts", in: folder)
+        #expect(judged.status == 0 && judged.output.contains("8 follow it, 0 do not"), "\(judged.output)")
+        let short = try shell("phibatch run -q jobs/extract.yaml --output out/short.jsonl", in: folder)
+        #expect(short.status == 3, "three tokens are too few")
+        let changed = try shell(
+            "sed -i s/60/61/ jobs/notice.schema.json; phibatch status jobs/extract.yaml --max-tokens 80",
+            in: folder)
+        #expect(changed.output.contains("schema"), "\(changed.output) \(changed.errors)")
+    }
+
     /// One of the tasks is killed and requeued.
     @Test func anArrayOfSlurm() throws {
         let folder = try clone()

@@ -3,6 +3,8 @@ import JSONSchema
 
 /// Values that say what answers are like.
 extension SettingValue {
+    private static let schemaFileLimit = 16 << 20
+
     /// A file's path; in a job file also a mapping, true or false.
     func schema() throws(SettingProblem) -> AnswerSchema {
         switch content {
@@ -11,7 +13,7 @@ extension SettingValue {
         default:
             let path = try path()
             if path.isEmpty || path == "-" { throw wrong("a file with a JSON Schema") }
-            let bytes = try contents(of: path, limit: SchemaFileLimit.bytes, as: "a schema")
+            let bytes = try contents(of: path, limit: Self.schemaFileLimit, as: "a schema")
             do throws(AnswerFormProblem) {
                 return try AnswerSchema(parsing: bytes, path: path)
             } catch {
@@ -43,8 +45,4 @@ extension SettingValue {
             throw SettingProblem(error.text, line: line)
         }
     }
-}
-
-enum SchemaFileLimit {
-    static let bytes = 16 << 20
 }
