@@ -23,7 +23,7 @@ public struct AnswerSchema: Sendable, Equatable {
 
     init(parsing json: [UInt8], path: String?) throws(AnswerFormProblem) {
         let document: JSONValue
-        do throws(JSONFault) { document = try JSONValue(parsing: json, limits: .file) } catch {
+        do throws(JSONFault) { document = try JSONValue(parsing: json, limits: .ownLine) } catch {
             throw AnswerFormProblem("is not valid JSON: \(error)")
         }
         self.init(try AnswerForm(schema: document), path: path)
