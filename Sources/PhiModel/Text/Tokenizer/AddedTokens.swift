@@ -35,9 +35,13 @@ struct AddedTokenMatcher: Sendable {
         finder = TokenFinder(texts)
     }
 
-    /// - Parameter specialAsText: leave special tokens' texts in the text.
+    /// - Parameters:
+    ///   - specialAsText: leave special tokens' texts in the text.
+    ///   - controlAsText: leave those of other control tokens, too.
     /// - Returns: sections in order, which together are the text (white space taken along may be in two).
-    func sections(of text: UnsafeBufferPointer<UInt8>, specialAsText: Bool) -> [TextSection] {
+    func sections(of text: UnsafeBufferPointer<UInt8>, specialAsText: Bool, controlAsText: Bool = false)
+        -> [TextSection]
+    {
         guard let base = text.baseAddress, text.count > 0 else { return [] }
         var sections: [TextSection] = []
         var done = 0
@@ -49,6 +53,7 @@ struct AddedTokenMatcher: Sendable {
             matched = hit.end
             let token = tokens[hit.index]
             if specialAsText, token.special { continue }
+            if controlAsText, ControlTokens.isControl(token) { continue }
             if token.singleWord {
                 let isInside =
                     hit.start > 0 && Self.isWord(base, UTF8Bytes.previous(base, hit.start, start: 0))

@@ -102,7 +102,7 @@ package final class Tokenizer: Sendable {
     }
 
     /// The ids of a text that goes on from another: nothing is put before it, as some files do with a space at the
-    /// start of a text. Texts of special tokens are text.
+    /// start of a text. Texts of control tokens are text.
     package func encode(continuing text: String) -> [Int32] {
         encode(
             text, addSpecialTokens: false, specialTokensAsText: true, isContinuation: true, atMost: .max)
@@ -124,7 +124,9 @@ package final class Tokenizer: Sendable {
             if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
             return pool.with { scratch in
                 scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
-                for section in plainMatcher.sections(of: bytes, specialAsText: specialTokensAsText) {
+                let sections = plainMatcher.sections(
+                    of: bytes, specialAsText: specialTokensAsText, controlAsText: isContinuation)
+                for section in sections {
                     if let token = section.token {
                         output.append(token)
                     } else {
@@ -149,7 +151,8 @@ package final class Tokenizer: Sendable {
             step.apply(to: scratch.text, &scratch.search)
         }
         let normalized = scratch.text.current.all
-        let sections = normalizedMatcher.sections(of: normalized, specialAsText: specialTokensAsText)
+        let sections = normalizedMatcher.sections(
+            of: normalized, specialAsText: specialTokensAsText, controlAsText: scratch.isContinuation)
         if sections.count == 1, sections[0].token == nil {
             return encodePieces(isStart: isStart, scratch, &output)
         }
