@@ -155,7 +155,7 @@ package final class BatchLoop {
 
     private func preemptYoungest(_ engine: any Engine) {
         let sequence = running.removeLast()
-        engine.preempt(sequence.id, tokens: sequence.allTokens)
+        engine.preempt(sequence.id, tokens: sequence.lastingTokens)
         sequence.slot.running -= 1
         sequence.slot.waiting += 1
         sequence.slot.report.preempted += 1
@@ -177,7 +177,7 @@ package final class BatchLoop {
             } else {
                 slot.report.prefillRows += part.rows
             }
-            slot.report.tokens += input.targets.count + (input.sampling == nil ? 0 : 1)
+            slot.report.tokens += input.targetRows + (input.sampling == nil ? 0 : 1)
         }
     }
 

@@ -15,6 +15,8 @@ package struct Request: Sendable {
     package var prompt: [Int32]
     /// Tokens after the prompt of which the log-probabilities are wanted; if there are any, nothing is generated.
     package var scored: [Int32] = []
+    /// Answers of which the log-probabilities are wanted, all of them; if there are any, nothing is generated.
+    package var choices: ChoiceTree?
     /// At least 1, and within the model's context; of scored tokens their number.
     package var maxTokens: Int
     package var sampling: SamplingParameters
@@ -57,6 +59,19 @@ package struct Request: Sendable {
             endOfSequence: [],
             stops: .none, text: text, label: label)
         self.scored = scored
+    }
+
+    /// The log-probabilities of choices after `prompt`, which has a token at least.
+    package init(
+        prompt: [Int32], choices: ChoiceTree, sampling: SamplingParameters, stream: UInt64,
+        text: any TextStream,
+        label: any Sendable = ()
+    ) {
+        precondition(!prompt.isEmpty)
+        self.init(
+            prompt: prompt, maxTokens: choices.depth, sampling: sampling, stream: stream, endOfSequence: [],
+            stops: .none, text: text, label: label)
+        self.choices = choices
     }
 
     /// Tokens that prompt and completion may come to.

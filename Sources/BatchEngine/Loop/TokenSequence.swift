@@ -10,6 +10,8 @@ package struct TokenSequence {
     package private(set) var text = ""
     /// Of the request's scored tokens, as far as they are computed.
     package private(set) var logprobs: [Float] = []
+    /// Through the request's choices, if it has any.
+    private var walk: ChoiceWalk?
     package private(set) var finishReason: FinishReason?
     /// Why it can't go on.
     package private(set) var fault: ChoiceFault?
@@ -42,7 +44,11 @@ package struct TokenSequence {
             constraint: request.constraint)
         stream = request.text
         stops = StopMatcher(request.stops)
+        walk = request.choices.map { ChoiceWalk($0, promptCount: request.prompt.count) }
     }
+
+    /// To the questions of the request's choices, as far as they are computed.
+    package var answers: [Float] { walk?.answers ?? [] }
 
     /// With the request's saved tokens, text and stop strings worked out anew. Nil if there are none, or none
     /// that can be ours: they come from a file.
@@ -64,22 +70,28 @@ package struct TokenSequence {
         return sequence
     }
 
-    /// Prompt and completion; of scored tokens without the last one, which nothing follows.
+    /// Prompt and completion; of scored tokens without the last one, which nothing follows; of choices to the end of
+    /// the branch under way.
     var allTokens: [Int32] {
-        let more = isScored ? request.scored.dropLast() : tokens[...]
+        let more = walk?.path[...] ?? (isScored ? request.scored.dropLast() : tokens[...])
         return more.isEmpty ? request.prompt : request.prompt + more
     }
     var count: Int {
-        request.prompt.count + (isScored ? request.scored.count - 1 : tokens.count)
+        request.prompt.count + (walk?.path.count ?? (isScored ? request.scored.count - 1 : tokens.count))
     }
+    /// What may be in the cache for as long as the sequence lasts: a branch of choices makes room for the next.
+    var lastingTokens: [Int32] { walk == nil ? allTokens : request.prompt }
 
     private var isScored: Bool { !request.scored.isEmpty }
     /// How many of `allTokens` may be in the cache: about the rows of the others something is asked.
-    var cacheable: Int { (isScored ? request.prompt.count + logprobs.count : count) - 1 }
+    var cacheable: Int {
+        walk?.cacheable ?? (isScored ? request.prompt.count + logprobs.count : count) - 1
+    }
 
     /// Starts from the first token that isn't in the cache.
     mutating func begin(cached: Int, room: Int) {
         if admittedAt == nil { admittedAt = .now }
+        walk?.begin()
         unsent = allTokens[cached...]
         isDecoding = false
         self.room = room
@@ -92,11 +104,13 @@ package struct TokenSequence {
     mutating func send(_ count: Int, samples: Bool) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
+        let (id, end) = (id, self.count - unsent.count)
+        if let input = walk?.input(id, rows, end: end) { return input }
         guard isScored else {
             return StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
         }
         // The row after which the next target comes is the last that may be cached.
-        let targets = max(0, self.count - unsent.count - cacheable)
+        let targets = max(0, end - cacheable)
         return StepInput(
             sequence: id, tokens: rows, targets: request.scored[logprobs.count...].prefix(targets))
     }
@@ -104,6 +118,7 @@ package struct TokenSequence {
     /// Whether nothing more comes of it.
     var isDone: Bool {
         finishReason != nil || fault != nil || isScored && logprobs.count == request.scored.count
+            || walk?.isDone == true
     }
 
     mutating func fail(_ fault: ChoiceFault) { self.fault = fault }
@@ -148,8 +163,13 @@ package struct TokenSequence {
     /// Takes the log-probabilities of the next scored tokens.
     mutating func accept(logprobs new: [Float]) {
         if firstTokenAt == nil { firstTokenAt = .now }
-        logprobs += new.prefix { !$0.isNaN }
         if new.contains(where: \.isNaN) { fail(.notFinite) }
+        guard walk == nil else {
+            walk?.accept(new)
+            if !isDone, unsent.isEmpty { unsent = walk?.nextBranch() ?? [] }
+            return
+        }
+        logprobs += new.prefix { !$0.isNaN }
     }
 
     private mutating func append(_ token: Int32, note: String?) -> String {

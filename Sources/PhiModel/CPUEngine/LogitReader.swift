@@ -18,8 +18,8 @@ struct LogitPiece {
 extension StepInput {
     /// After how many tokens, counted from the last one backwards, something is asked.
     var logitRows: Int {
-        precondition(targets.count <= tokens.count)
-        return max(targets.count, sampling == nil ? 0 : 1)
+        precondition(targetRows <= tokens.count)
+        return max(targetRows, sampling == nil ? 0 : 1)
     }
 }
 
@@ -28,9 +28,9 @@ final class LogitReader {
     /// What is asked about a row.
     private struct Row {
         var input: Int
-        /// Its place among the input's targets.
-        var place: Int?
-        var target: Int32?
+        var targets: ArraySlice<Int32>
+        /// The place of the first among the input's targets.
+        var place: Int
         var sampling: SamplingRequest?
     }
 
@@ -57,10 +57,13 @@ final class LogitReader {
         rows = inputs.enumerated().flatMap { number, input in
             let count = input.logitRows
             let targets = Array(input.targets)
+            var place = 0
             return (0..<count).map { row in
-                let place = row - (count - targets.count)
+                let asked = row - (count - input.targetRows)
+                let range = asked < 0 ? 0..<0 : input.targetRange(ofRow: asked, from: place)
+                place = range.upperBound
                 return Row(
-                    input: number, place: place < 0 ? nil : place, target: place < 0 ? nil : targets[place],
+                    input: number, targets: targets[range], place: range.lowerBound,
                     sampling: row == count - 1 ? input.sampling : nil)
             }
         }
@@ -75,8 +78,8 @@ final class LogitReader {
         defer { seconds += clock.lap() }
         try scratch.reserve(piece.rows.count * piece.stride)
         let scratch = scratch.pointer
-        var found = [(choice: TokenChoice?, logprob: Float)](
-            repeating: (nil, .nan), count: piece.rows.count)
+        var found = [(choice: TokenChoice?, logprobs: [Float])](
+            repeating: (nil, []), count: piece.rows.count)
         let (rows, sampler, masks) = (rows, sampler, masks)
         found.withUnsafeMutableBufferPointer { found in
             nonisolated(unsafe) let found = found
@@ -89,9 +92,9 @@ final class LogitReader {
                     return
                 }
                 let scratch = scratch + number * piece.stride
-                if let target = row.target {
-                    found[number].logprob = sampler.softmax(logits, count: piece.count, scratch: scratch)
-                        .logprob(logits[Int(target)])
+                if !row.targets.isEmpty {
+                    let softmax = sampler.softmax(logits, count: piece.count, scratch: scratch)
+                    found[number].logprobs = row.targets.map { softmax.logprob(logits[Int($0)]) }
                 }
                 if let sampling = row.sampling {
                     found[number].choice = sampler.choose(
@@ -100,8 +103,11 @@ final class LogitReader {
                 }
             }
         }
-        for (row, (choice, logprob)) in zip(rows[piece.rows], found) {
-            if let place = row.place { answers[row.input].logprobs[place] = logprob }
+        for (row, (choice, logprobs)) in zip(rows[piece.rows], found) {
+            // None where a logit is not finite.
+            for (offset, logprob) in logprobs.enumerated() {
+                answers[row.input].logprobs[row.place + offset] = logprob
+            }
             if row.sampling != nil { answers[row.input].choice = choice }
         }
     }

@@ -227,8 +227,13 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         var runs: [RowRun] = []
         runs.reserveCapacity(inputs.count)
         for input in inputs {
-            guard let sequence = sequences[input.sequence] else {
+            guard var sequence = sequences[input.sequence] else {
                 preconditionFailure("a step for a sequence that was not admitted or was released")
+            }
+            if let start = input.start {
+                precondition(start <= sequence.length)
+                sequence.length = start
+                sequences[input.sequence] = sequence
             }
             precondition(
                 !input.tokens.isEmpty && sequence.length + input.tokens.count <= room(sequence.lease))

@@ -7,18 +7,6 @@ import Foundation
 struct Sampler {
     let kernels: Kernels
 
-    /// A uniform number in [0, 1) for a position of a stream (SplitMix64's finalizer, Steele et al. 2014).
-    static func uniform(stream: UInt64, position: Int) -> Double {
-        var x = stream &+ UInt64(bitPattern: Int64(position)) &* 0x9e37_79b9_7f4a_7c15
-        for _ in 0..<2 {
-            x = (x ^ (x >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            x = (x ^ (x >> 27)) &* 0x94d0_49bb_1331_11eb
-            x ^= x >> 31
-            x &+= 0x9e37_79b9_7f4a_7c15
-        }
-        return Double(x >> 11) * 0x1p-53
-    }
-
     /// - Parameters:
     ///   - logits: [count]
     ///   - scratch: room for `count` floats
@@ -39,7 +27,7 @@ struct Sampler {
             // Below this even the nearest float's probability underflows: greedy.
             let inverse = 1 / max(parameters.temperature, 1e-6)
             _ = kernels.table.exponentials(left.values, left.count, most, inverse, scratch)
-            let u = Self.uniform(stream: request.stream, position: request.position)
+            let u = RandomStream.uniform(stream: request.stream, position: request.position)
             choice.token = left.token(
                 draw(scratch, count: left.count, of: count, parameters: parameters, uniform: u))
         }

@@ -31,20 +31,8 @@ import Testing
                     prompt: prompt, scored: tokens(Int.random(in: 1...30, using: &random), &random),
                     text: NumberText())
             }
-            let blockLength = Int.random(in: 1...6, using: &random)
-            let longest = requests.map(\.ceiling).max() ?? 0
-            let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
-            let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
-            let source = TestSource(requests, workers: Int.random(in: 1...12, using: &random))
-            let scheduler = Scheduler(
-                workers: 12, prefillChunk: Int.random(in: 1...50, using: &random),
-                lookahead: [0, 1, 10, 64][round % 4])
-            let loop = BatchLoop(scheduler: scheduler) { engine }
-            loop.add(source)
-            loop.run()
-            preemptions += loop.preemptions
-            #expect(engine.faults.isEmpty && engine.isEmpty, "\(engine.faults.prefix(3))")
-            #expect(source.isComplete && source.results.count == 25)
+            let (source, gaveWay) = TightRun.run(requests, round: round, &random)
+            preemptions += gaveWay
             for (number, request) in requests.enumerated() where !request.scored.isEmpty {
                 #expect(source.logprobs[number] == expected(request), "\(round), \(number)")
                 #expect(source.completions[number].isEmpty)

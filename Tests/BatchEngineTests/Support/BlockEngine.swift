@@ -91,6 +91,10 @@ final class BlockEngine: Engine, @unchecked Sendable {
             }
             var hash: UInt64 = 0
             var answer = StepAnswer()
+            if let start = input.start {
+                if start > sequence.length { faults.append("goes back to what is not there") }
+                sequence.length = start
+            }
             for (number, token) in input.tokens.enumerated() {
                 rows += 1
                 hash =
@@ -103,10 +107,12 @@ final class BlockEngine: Engine, @unchecked Sendable {
                 }
                 memory[place(sequence, sequence.length)] = hash
                 sequence.length += 1
-                let place = number - (input.tokens.count - input.targets.count)
-                if place >= 0 {
-                    let target = input.targets[input.targets.startIndex + place]
-                    answer.logprobs.append(Self.logprob(of: target, after: hash))
+                let row = number - (input.tokens.count - input.targetRows)
+                if row >= 0 {
+                    let range = input.targetRange(ofRow: row, from: answer.logprobs.count)
+                    for target in Array(input.targets)[range] {
+                        answer.logprobs.append(Self.logprob(of: target, after: hash))
+                    }
                 }
             }
             blocks.advance(&sequence.lease, to: sequence.length)

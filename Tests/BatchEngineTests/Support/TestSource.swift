@@ -14,6 +14,7 @@ final class TestSource: RequestSource {
     private(set) var text: [Int: String] = [:]
     private(set) var pieces: [RequestID: String] = [:]
     private(set) var logprobs: [Int: [Float]] = [:]
+    private(set) var answers: [Int: [Float]] = [:]
     /// Tokens as the reports count them, and those that were chosen.
     private(set) var tokens = 0
     private(set) var chosen = 0
@@ -59,6 +60,7 @@ final class TestSource: RequestSource {
         text[number(sequence.request)] = sequence.text
         isTold = isTold && sequence.text == pieces[sequence.id, default: ""]
         logprobs[number(sequence.request)] = sequence.logprobs
+        answers[number(sequence.request)] = sequence.answers
         // The end of sequence is chosen, but no token of the completion.
         chosen += sequence.tokens.count + (sequence.finishReason == .stop ? 1 : 0)
         order.append(number(sequence.request))

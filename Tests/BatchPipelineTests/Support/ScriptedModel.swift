@@ -47,6 +47,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     /// The lengths of prompts, as told by a position and the tokens before it.
     private var prompts: [RequestID: Int] = [:]
     private(set) var steps = 0
+    private(set) var rows = 0
     private(set) var preemptions = 0
     private(set) var largestStep = 0
     private(set) var largestBatch = 0
@@ -194,13 +195,21 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
                 faults.append("unknown sequence")
                 return StepAnswer()
             }
+            if let start = input.start {
+                if start > sequence.tokens.count { faults.append("goes back to what is not there") }
+                sequence.tokens.removeLast(sequence.tokens.count - start)
+            }
             sequence.tokens += input.tokens
+            rows += input.tokens.count
             if sequence.tokens.count > sequence.reserved { faults.append("more rows than reserved") }
             sequences[input.sequence] = sequence
             var answer = StepAnswer()
-            for (place, target) in input.targets.enumerated() {
-                let count = sequence.tokens.count - input.targets.count + place + 1
-                answer.logprobs.append(logprob(of: target, after: sequence.tokens.prefix(count)))
+            for row in 0..<input.targetRows {
+                let count = sequence.tokens.count - input.targetRows + row + 1
+                for target in Array(input.targets)[input.targetRange(ofRow: row, from: answer.logprobs.count)]
+                {
+                    answer.logprobs.append(logprob(of: target, after: sequence.tokens.prefix(count)))
+                }
             }
             guard let sampling = input.sampling else { return answer }
             let prompt = sequence.tokens.count - sampling.position

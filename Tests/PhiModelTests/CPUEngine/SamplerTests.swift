@@ -58,7 +58,7 @@ import Testing
             let parameters = SamplingParameters(temperature: 1, rules: LogitRules(bias: [2: 2]))
             let request = request(
                 parameters, position: position, constraint: FixedTokens([0, 2], vocabularySize: 3))
-            let uniform = Sampler.uniform(stream: 7, position: position)
+            let uniform = RandomStream.uniform(stream: 7, position: position)
             let token = choose(logits, request).token
             #expect(token == (uniform < 0.25 ? 0 : 2), "\(uniform)")
             drawn[token == 0 ? 0 : 1] += 1

@@ -1,0 +1,27 @@
+import TestSupport
+import Testing
+
+@testable import BatchEngine
+
+/// A loop with random settings, most often with a cache that is too small for all that run.
+enum TightRun {
+    /// - Returns: what came of the requests, and how many gave way.
+    static func run(
+        _ requests: [Request], round: Int, _ random: inout FixedRandom
+    ) -> (source: TestSource, preemptions: Int) {
+        let blockLength = Int.random(in: 1...6, using: &random)
+        let longest = requests.map(\.ceiling).max() ?? 0
+        let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)
+        let engine = BlockEngine(blocks: capacity, blockLength: blockLength)
+        let source = TestSource(requests, workers: Int.random(in: 1...12, using: &random))
+        let scheduler = Scheduler(
+            workers: 12, prefillChunk: Int.random(in: 1...50, using: &random),
+            lookahead: [0, 1, 10, 64][round % 4])
+        let loop = BatchLoop(scheduler: scheduler) { engine }
+        loop.add(source)
+        loop.run()
+        #expect(engine.faults.isEmpty && engine.isEmpty, "\(engine.faults.prefix(3))")
+        #expect(source.isComplete && source.results.count == requests.count)
+        return (source, loop.preemptions)
+    }
+}

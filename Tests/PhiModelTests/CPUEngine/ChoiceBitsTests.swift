@@ -1,0 +1,107 @@
+import BatchEngine
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PhiModel
+
+/// The answers to a tree's questions are, to the last bit, those of each choice scored by itself: with any number of
+/// threads, in any steps, in caches with room and without.
+@Suite struct ChoiceBitsTests {
+    private final class List: RequestSource {
+        let workers: Int
+        let isCancelled = false
+        private var requests: [Request]
+        private(set) var values: [Int: [UInt32]] = [:]
+
+        init(_ requests: [Request], workers: Int) {
+            (self.requests, self.workers) = (requests.reversed(), workers)
+        }
+        func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
+        func finished(_ sequence: TokenSequence, provenance: [String: String]) {
+            values[sequence.request.label as? Int ?? -1] =
+                (sequence.answers + sequence.logprobs).map(\.bitPattern)
+        }
+        func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
+        func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
+        func completed() {}
+        func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
+    }
+
+    private struct NoStream: TextStream {
+        mutating func append(_ token: Int32) -> String { "" }
+        mutating func finish() -> String { "" }
+    }
+
+    private static let ends: Set<Int32> = [1, 2]
+    /// Some begin alike; one goes beyond a block of the cache.
+    private static let choices: [[Int32]] = [
+        [30], [31, 40, 41], [31, 40], [31, 42], (0..<70).map { Int32($0 % 9 + 50) }, [50, 51, 7],
+    ]
+    private static let prompts: [[Int32]] = [5, 61, 64, 150].map { count in
+        (0..<count).map { Int32($0 * 29 % 200 + 10) }
+    }
+
+    @Test(arguments: ["base", "sliding-window"]) func bitsAreThoseOfScores(name: String) throws {
+        let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
+        try withTemporaryFolder { folder in
+            try geometry.write(to: folder)
+            func run(
+                _ requests: [Request], workers: Int, chunk: Int, threads: Int, kernels: Kernels? = nil,
+                blocks: Int = 100
+            ) throws -> ([Int: [UInt32]], Int) {
+                let options = EngineOptions(threads: 1, kvBudget: 64 << 20)
+                let blockBytes =
+                    try PhiEngine(folder: folder.path, options: options).kvBytesPerToken
+                    * KVCache.blockLength
+                let engine = try PhiEngine(
+                    folder: folder.path,
+                    options: EngineOptions(
+                        threads: threads, kvBudget: blocks * blockBytes, kernels: kernels?.name))
+                let list = List(requests, workers: workers)
+                let loop = BatchLoop(
+                    scheduler: Scheduler(workers: workers, prefillChunk: chunk, lookahead: 0)
+                ) { engine }
+                loop.add(list)
+                loop.run()
+                return (list.values, loop.preemptions)
+            }
+            let tree = try ChoiceTree(Self.choices, ends: Self.ends)
+            let requests = Self.prompts.enumerated().map { number, prompt in
+                Request(
+                    prompt: prompt, choices: tree, sampling: SamplingParameters(), stream: 0,
+                    text: NoStream(),
+                    label: number)
+            }
+            let (found, _) = try run(requests, workers: 4, chunk: 512, threads: 2)
+            // Each choice with each end by itself.
+            let single = Self.prompts.flatMap { prompt in
+                Self.choices.flatMap { choice in
+                    Self.ends.sorted().map { (prompt: prompt, scored: choice + [$0]) }
+                }
+            }
+            let (scores, _) = try run(
+                single.enumerated().map {
+                    Request(
+                        prompt: $1.prompt, scored: $1.scored, text: NoStream(), label: $0)
+                }, workers: 8, chunk: 512, threads: 2)
+            var number = 0
+            for prompt in Self.prompts.indices {
+                let answers = try #require(found[prompt])
+                for choice in Self.choices.indices {
+                    let path = tree.path(of: choice)
+                    for end in path.ends {
+                        #expect(path.tokens.map { answers[$0] } + [answers[end]] == scores[number])
+                        number += 1
+                    }
+                }
+            }
+            #expect(Set(found.values.flatMap { $0 }).count > 50, "the comparison must mean something")
+            for kernels in Kernels.available {
+                #expect(try run(requests, workers: 1, chunk: 7, threads: 1, kernels: kernels).0 == found)
+            }
+            let (tight, preemptions) = try run(requests, workers: 4, chunk: 20, threads: 3, blocks: 6)
+            #expect(tight == found && preemptions > 0)
+        }
+    }
+}
