@@ -85,7 +85,7 @@ package struct DelimitedRecords: InputFormat {
         }
 
         private static let numbers = Set(PromptRecord.settingNames).subtracting([
-            "stop", "logit_bias", "response_format", "regex",
+            "stop", "logit_bias", "response_format", "regex", "choices",
         ])
 
         private static func value(_ text: String, of name: String) -> JSONValue {

@@ -8,6 +8,8 @@ package struct DelimitedResults: ResultFormat {
     private let separator: UInt8
     /// What the columns are called that come from the input's line.
     private let kept: [String]
+    /// Answers are chosen from some, and have columns for their probabilities.
+    private let hasChoices: Bool
     /// The first line.
     private let head: [UInt8]
 
@@ -15,28 +17,32 @@ package struct DelimitedResults: ResultFormat {
     package static let tsv = DelimitedResults("tsv", separator: 0x09)
 
     /// In a row's order, before those of the line.
-    private static let columns = [
-        "id", "sample", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seed", "error",
-        "error_message",
-    ]
+    private static func columns(hasChoices: Bool) -> [String] {
+        ["id", "sample", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
+            + (hasChoices ? ["probability", "probabilities"] : []) + ["error", "error_message"]
+    }
 
     private init(_ name: String, separator: UInt8) {
         (self.name, self.separator) = (name, separator)
-        kept = []
-        head = Self.row(Self.columns, separator)
+        (kept, hasChoices) = ([], false)
+        head = Self.row(Self.columns(hasChoices: false), separator)
     }
 
-    private init(_ other: Self, kept: [String], head: [UInt8]) {
+    private init(_ other: Self, kept: [String], hasChoices: Bool, head: [UInt8]) {
         (name, separator) = (other.name, other.separator)
-        (self.kept, self.head) = (kept, head)
+        (self.kept, self.hasChoices, self.head) = (kept, hasChoices, head)
     }
 
-    /// With columns for fields of the line.
-    package func keeping(_ names: [String]) -> Self {
-        Self(self, kept: names, head: Self.row(Self.columns + names, separator))
+    /// With columns for fields of the line, and for the probabilities of choices if it has any.
+    package func keeping(_ names: [String], hasChoices: Bool = false) -> Self {
+        Self(
+            self, kept: names, hasChoices: hasChoices,
+            head: Self.row(Self.columns(hasChoices: hasChoices) + names, separator))
     }
 
-    package func beginning(with start: [UInt8]) -> any ResultFormat { Self(self, kept: kept, head: start) }
+    package func beginning(with start: [UInt8]) -> any ResultFormat {
+        Self(self, kept: kept, hasChoices: hasChoices, head: start)
+    }
 
     package func problem(with job: JobSettings) -> String? {
         if job.task == .score { return "has no columns for scores" }
@@ -44,7 +50,8 @@ package struct DelimitedResults: ResultFormat {
         if job.logprobs != nil { return "has no column for logprobs" }
         if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
         guard case .fields(let fields) = job.keep else { return nil }
-        return fields.first { Self.columns.contains($0.resultName) }
+        let columns = Self.columns(hasChoices: !job.choices.isEmpty)
+        return fields.first { columns.contains($0.resultName) }
             .map { "has a column \($0.resultName) of its own; keep the field under another name" }
     }
 
@@ -76,20 +83,29 @@ package struct DelimitedResults: ResultFormat {
             case .completion(let completion):
                 cells += [
                     completion.text, completion.finishReason?.rawValue ?? "", "\(completion.promptTokens)",
-                    "\(completion.completionTokens)", "\(completion.seed)", "", "",
+                    "\(completion.completionTokens)", "\(completion.seed)",
                 ]
+                cells += chances(of: completion) + ["", ""]
             case .scored(let scored):
                 // Of an earlier run that scored, whose results are kept.
-                cells += ["", "", "\(scored.promptTokens)", "\(scored.completionTokens)", "", "", ""]
+                cells += ["", "", "\(scored.promptTokens)", "\(scored.completionTokens)", ""]
+                cells += chances() + ["", ""]
             case .failure(let failure):
-                cells += [
-                    failure.text ?? "", "", "", "", "", failure.error.code.rawValue, failure.error.message,
-                ]
+                cells += [failure.text ?? "", "", "", "", ""] + chances()
+                cells += [failure.error.code.rawValue, failure.error.message]
             }
             cells += format.kept.map { name in
                 result.kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""
             }
             output += DelimitedResults.row(cells, format.separator)
+        }
+
+        /// How likely the answer is among the choices, and each of them as JSON.
+        private func chances(of completion: GenerationResult.Completion? = nil) -> [String] {
+            guard format.hasChoices else { return [] }
+            guard let completion, let all = completion.probabilities else { return ["", ""] }
+            let own = all.first { $0.text.utf8.elementsEqual(completion.text.utf8) }
+            return [own.map { "\($0.value)" } ?? "", ResultCoding.text(of: all)]
         }
 
         /// A string as it is, nothing for null, and all else as JSON.

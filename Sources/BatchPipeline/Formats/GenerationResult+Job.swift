@@ -17,7 +17,9 @@ extension GenerationResult {
                 logprobs: completion.request.sampling.logprobs == nil
                     ? nil : completion.notes.map(Self.entry),
                 provenance: Self.values(provenance),
-                timing: Timing(completion, work, end: now), kept: work.kept))
+                timing: Timing(
+                    completion, work, made: completion.tokens.count - completion.savedCount, end: now),
+                kept: work.kept))
     }
 
     init(_ error: LineError, _ work: WorkLabel, job: JobSettings, text: String? = nil) {
@@ -42,10 +44,10 @@ extension GenerationResult {
 }
 
 extension GenerationResult.Timing {
-    fileprivate init(_ completion: TokenSequence, _ work: WorkLabel, end: ContinuousClock.Instant) {
+    /// - Parameter made: the tokens that this run made.
+    init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: ContinuousClock.Instant) {
         let admitted = completion.admittedAt ?? end
         let first = completion.firstTokenAt ?? end
-        let made = completion.tokens.count - completion.savedCount
         let seconds = (end - admitted).seconds
         self.init(
             queued: (admitted - work.readyAt).seconds.rounded(toPlaces: 3),

@@ -14,6 +14,8 @@ package enum GenerationResult: Sendable, Equatable {
         package var promptTokens: Int
         package var completionTokens: Int
         package var seed: Int
+        /// Of each choice, in the order given; nil if the text is not chosen from some.
+        package var probabilities: [Probability]?
         /// The completion's ids; nil if the job doesn't ask for them.
         package var tokens: [Int32]?
         /// An entry for each token; nil if the job doesn't ask for them.
@@ -26,7 +28,8 @@ package enum GenerationResult: Sendable, Equatable {
 
         package init(
             text: String, finishReason: FinishReason? = nil, promptTokens: Int, completionTokens: Int,
-            seed: Int = 0, tokens: [Int32]? = nil, logprobs: [LogprobEntry]? = nil,
+            seed: Int = 0, probabilities: [Probability]? = nil, tokens: [Int32]? = nil,
+            logprobs: [LogprobEntry]? = nil,
             provenance: [NamedValue] = [], timing: Timing? = nil, kept: [KeptValue] = []
         ) {
             self.text = text
@@ -34,11 +37,24 @@ package enum GenerationResult: Sendable, Equatable {
             self.promptTokens = promptTokens
             self.completionTokens = completionTokens
             self.seed = seed
+            self.probabilities = probabilities
             self.tokens = tokens
             self.logprobs = logprobs
             self.provenance = provenance
             self.timing = timing
             self.kept = kept
+        }
+    }
+
+    /// How likely a choice is among all.
+    package struct Probability: Sendable, Equatable {
+        package var text: String
+        /// 0 to 1.
+        package var value: Double
+
+        package init(text: String, value: Double) {
+            self.text = text
+            self.value = value
         }
     }
 

@@ -42,7 +42,7 @@ package struct PromptRecord: Sendable {
     /// Fields that are read as settings of the line.
     static let settingNames = [
         "max_tokens", "seed", "stop", "temperature", "top_k", "top_p", "min_p", "presence_penalty",
-        "frequency_penalty", "repetition_penalty", "logit_bias", "response_format", "regex",
+        "frequency_penalty", "repetition_penalty", "logit_bias", "response_format", "regex", "choices",
     ]
 
     /// An object `schema` is a JSON Schema. Anything else of that name is a field like others: tables of a database,

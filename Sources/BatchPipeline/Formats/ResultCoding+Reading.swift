@@ -13,6 +13,7 @@ extension ResultCoding {
         private var hasFinishReason = false
         private var usage: (prompt: Int, completion: Int)?
         private var seed: Int?
+        private var probabilities: [GenerationResult.Probability]?
         private var tokens: [Int32]?
         private var logprobs: [LogprobEntry]?
         private var provenance: [GenerationResult.NamedValue] = []
@@ -53,6 +54,9 @@ extension ResultCoding {
                 try takeFinishReason(&scanner)
             } else if name.spells("seed") {
                 seed = try scanner.integer()
+            } else if name.spells("probabilities"), usage == nil {
+                // After the counts it is a field of the line.
+                probabilities = try ResultCoding.probabilities(&scanner, keeps: keeps)
             } else if name.spells("tokens") {
                 tokens = try ResultCoding.tokens(&scanner, keeps: keeps)
             } else if name.spells("logprobs") {
@@ -90,7 +94,8 @@ extension ResultCoding {
             return .completion(
                 .init(
                     text: text, finishReason: finishReason, promptTokens: usage.prompt,
-                    completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
+                    completionTokens: usage.completion, seed: seed, probabilities: probabilities,
+                    tokens: tokens, logprobs: logprobs,
                     provenance: provenance, timing: timing, kept: kept))
         }
 

@@ -3,7 +3,7 @@ import Foundations
 /// A result as members of a JSON object, the same in the journal and in native outputs. All JSON of results is
 /// written and read here.
 ///
-///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]<kept>[,"timing":{…}]
+///     "text","finish_reason"[,"probabilities":{…}],"usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]<kept>[,"timing":{…}]
 ///     <scores, see ResultCoding+Scores><kept>[,"timing":{…}]
 ///     "error":{"code","message"[,"file"],"line"[,"text"]}<kept>
 ///
@@ -36,6 +36,7 @@ enum ResultCoding {
         writer.string("text", completion.text)
         writer.key("finish_reason")
         completion.finishReason.map { writer.string($0.rawValue) } ?? writer.null()
+        if let probabilities = completion.probabilities { write(probabilities, &writer) }
         writeUsage(completion.promptTokens, completion.completionTokens, &writer)
         writer.int("seed", completion.seed)
         if let tokens = completion.tokens { write(tokens, &writer) }

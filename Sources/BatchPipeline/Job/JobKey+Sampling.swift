@@ -42,6 +42,11 @@ extension JobKey {
             "stop", "TEXT", "a string, or a list of them, that ends a completion; a line may add its own",
             kind: .list, .stops, effect: .always()),
         JobKey(
+            "choices", "TEXT",
+            "the answers to choose from, two or more: the result is the likeliest, with the probability of each; "
+                + "{{ FIELD }} alone is a field that has a list of them (\"phibatch help choices\" says more)",
+            kind: .list, .choices, effect: .ifSet),
+        JobKey(
             "samples", "N", "results for each line, each with a random stream of its own (default 1)",
             .int(\.samples, 1...10_000)),
         JobKey(

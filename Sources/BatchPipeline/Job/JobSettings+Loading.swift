@@ -65,8 +65,10 @@ extension JobSettings {
             let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
             format = OpenAIResults(model: name ?? Paths.name(of: model))
         }
-        if let columns = format as? DelimitedResults, case .fields(let fields) = keep {
-            format = columns.keeping(fields.map(\.resultName))
+        if let columns = format as? DelimitedResults {
+            var names: [String] = []
+            if case .fields(let fields) = keep { names = fields.map(\.resultName) }
+            format = columns.keeping(names, hasChoices: !choices.isEmpty)
         }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
@@ -148,7 +150,9 @@ extension JobSettings {
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
-        if let problem = taskProblem ?? answerProblem { throw JobError(kind, at: file, problem) }
+        if let problem = taskProblem ?? choicesProblem ?? answerProblem {
+            throw JobError(kind, at: file, problem)
+        }
         if output != "-", input.contains(where: { Self.areSame($0, output) }) {
             throw JobError(kind, at: file, "output would overwrite the input \(output).")
         }

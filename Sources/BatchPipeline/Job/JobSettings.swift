@@ -107,6 +107,9 @@ public struct JobSettings: Sendable, Equatable {
     public var seed: Int?
     /// Any of these strings ends a completion, which is cut before it. A line's own come in addition.
     public var stop: [String] = []
+    /// The answers to choose from, two or more: a result is the likeliest, with the probability of each. One alone
+    /// that is `{{ FIELD }}` names a field of the line with a list of them. Empty where the job doesn't say.
+    public var choices: [String] = []
     /// Go on after the end of sequence, up to the most tokens: for measurements.
     public var ignoreEndOfSequence = false
     /// Results for each line, each with a random stream of its own.

@@ -28,7 +28,7 @@ public enum KeptFields: Sendable, Equatable {
     /// What a result of a task may have.
     static func resultNames(of task: JobTask) -> Set<String> {
         switch task {
-        case .generate: commonNames.union(["text", "finish_reason", "seed", "logprobs"])
+        case .generate: commonNames.union(["text", "finish_reason", "seed", "logprobs", "probabilities"])
         case .score:
             commonNames.union(["logprob", "mean", "perplexity", "token_logprobs", "scores", "best"])
         }

@@ -112,6 +112,17 @@ struct SettingMember: Sendable {
         problem: { StopSet.problem(with: $0.stop) },
         text: { ResultText.list($0.stop) })
 
+    static let choices = SettingMember(
+        set: { job, value throws(SettingProblem) in
+            let choices = try value.strings()
+            if let problem = ChoiceSource.problem(with: choices) {
+                throw SettingProblem(problem, line: value.line)
+            }
+            job.choices = choices
+        },
+        problem: { $0.choices.isEmpty ? nil : ChoiceSource.problem(with: $0.choices) },
+        text: { $0.choices.isEmpty ? nil : ResultText.list($0.choices) })
+
     static let logitBias = SettingMember(
         set: { job, value throws(SettingProblem) in job.logitBias = try value.logitBias() },
         problem: { job in

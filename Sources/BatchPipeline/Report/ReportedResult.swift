@@ -47,7 +47,8 @@ package struct ReportedResult: Sendable {
             completionTokens = completion.completionTokens
             seed = completion.seed
             timing = completion.timing
-            facts = completion.provenance.map { ($0.name, $0.value) }
+            facts = (completion.probabilities ?? []).map { ("p(\($0.text))", "\($0.value)") }
+            facts += completion.provenance.map { ($0.name, $0.value) }
             kept = completion.kept
         case .scored(let scored):
             status = "scored"

@@ -144,7 +144,9 @@ final class JobRun: RequestSource {
             return try turnDown(sequence, problem)
         }
         close(label)
-        let result = GenerationResult(sequence, label, job: job, provenance: provenance)
+        let result =
+            GenerationResult(chosenBy: sequence, label, job: job, provenance: provenance)
+            ?? GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
         note(result)
         try store.use { try $0.append(result, key: label.key, position: label.position) }

@@ -200,6 +200,14 @@ final class LineFeeder: @unchecked Sendable {
                     label: label)
             }
         }
+        if let choosing = line.choosing {
+            label.choosing = choosing
+            return [
+                Request(
+                    prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
+                    stream: label.stream, text: model.text.makeTextStream(), label: label)
+            ]
+        }
         label.answer = line.answer?.rules
         // A second attempt belongs to an answer that is judged.
         let saved = label.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved

@@ -106,6 +106,8 @@ extension LinePreparer {
         for name in PromptRecord.settingNames where line[name] != nil {
             // A result of ours says with which seed it was made.
             if name == "seed", record.seed == nil { continue }
+            // What is to be scored is often called so.
+            if name == ChoiceSource.ownField { continue }
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
         }

@@ -16,6 +16,8 @@ struct LinePreparer: Sendable {
         var isCovered: Bool
         /// In a job that scores; then the members before say nothing, but for `prompt`.
         var scoring: Scoring?
+        /// What the answer is chosen from; nil if it is generated.
+        var choosing: Choosing?
     }
 
     /// What is asked of a model.
@@ -26,6 +28,7 @@ struct LinePreparer: Sendable {
     let jobForm: AnswerForm?
     let builder: PromptBuilder
     private let jobStops: StopSet
+    let choices: ChoiceSource
 
     /// - Throws: `JobError` if a template of the job is malformed.
     init(_ job: JobSettings) throws {
@@ -33,6 +36,7 @@ struct LinePreparer: Sendable {
         builder = try PromptBuilder(job)
         jobStops = StopSet(job.stop)
         jobForm = job.answerForm
+        choices = ChoiceSource(job, templateFields: builder.fields)
     }
 
     /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
@@ -42,6 +46,7 @@ struct LinePreparer: Sendable {
     ) throws -> Prepared {
         if job.task == .score { return try prepareScoring(record, for: model) }
         var content = try builder.prompt(for: record)
+        let choices = jobForm == nil ? try choices.texts(of: record) : nil
         let (text, limits, grammars) = try model()
         let shield = job.controlTokens == .text ? text.shield(for: record.fields) : nil
         if let shield { content = try builder.prompt(for: record.covered(by: shield)) }
@@ -56,7 +61,13 @@ struct LinePreparer: Sendable {
         }
         let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
         let maxTokens = min(wanted, job.maxTokens ?? .max, limits.contextLength - tokens.count)
-        return Prepared(
+        let answer =
+            job.choices.isEmpty ? try answer(of: record, maxTokens: maxTokens, grammars) : nil
+        if answer != nil, choices != nil {
+            throw LineError(
+                .badField, "`choices` and a form of the answer both say what the answer must be; keep one.")
+        }
+        let prepared = Prepared(
             prompt: tokens, maxTokens: maxTokens,
             sampling: SamplingParameters(
                 temperature: job.temperature ?? record.temperature ?? 0,
@@ -67,8 +78,11 @@ struct LinePreparer: Sendable {
                 rules: rules),
             seed: record.seed ?? job.seed ?? 0,
             stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),
-            answer: try answer(of: record, maxTokens: maxTokens, grammars),
+            answer: answer,
             isCovered: shield?.holdsToken ?? false)
+        guard let choices else { return prepared }
+        try refuseSettings(of: prepared, record)
+        return try choosing(choices, after: content, prepared, record, text, limits, shield)
     }
 
     private func tokens(

@@ -20,6 +20,8 @@ struct WorkLabel: Sendable {
     var attempt = 0
     /// Nil for a completion that is generated.
     var scored: ScoredPart?
+    /// What the answer is chosen from; nil if it is generated.
+    var choosing: LinePreparer.Choosing?
 }
 
 /// Which of a line's completions is scored by a request.
@@ -39,8 +41,8 @@ enum Work: Sendable {
 
     /// How many tokens it keeps in memory.
     var weight: Int {
-        if case .request(let request) = self { return request.prompt.count + request.scored.count }
-        return 0
+        guard case .request(let request) = self else { return 0 }
+        return request.prompt.count + request.scored.count + (request.choices?.weight ?? 0)
     }
 }
 

@@ -40,6 +40,21 @@ import Testing
         .init(text: "", finishReason: .length, promptTokens: 1, completionTokens: 1))
     private static let plainText =
         #""text":"","finish_reason":"length","usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
+    private static let chosen = GenerationResult.completion(
+        .init(
+            text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1,
+            probabilities: [.init(text: "a\"", value: 0.1), .init(text: "b", value: 1)]))
+    private static let chosenText =
+        #""text":"b","finish_reason":"stop","probabilities":{"a\"":0.1,"b":1},"#
+        + #""usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
+    /// A field of the line that is called so.
+    private static let alike = GenerationResult.completion(
+        .init(
+            text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1,
+            kept: [.init(name: "probabilities", json: "[2]")]))
+    private static let alikeText =
+        #""text":"b","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":1},"#
+        + #""seed":0,"probabilities":[2]"#
     private static let failure = GenerationResult.failure(
         .init(LineError(.promptTooLong, "Too long."), file: "in", line: 4))
     private static let failureText =
@@ -80,7 +95,9 @@ import Testing
     private static let tail = #","line_hash":"00000000000012ab","run":"r-1""#
 
     static let all: [(GenerationResult, String)] = [
-        (whole, wholeText), (plain, plainText), (failure, failureText), (earlier, earlierText),
+        (whole, wholeText), (plain, plainText), (chosen, chosenText), (alike, alikeText),
+        (failure, failureText),
+        (earlier, earlierText),
         (scored, scoredText), (ranked, rankedText), (scoreFailure, scoreFailureText),
         (invalid, invalidText),
     ]

@@ -76,6 +76,9 @@ struct OpenAIAnswer {
                     writer.key("finish_reason")
                     completion.finishReason.map { writer.string($0 == .length ? "length" : "stop") }
                         ?? writer.null()
+                    if let probabilities = completion.probabilities {
+                        ResultCoding.write(probabilities, &writer)
+                    }
                     if let tokens = completion.tokens {
                         writer.array("token_ids") { writer in for token in tokens { writer.int(token) } }
                     }
@@ -160,6 +163,9 @@ struct OpenAIAnswer {
                         writer.array("annotations") { _ in }
                         writer.array("logprobs") { writer in
                             for entry in completion.logprobs ?? [] { entry.write(to: &writer) }
+                        }
+                        if let probabilities = completion.probabilities {
+                            ResultCoding.write(probabilities, &writer)
                         }
                     }
                 }
