@@ -26,6 +26,8 @@ struct JobExamplesTests {
             atPath: folder + "/models/smollm2-demo", withDestinationPath: try #require(DemoJob.model))
         try files.createSymbolicLink(
             atPath: folder + "/bin/phibatch", withDestinationPath: try #require(Program.path))
+        try files.copyItem(
+            atPath: Self.top.path + "/samples/reviews.jsonl", toPath: folder + "/samples/reviews.jsonl")
         try DemoJob.samples().prefix(5).map { $0 + "\n" }.joined().write(
             toFile: folder + "/samples/prompts.jsonl", atomically: true, encoding: .utf8)
         return folder
@@ -77,6 +79,17 @@ struct JobExamplesTests {
             "sed -i s/60/61/ jobs/notice.schema.json; phibatch status jobs/extract.yaml --max-tokens 80",
             in: folder)
         #expect(changed.output.contains("schema"), "\(changed.output) \(changed.errors)")
+    }
+
+    @Test func textsAreSortedIntoClasses() throws {
+        let folder = try clone()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let run = try shell("phibatch run jobs/classify.yaml", in: folder)
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = try text(folder + "/out/classified.jsonl").split(separator: "\n")
+        #expect(
+            lines.count == 6 && lines.allSatisfy { $0.contains(/"probabilities":\{"positive":[\d.e-]+,"neg/) }
+        )
     }
 
     /// One of the tasks is killed and requeued.

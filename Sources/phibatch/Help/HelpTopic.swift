@@ -20,7 +20,8 @@ struct HelpTopic: Sendable {
 extension HelpTopic {
     /// In the order of the list.
     static let all: [HelpTopic] = [
-        job, input, templates, sampling, answers, results, resuming, files, shards, verify, models, pipelines,
+        job, input, templates, sampling, answers, choices, results, resuming, files, shards, verify, models,
+        pipelines,
         exitCodes,
         environment,
     ]

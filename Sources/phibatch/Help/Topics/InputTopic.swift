@@ -20,8 +20,8 @@ extension HelpTopic {
         of CSV's columns are line 1). \
         The setting `id` names another field for it. A line may bring `max_tokens` (up to the job's), `seed` and `stop` \
         (besides the job's). Its `temperature`, `top_p`, `top_k`, `min_p`, `presence_penalty`, `frequency_penalty`, \
-        `repetition_penalty` and `logit_bias` count where the job sets none; so do `response_format`, `regex` and an \
-        object `schema`, which say what its answer must be like (`phibatch help answers`).
+        `repetition_penalty`, `logit_bias` and `choices` count where the job sets none; so do `response_format`, `regex` \
+        and an object `schema`, which say what its answer must be like (`phibatch help answers`).
 
         A line that can't be run becomes a result with an `error`, and the job goes on; `max_failures` says how many of \
         them a complete job may have. A file that is none of these formats is one error before the run.

@@ -13,6 +13,7 @@ extension HelpTopic {
         - finish_reason :: `stop`: the model ended it. `length`: it had `max_tokens`, or an answer of a form was led to \
           its end before them. `stop_sequence`: it had one of \
           the texts of `stop`.
+        - probabilities :: Of each choice; with `choices`.
         - usage :: `prompt_tokens` and `completion_tokens`.
         - seed :: What the random stream was made with.
         - tokens :: The completion's token ids; with `tokens`.
@@ -31,8 +32,9 @@ extension HelpTopic {
         With `errors: FILE` failed lines go to that file, and the output has none of them; it is empty if all went well.
 
         An output whose name ends in `.csv` or `.tsv` (or `output_format`) has a row a result: id, sample, text, \
-        finish_reason, prompt_tokens, completion_tokens, seed, error, error_message, and the fields that `keep` names. Cells \
-        are quoted as RFC 4180 says; a line feed ends a row.
+        finish_reason, prompt_tokens, completion_tokens, seed, error, error_message, and the fields that `keep` names. A job \
+        with `choices` has after seed two more: probability, the answer's, and probabilities, all as JSON. Cells are quoted \
+        as RFC 4180 says; a line feed ends a row.
 
         With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
         first line is one of its requests.

@@ -20,7 +20,8 @@ extension HelpTopic {
         model's own, as before the first step.
 
         A completion ends where the model ends it, at one of the texts of `stop` (which is left out), or with \
-        `max_tokens`. `ignore_eos` goes on after the model's end.
+        `max_tokens`. `ignore_eos` goes on after the model's end. With `choices` whole answers are compared, and none of \
+        the steps but temperature and seed has a meaning.
 
           phibatch run job.yaml --temperature 0.8 --top-p 0.95 --samples 5 --seed 7 --output samples.jsonl
         """)
