@@ -22,6 +22,7 @@ package final class AnswerGrammar: @unchecked Sendable {
     // All below is behind the lock: automata grow as texts ask for them.
     private let lock = Mutex<Void>(())
     private let shape: AnswerShape
+    private let schemaShape: SchemaShape?
     private let layout: Layout
     private var writer: GrammarWriter
     private var writerNumber = 0
@@ -32,7 +33,8 @@ package final class AnswerGrammar: @unchecked Sendable {
         _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie
     ) throws(ConstraintFault) {
         let shape = try SchemaShape(schema)
-        try self.init(shape.shape, layout: layout, validated: shape.validated, tokens: tokens)
+        try self.init(
+            shape.shape, layout: layout, validated: shape.validated, tokens: tokens, schemaShape: shape)
     }
 
     /// Texts that a regular expression matches as a whole.
@@ -46,9 +48,11 @@ package final class AnswerGrammar: @unchecked Sendable {
     }
 
     package init(
-        _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie
+        _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie,
+        schemaShape: SchemaShape? = nil
     ) throws(ConstraintFault) {
         self.shape = shape
+        self.schemaShape = schemaShape
         self.layout = layout
         self.validated = validated
         self.tokens = tokens
@@ -64,6 +68,9 @@ package final class AnswerGrammar: @unchecked Sendable {
     package func constraint(maxTokens: Int) -> any Constraint {
         GrammarConstraint(self, maxTokens: maxTokens)
     }
+
+    /// - Parameter body: is given the shape of the grammar's schema; nil if it has none.
+    func withSchemaShape<T>(_ body: (SchemaShape?) -> T) -> T { lock.withLock { _ in body(schemaShape) } }
 
     /// - Parameter body: is given the writer and its number; states of another writer mean nothing to it.
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {

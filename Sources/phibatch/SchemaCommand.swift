@@ -1,32 +1,37 @@
 import ArgumentParser
 import BatchPipeline
+import Constraints
 import Foundations
 import JSONSchema
+import PhiModel
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Say whether a JSON Schema can be used, and which documents follow it.",
+        abstract: "Say what a JSON Schema does to answers, and which documents follow it.",
         usage: """
-            phibatch schema <schema file> [--check <instances.jsonl>] [--json]
-                   phibatch schema --suite <suite.jsonl> [--json]
+            phibatch schema <schema file> [--check <instances.jsonl>] [--model <model>] [--json]
+                   phibatch schema --suite <suite.jsonl> [--model <model>] [--json]
             """,
         discussion: """
             Drafts 2020-12, 2019-09, 7, 6 and 4 are known; a schema's $schema says which, and the first is meant without. \
             References stay within the document: another one is never fetched. Formats are checked. Regular expressions are \
             those of ECMA-262 without lookaround and back references.
 
-            --check takes a JSON value a line, packed with gzip or not, and says what is wrong with those that don't follow. \
-            --suite takes lines of {"name", "schema", "tests": [{"valid", "data"}]} and counts.
+            What masks can't decide while an answer is generated is listed: it is checked when the answer is finished. The \
+            example is the shortest answer.
 
-            Answers that follow a schema as they are generated are not there yet: this is the part that judges finished ones.
+            --check takes a JSON value a line, packed with gzip or not, and says what is wrong with those that don't follow, \
+            and whether each could be generated: token by token, its members put into the schema's order, without white \
+            space. --model takes a model's tokens (no weights) for that; without it, each byte is one. --suite takes lines \
+            of {"name", "schema", "tests": [{"valid", "data"}]} and counts.
 
             EXAMPLE:
-              phibatch schema answer.schema.json --check answers.jsonl
+              phibatch schema answer.schema.json --check answers.jsonl --model phi-4-mini
 
             EXIT CODES:
               0    the schema can be used, and all instances follow it
-              1    an instance does not, or is not judged as the suite says
+              1    an instance does not, can't be generated, or is not what the suite says
               65   the schema can't be used; the message says where
               66   missing input
             """)
@@ -42,6 +47,9 @@ struct SchemaCommand: ParsableCommand {
         completion: .file())
     var suite: String?
 
+    @Option(help: "A model whose tokens to generate with: a folder or a name.", completion: .directory)
+    var model: String?
+
     @Flag(help: "One JSON object instead of text.")
     var json = false
 
@@ -56,16 +64,29 @@ struct SchemaCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            if let suite { return try judge(suite) }
+            let tokens = try model.map(Self.tokens) ?? .ofBytes
+            if let suite { return try judge(suite, tokens) }
             guard let file else { return }
             let schema = try Self.load(file)
-            var report = SchemaReport(schema)
-            if let check {
-                try JSONLines.forEach(in: check) { report.add($1, line: $0, of: schema) }
+            let grammar: AnswerGrammar
+            do throws(ConstraintFault) { grammar = try AnswerGrammar(schema, tokens: tokens) } catch {
+                throw JobError(.badJob, at: file, "\(error.description).")
             }
+            var report = SchemaReport(schema, grammar)
+            if let check { try JSONLines.forEach(in: check) { report.add($1, line: $0) } }
             print(json ? report.json : report.text)
-            if report.invalid > 0 { throw ExitCode(1) }
+            if report.hasOthers { throw ExitCode(1) }
         }
+    }
+
+    private static func tokens(_ model: String) throws -> TokenTrie {
+        let folder = try ModelFetch.folder(model)
+        try ModelFolder.checkLinks(folder)
+        guard let codec = try TextCodec(folder: folder), let texts = codec.tokenTexts else {
+            throw ModelError(.missing, path: folder, "the folder has no tokenizer.json.")
+        }
+        // One id more stands for the end, whichever it is.
+        return TokenTrie(texts, count: texts.bytes.count + 1, endOfSequence: [Int32(texts.bytes.count)])
     }
 
     /// - Throws: `JobError` naming the file, and the place in it.
@@ -80,8 +101,8 @@ struct SchemaCommand: ParsableCommand {
         }
     }
 
-    private func judge(_ suite: String) throws {
-        var report = SchemaSuiteReport()
+    private func judge(_ suite: String, _ tokens: TokenTrie) throws {
+        var report = SchemaSuiteReport(tokens)
         try JSONLines.forEach(in: suite) { number, line in
             guard case .array(let tests)? = line["tests"], let document = line["schema"] else {
                 throw JobError(

@@ -37,6 +37,13 @@ package struct TokenMask: Sendable, Equatable {
         for word in words.indices { words[word] |= other.words[word] }
     }
 
+    /// Adds tokens, each of the vocabulary.
+    package mutating func insert(contentsOf tokens: ArraySlice<Int32>) {
+        words.withUnsafeMutableBufferPointer { words in
+            for token in tokens { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
+        }
+    }
+
     /// Adds a token, without looking whether it is in the vocabulary but by the array's own check.
     package mutating func insert(_ token: Int32) { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
 

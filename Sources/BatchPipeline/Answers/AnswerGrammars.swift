@@ -70,7 +70,7 @@ package final class AnswerGrammars: @unchecked Sendable {
 
 extension TokenTrie {
     /// - Parameter count: how many logits the model has, which may be more than tokens.
-    convenience init(_ texts: TokenTexts, count: Int, endOfSequence: [Int32]) {
+    package convenience init(_ texts: TokenTexts, count: Int, endOfSequence: [Int32]) {
         var bytes = Array(texts.bytes.prefix(count))
         bytes += Array(repeating: nil, count: count - bytes.count)
         // What ends an answer is no part of its text.
@@ -79,9 +79,4 @@ extension TokenTrie {
             texts: bytes, endOfSequence: endOfSequence.filter { $0 >= 0 && $0 < count },
             dropsFirstSpace: texts.dropsFirstSpace, encode: texts.encode)
     }
-
-    /// A token for each byte: enough to see whether there is an answer at all, with no model at hand.
-    static let ofBytes = TokenTrie(
-        texts: (0..<256).map { [UInt8($0)] } + [nil], endOfSequence: [256]
-    ) { $0.utf8.map(Int32.init) }
 }

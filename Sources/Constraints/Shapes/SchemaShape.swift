@@ -7,6 +7,8 @@ package struct SchemaShape {
     /// Keywords that the shapes don't decide, or not wholly: they are checked on the finished answer.
     package let validated: [SchemaMention]
     let literals: TextBuilder.CompoundLiterals
+    /// Whether 1.0 is no integer, and so must not be written as 1.
+    private let keepsFractions: Bool
 
     /// - Throws: `ConstraintFault`, if no value obeys the schema or it goes beyond a limit.
     package init(_ schema: Schema) throws(ConstraintFault) {
@@ -19,5 +21,11 @@ package struct SchemaShape {
         guard builder.drafts[root].fewestBytes != nil else { throw builder.reason(root) }
         (shape, validated) = builder.result(root)
         literals = builder.reader.texts.compounds
+        keepsFractions = schema[schema.root].draft == .draft4
+    }
+
+    /// A value as it would be written: `ordered`, in compact form.
+    package func text(of value: JSONValue) -> [UInt8] {
+        TextBuilder.text(of: ordered(value), keepsFractions: keepsFractions)
     }
 }

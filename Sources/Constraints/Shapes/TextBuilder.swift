@@ -94,24 +94,30 @@ final class TextBuilder {
     // MARK: Spelling
 
     /// A value in compact form, as it is written in answers; members in their own order.
-    static func text(of value: JSONValue) -> [UInt8] {
+    /// - Parameter keepsFractions: whether a number that was no integer stays none, like 1.0.
+    static func text(of value: JSONValue, keepsFractions: Bool = false) -> [UInt8] {
         var bytes: [UInt8] = []
-        append(value, to: &bytes)
+        append(value, keepsFractions, to: &bytes)
         return bytes
     }
 
-    private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
+    private static func append(_ value: JSONValue, _ keepsFractions: Bool, to bytes: inout [UInt8]) {
         switch value {
         case .null: bytes += "null".utf8
         case .bool(let flag): bytes += (flag ? "true" : "false").utf8
         case .int(let number): bytes += String(number).utf8
-        case .double(let number): bytes += (number.isFinite ? ExactNumber(number).description : "null").utf8
+        case .double(let number):
+            let text = number.isFinite ? ExactNumber(number).description : "null"
+            bytes += text.utf8
+            if keepsFractions, abs(number) < 0x1p63, number.rounded() == number, !text.contains(".") {
+                bytes += ".0".utf8
+            }
         case .string(let text): append(text, to: &bytes)
         case .array(let items):
             bytes.append(UInt8(ascii: "["))
             for (index, item) in items.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                append(item, to: &bytes)
+                append(item, keepsFractions, to: &bytes)
             }
             bytes.append(UInt8(ascii: "]"))
         case .object(let members):
@@ -120,7 +126,7 @@ final class TextBuilder {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 append(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
-                append(member.value, to: &bytes)
+                append(member.value, keepsFractions, to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }

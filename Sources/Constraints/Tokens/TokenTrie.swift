@@ -82,6 +82,11 @@ package final class TokenTrie: Sendable {
             allowsAnySpelling: false)
     }
 
+    /// A token for each byte: enough to see whether there is an answer at all, with no model at hand.
+    package static let ofBytes = TokenTrie(
+        texts: (0..<256).map { [UInt8($0)] } + [nil], endOfSequence: [256]
+    ) { $0.utf8.map(Int32.init) }
+
     /// The bytes of a token; none for what is no text.
     func text(of token: Int32) -> ArraySlice<UInt8> {
         guard token >= 0, token < count else { return [] }

@@ -8,16 +8,16 @@ struct StringWalk {
         var state: Int32
     }
 
-    /// Tokens in a row of `tokens` that lead to the same state with equally many scalars.
+    /// Tokens in a row of the trie that lead to the same state with equally many scalars.
     struct Run {
         let state: Int32
+        /// 0 where they are not counted.
         let scalars: Int32
         let from: Int
         var to: Int
     }
 
     var runs: [Run] = []
-    var tokens: [Int32] = []
     /// The most bytes of a way from where a token leads to an end of the contents, bounds on their length left out.
     var mostBytes = 0
     /// All tokens that stay.
@@ -26,7 +26,7 @@ struct StringWalk {
     var exits: [(node: Int, scalars: Int)] = []
 
     /// About how many bytes it takes.
-    var bytes: Int { staying.count / 8 + 16 * exits.count + 32 * runs.count + 4 * tokens.count }
+    var bytes: Int { staying.count / 8 + 16 * exits.count + 32 * runs.count }
 }
 
 extension StringText {
@@ -58,7 +58,10 @@ extension Writer {
 
     func walk(_ key: StringWalk.Key, _ tokens: TokenTrie) -> StringWalk {
         if let known = stringWalks[key] { return known }
-        let walk = StringWalk(strings[Int(key.string)].contents, from: key.state, tokens)
+        let string = strings[Int(key.string)]
+        let walk = StringWalk(
+            string.contents, from: key.state, tokens,
+            isCounted: string.maxLength != nil || string.minLength > 0)
         keep(walk, for: key)
         return walk
     }
@@ -66,8 +69,21 @@ extension Writer {
 
 extension StringWalk {
     /// Goes through all tokens that begin in a state.
-    init(_ contents: any ByteAutomaton, from start: Int32, _ tokens: TokenTrie) {
+    /// - Parameter isCounted: whether the numbers of scalars matter.
+    init(_ contents: any ByteAutomaton, from start: Int32, _ tokens: TokenTrie, isCounted: Bool) {
         staying = TokenMask(count: tokens.count)
+        // Compiled for the type that texts mostly have, as every byte asks it.
+        if let machine = contents as? MachineText {
+            walk(machine, from: start, tokens, isCounted: isCounted)
+        } else {
+            walk(contents, from: start, tokens, isCounted: isCounted)
+        }
+        for run in runs { staying.insert(contentsOf: tokens.ids[run.from..<run.to]) }
+    }
+
+    private mutating func walk<Text: ByteAutomaton>(
+        _ contents: Text, from start: Int32, _ tokens: TokenTrie, isCounted: Bool
+    ) {
         let nodes = tokens.nodes
         var path = [(state: Int32, scalars: Int)](repeating: (start, 0), count: tokens.longest + 2)
         var loops: [Int32: LoopClasses] = [:]
@@ -96,32 +112,38 @@ extension StringWalk {
                 loops[next] = known
                 if known.holds(nodes, node) {
                     let (from, to) = nodes.texts(below: node)
-                    for rank in from..<to {
-                        let more = Int(tokens.scalars[rank]) - Int(nodes.scalars[node])
-                        add(tokens.ids[rank], next, count + more, contents)
+                    if isCounted {
+                        let before = count - Int(nodes.scalars[node])
+                        for rank in from..<to {
+                            add(rank..<(rank + 1), next, before + Int(tokens.scalars[rank]), contents)
+                        }
+                    } else {
+                        add(from..<to, next, 0, contents)
                     }
                     node = end
                     continue
                 }
             }
             let (from, to) = nodes.texts(at: node)
-            for rank in from..<to { add(tokens.ids[rank], next, count, contents) }
+            if from < to { add(from..<to, next, isCounted ? count : 0, contents) }
             node += 1
         }
     }
 
-    private mutating func add(
-        _ token: Int32, _ state: Int32, _ scalars: Int, _ contents: any ByteAutomaton
+    private mutating func add<Text: ByteAutomaton>(
+        _ ranks: Range<Int>, _ state: Int32, _ scalars: Int, _ contents: Text
     ) {
-        staying.insert(token)
-        tokens.append(token)
         let last = runs.count - 1
-        if last >= 0, runs[last].state == state, runs[last].scalars == scalars {
-            runs[last].to = tokens.count
-            return
+        if last >= 0, runs[last].state == state {
+            if runs[last].scalars == scalars, runs[last].to == ranks.lowerBound {
+                runs[last].to = ranks.upperBound
+                return
+            }
+        } else {
+            mostBytes = max(mostBytes, contents.fewestBytes(state))
         }
-        if last < 0 || runs[last].state != state { mostBytes = max(mostBytes, contents.fewestBytes(state)) }
-        runs.append(Run(state: state, scalars: Int32(scalars), from: tokens.count - 1, to: tokens.count))
+        runs.append(
+            Run(state: state, scalars: Int32(scalars), from: ranks.lowerBound, to: ranks.upperBound))
     }
 }
 

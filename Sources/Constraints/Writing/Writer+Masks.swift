@@ -96,7 +96,7 @@ struct MaskMaker {
             if after == before, next - node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
                 if admits(after) {
                     let (from, to) = nodes.texts(below: node)
-                    for rank in from..<to { result.mask.insert(ids[rank]) }
+                    result.mask.insert(contentsOf: ids[from..<to])
                 }
                 node = next
                 continue
@@ -215,7 +215,7 @@ struct MaskMaker {
                     })
                 guard admits(state) else { continue }
             }
-            for token in walk.tokens[run.from..<run.to] { result.mask.insert(token) }
+            result.mask.insert(contentsOf: tokens.ids[run.from..<run.to])
         }
     }
 

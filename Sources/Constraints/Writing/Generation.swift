@@ -1,0 +1,76 @@
+import BatchEngine
+import Foundations
+
+/// Whether a given text could be generated, token by token.
+package struct Generation: Sendable {
+    /// Whether all of it could, and an end after it.
+    package var isPossible = false
+    /// How many bytes of the text could.
+    package var bytes = 0
+    package var tokens = 0
+    /// Of each mask that was asked for, how long it took.
+    package var maskSeconds: [Double] = []
+}
+
+extension AnswerGrammar {
+    /// A value as it would be written: members in the order of the schema, no white space. Where no answer is like it,
+    /// its parts are put into order as far as they have one.
+    package func text(of value: JSONValue) -> [UInt8] { withSchemaShape { $0?.text(of: value) ?? [] } }
+
+    /// The shortest answer.
+    package var example: String {
+        withWriter { _, writer in
+            let place = writer.writer.states[Int(writer.writer.start)]
+                .map { writer.writer.shortestEnd($0) }.min { $0.count < $1.count }
+            return String(decoding: place ?? [], as: UTF8.self)
+        }
+    }
+
+    /// Generates a text with the canonical tokens as far as they are allowed, else with the longest that are.
+    package func generation(of text: [UInt8]) -> Generation {
+        var generation = Generation()
+        var constraint = constraint(maxTokens: Int(Int32.max))
+        var canonical = canonicalPlaces(of: text)
+        while generation.bytes < text.count, !constraint.isComplete {
+            let start = ContinuousClock.now
+            let mask = constraint.allowed()
+            generation.maskSeconds.append((.now - start).seconds)
+            let wanted = canonical.removeValue(forKey: generation.bytes)
+            guard let token = token(for: text[generation.bytes...], mask, wanted),
+                constraint.accept(token)
+            else { return generation }
+            generation.bytes += tokens.text(of: token).count
+            generation.tokens += 1
+        }
+        guard generation.bytes == text.count else { return generation }
+        let start = ContinuousClock.now
+        let mask = constraint.allowed()
+        generation.maskSeconds.append((.now - start).seconds)
+        generation.isPossible = tokens.endOfSequence.contains { mask[$0] }
+        return generation
+    }
+
+    /// The canonical tokens by where they begin.
+    private func canonicalPlaces(of text: [UInt8]) -> [Int: Int32] {
+        var places: [Int: Int32] = [:]
+        var place = 0
+        for token in tokens.encode(String(decoding: text, as: UTF8.self)) {
+            places[place] = token
+            place += tokens.text(of: token).count
+        }
+        return place == text.count ? places : [:]
+    }
+
+    private func token(for text: ArraySlice<UInt8>, _ mask: TokenMask, _ wanted: Int32?) -> Int32? {
+        if let wanted, mask[wanted] { return wanted }
+        var node = 0
+        var longest: Int32?
+        for byte in text {
+            guard let child = tokens.nodes.child(of: node, byte) else { break }
+            node = child
+            let (from, to) = tokens.nodes.texts(at: node)
+            if let token = tokens.ids[from..<to].first(where: { mask[$0] }) { longest = token }
+        }
+        return longest
+    }
+}
