@@ -39,9 +39,11 @@ struct SchemaSuiteReport {
         }
     }
 
-    /// The keyword that a pointer leads to.
+    /// The last keyword on the way that a pointer leads.
     private static func keyword(_ pointer: String) -> String? {
-        pointer.split(separator: "/").last { $0 != "#" && !$0.allSatisfy(\.isNumber) }.map(String.init)
+        pointer.split(separator: "/").map(String.init).last { name in
+            Draft.allCases.contains { $0.knows(name) }
+        }
     }
 
     private mutating func add(_ test: JSONValue, _ schema: Schema, _ grammar: AnswerGrammar) {

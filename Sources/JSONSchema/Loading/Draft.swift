@@ -40,6 +40,7 @@ package enum Draft: Int, Comparable, CaseIterable, Sendable {
 
     /// All that it knows, by name.
     package var keywords: [String] { SchemaKeyword.names(in: self) }
+    package func knows(_ keyword: String) -> Bool { SchemaKeyword.known(keyword, in: self) != nil }
 
     /// Whether what stands beside a `$ref` counts.
     var readsBesideReference: Bool { self >= .draft2019 }

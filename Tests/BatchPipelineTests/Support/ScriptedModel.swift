@@ -181,7 +181,10 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         guard let sequence = sequences.removeValue(forKey: id) else {
             return faults.append("preempted twice")
         }
-        if !tokens.starts(with: sequence.tokens) { faults.append("preempted with other tokens") }
+        // Of choices only the prompt is kept.
+        if !tokens.starts(with: sequence.tokens), !sequence.tokens.starts(with: tokens) {
+            faults.append("preempted with other tokens")
+        }
     }
 
     func step(_ inputs: [StepInput]) throws -> [StepAnswer] {

@@ -69,8 +69,8 @@ import Testing
     /// Each declared setting is an option, with a value or as a flag.
     @Test func everySettingIsAnOption() throws {
         let groups = [
-            JobOptions.Files.keys, JobOptions.Prompt.keys, JobOptions.Sampling.keys, JobOptions.Results.keys,
-            JobOptions.Engine.keys,
+            JobOptions.Files.keys, JobOptions.Prompt.keys, JobOptions.Sampling.keys, JobOptions.Answers.keys,
+            JobOptions.Results.keys, JobOptions.Engine.keys,
         ]
         #expect(groups.joined().map(\.name) == JobKey.all.map(\.name))
         for key in JobKey.all {
