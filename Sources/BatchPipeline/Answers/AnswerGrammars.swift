@@ -18,7 +18,7 @@ package final class AnswerGrammars: @unchecked Sendable {
     }
 
     /// Compiled forms that are kept; lines may all bring forms of their own.
-    static let keptCount = 256
+    static let keptCount = 64
 
     private let text: any TextCoding
     private let limits: ModelLimits

@@ -4,5 +4,5 @@ extension ConstraintLimits {
     /// Bytes of what must come next that are looked at together.
     static let forcedBytes = 256
     /// Bytes of the tables of one grammar, about. Larger ones begin anew.
-    static let writerBytes = 64 << 20
+    static let writerBytes = 32 << 20
 }
