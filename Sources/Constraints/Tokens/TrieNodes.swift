@@ -98,6 +98,45 @@ struct TrieNodes: Sendable {
 
     var count: Int { byte.count }
 
+    /// The nodes for a walk through all of them, which must not look twice whether an index is right.
+    struct View {
+        let count: Int
+        let byte: UnsafePointer<UInt8>
+        let depth: UnsafePointer<UInt16>
+        let scalars: UnsafePointer<UInt16>
+        let end: UnsafePointer<Int32>
+        let first: UnsafePointer<Int32>
+        let classes: UnsafePointer<UInt64>
+        let isWhole: UnsafePointer<Bool>
+    }
+
+    /// - Parameter body: must not keep the view.
+    func withView(_ body: (View) -> Void) {
+        byte.withUnsafeBufferPointer { byte in
+            depth.withUnsafeBufferPointer { depth in
+                scalars.withUnsafeBufferPointer { scalars in
+                    end.withUnsafeBufferPointer { end in
+                        first.withUnsafeBufferPointer { first in
+                            classes.withUnsafeBufferPointer { classes in
+                                isWhole.withUnsafeBufferPointer { isWhole in
+                                    guard let byte = byte.baseAddress, let depth = depth.baseAddress,
+                                        let scalars = scalars.baseAddress, let end = end.baseAddress,
+                                        let first = first.baseAddress, let classes = classes.baseAddress,
+                                        let isWhole = isWhole.baseAddress
+                                    else { return }
+                                    body(
+                                        View(
+                                            count: count, byte: byte, depth: depth, scalars: scalars,
+                                            end: end, first: first, classes: classes, isWhole: isWhole))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     func child(of node: Int, _ byte: UInt8) -> Int? {
         if node == 0 {
             let child = Int(children[Int(byte)])

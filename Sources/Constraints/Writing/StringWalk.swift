@@ -10,14 +10,21 @@ struct StringWalk {
 
     /// Tokens in a row of the trie that lead to the same state with equally many scalars.
     struct Run {
+        /// Its place in `ends`.
+        let end: Int32
+        let from: Int32
+        var to: Int32
+    }
+
+    /// Where tokens lead. Scalars are 0 where they are not counted.
+    struct End: Hashable {
         let state: Int32
-        /// 0 where they are not counted.
         let scalars: Int32
-        let from: Int
-        var to: Int
     }
 
     var runs: [Run] = []
+    /// Each once.
+    var ends: [End] = []
     /// The most bytes of a way from where a token leads to an end of the contents, bounds on their length left out.
     var mostBytes = 0
     /// All tokens that stay.
@@ -26,7 +33,7 @@ struct StringWalk {
     var exits: [(node: Int, scalars: Int)] = []
 
     /// About how many bytes it takes.
-    var bytes: Int { staying.count / 8 + 16 * exits.count + 32 * runs.count }
+    var bytes: Int { staying.count / 8 + 16 * exits.count + 12 * runs.count + 8 * ends.count }
 }
 
 extension StringText {
@@ -78,19 +85,32 @@ extension StringWalk {
         } else {
             walk(contents, from: start, tokens, isCounted: isCounted)
         }
-        for run in runs { staying.insert(contentsOf: tokens.ids[run.from..<run.to]) }
+        for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
+        for run in runs { staying.insert(contentsOf: tokens.ids[Int(run.from)..<Int(run.to)]) }
     }
 
     private mutating func walk<Text: ByteAutomaton>(
         _ contents: Text, from start: Int32, _ tokens: TokenTrie, isCounted: Bool
     ) {
-        let nodes = tokens.nodes
-        var path = [(state: Int32, scalars: Int)](repeating: (start, 0), count: tokens.longest + 2)
-        var loops: [Int32: LoopClasses] = [:]
+        tokens.nodes.withView { walk(contents, from: start, tokens, $0, isCounted: isCounted) }
+    }
+
+    private mutating func walk<Text: ByteAutomaton>(
+        _ contents: Text, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View, isCounted: Bool
+    ) {
+        let states = UnsafeMutablePointer<Int32>.allocate(capacity: tokens.longest + 2)
+        let counts = UnsafeMutablePointer<Int>.allocate(capacity: tokens.longest + 2)
+        defer {
+            states.deallocate()
+            counts.deallocate()
+        }
+        (states[0], counts[0]) = (start, 0)
+        var places = EndPlaces()
+        var loops = LoopCache()
         var node = 1
         while node < nodes.count {
             let depth = Int(nodes.depth[node])
-            let (state, scalars) = path[depth - 1]
+            let (state, scalars) = (states[depth - 1], counts[depth - 1])
             let byte = nodes.byte[node]
             let end = Int(nodes.end[node])
             if byte == UInt8(ascii: "\""), contents.isBetweenScalars(state) {
@@ -105,45 +125,90 @@ extension StringWalk {
             }
             let isBetween = contents.isBetweenScalars(next)
             let count = scalars + (isBetween ? 1 : 0)
-            path[depth] = (next, count)
-            // Where all bytes below lead back here, all tokens below stay here.
-            if end - node > 4, next == state, isBetween {
-                let known = loops[next] ?? LoopClasses(contents, next)
-                loops[next] = known
-                if known.holds(nodes, node) {
-                    let (from, to) = nodes.texts(below: node)
+            (states[depth], counts[depth]) = (next, count)
+            // Where all bytes below lead back to a state, all tokens below stay in it.
+            if end - node > 1 {
+                let isBack = next == state && isBetween
+                let isWide = !isBetween && byte >= 0xC2 && contents.isBetweenScalars(state)
+                if isBack || isWide,
+                    loops.classes(of: state, contents).holds(nodes, node, fromWithin: isWide)
+                {
+                    let (from, to) = (Int(nodes.first[node]), Int(nodes.first[end]))
                     if isCounted {
-                        let before = count - Int(nodes.scalars[node])
+                        // The scalar that is begun here is one of those below.
+                        let before = scalars + 1 - Int(nodes.scalars[node])
                         for rank in from..<to {
-                            add(rank..<(rank + 1), next, before + Int(tokens.scalars[rank]), contents)
+                            add(rank..<(rank + 1), state, before + Int(tokens.scalars[rank]), &places)
                         }
                     } else {
-                        add(from..<to, next, 0, contents)
+                        add(from..<to, state, 0, &places)
                     }
                     node = end
                     continue
                 }
             }
-            let (from, to) = nodes.texts(at: node)
-            if from < to { add(from..<to, next, isCounted ? count : 0, contents) }
+            let (from, to) = (Int(nodes.first[node]), Int(nodes.first[node + 1]))
+            if from < to { add(from..<to, next, isCounted ? count : 0, &places) }
             node += 1
         }
     }
 
-    private mutating func add<Text: ByteAutomaton>(
-        _ ranks: Range<Int>, _ state: Int32, _ scalars: Int, _ contents: Text
+    private mutating func add(
+        _ ranks: Range<Int>, _ state: Int32, _ scalars: Int, _ places: inout EndPlaces
     ) {
+        let end = places.place(of: End(state: state, scalars: Int32(scalars)), in: &ends)
         let last = runs.count - 1
-        if last >= 0, runs[last].state == state {
-            if runs[last].scalars == scalars, runs[last].to == ranks.lowerBound {
-                runs[last].to = ranks.upperBound
-                return
-            }
-        } else {
-            mostBytes = max(mostBytes, contents.fewestBytes(state))
+        if last >= 0, runs[last].end == end, runs[last].to == ranks.lowerBound {
+            runs[last].to = Int32(ranks.upperBound)
+            return
         }
-        runs.append(
-            Run(state: state, scalars: Int32(scalars), from: ranks.lowerBound, to: ranks.upperBound))
+        runs.append(Run(end: end, from: Int32(ranks.lowerBound), to: Int32(ranks.upperBound)))
+    }
+}
+
+/// Finds the places of ends: open addressing, as it is asked for nearly every token.
+private struct EndPlaces {
+    /// Places plus 1; 0 is free.
+    private var slots = [Int32](repeating: 0, count: 1 << 10)
+
+    mutating func place(of end: StringWalk.End, in ends: inout [StringWalk.End]) -> Int32 {
+        var slot = Self.hash(end) & (slots.count - 1)
+        while slots[slot] != 0 {
+            if ends[Int(slots[slot]) - 1] == end { return slots[slot] - 1 }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        ends.append(end)
+        slots[slot] = Int32(ends.count)
+        if 2 * ends.count > slots.count { grow(ends) }
+        return Int32(ends.count - 1)
+    }
+
+    private mutating func grow(_ ends: [StringWalk.End]) {
+        slots = [Int32](repeating: 0, count: 4 * slots.count)
+        for (place, end) in ends.enumerated() {
+            var slot = Self.hash(end) & (slots.count - 1)
+            while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+            slots[slot] = Int32(place + 1)
+        }
+    }
+
+    private static func hash(_ end: StringWalk.End) -> Int {
+        let key = UInt64(UInt32(bitPattern: end.state)) << 16 ^ UInt64(UInt32(bitPattern: end.scalars))
+        return Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 32)
+    }
+}
+
+/// What was found of states during a walk.
+private struct LoopCache {
+    private var known: [Int32: LoopClasses] = [:]
+    private var last: (state: Int32, classes: LoopClasses)?
+
+    mutating func classes(of state: Int32, _ text: any ByteAutomaton) -> LoopClasses {
+        if let last, last.state == state { return last.classes }
+        let classes = known[state] ?? LoopClasses(text, state)
+        known[state] = classes
+        last = (state, classes)
+        return classes
     }
 }
 
@@ -172,10 +237,13 @@ private struct LoopClasses {
             ])
     }
 
-    /// Whether all texts below a node lead back.
-    func holds(_ nodes: TrieNodes, _ node: Int) -> Bool {
+    /// Whether all texts below a node lead back to the state.
+    /// - Parameter fromWithin: whether the node's byte is the first of several of a scalar.
+    func holds(_ nodes: TrieNodes.View, _ node: Int, fromWithin: Bool) -> Bool {
         let others = nodes.classes[node] & ~ascii
-        return others == 0 || isWide && nodes.isWhole[node] && others & ~ByteClass.wide == 0
+        if others == 0, !fromWithin { return true }
+        guard isWide, nodes.isWhole[node], others & ~ByteClass.wide == 0 else { return false }
+        return !fromWithin || nodes.first[node] == nodes.first[node + 1]
     }
 
     /// Whether every text with one byte of each range leads from one state to the other.

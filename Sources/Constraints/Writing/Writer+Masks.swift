@@ -197,25 +197,33 @@ struct MaskMaker {
     private mutating func addRuns(of walk: StringWalk, _ places: [Place], _ closing: Int) {
         let string = writer.strings[Int(places[0].a)]
         let count = Int(places[0].c)
-        for run in walk.runs {
-            var after = count + Int(run.scalars)
+        var isIn = [Bool](repeating: false, count: walk.ends.count)
+        for (place, end) in walk.ends.enumerated() {
+            var after = count + Int(end.scalars)
             if let most = string.maxLength {
-                let isBetween = string.contents.isBetweenScalars(run.state)
+                let isBetween = string.contents.isBetweenScalars(end.state)
                 guard after <= (isBetween ? most : most - 1) else { continue }
             } else {
                 after = min(after, string.minLength)
             }
-            guard let bytes = string.fewestBytes(run.state, count: after) else { continue }
+            guard let bytes = string.fewestBytes(end.state, count: after) else { continue }
             if left == nil {
                 result.safe = max(result.safe, bytes + closing + 1)
+                isIn[place] = true
             } else {
                 let state = writer.number(
                     of: places.map {
-                        Place(kind: .string, a: $0.a, b: run.state, c: Int32(after), frame: $0.frame)
+                        Place(kind: .string, a: $0.a, b: end.state, c: Int32(after), frame: $0.frame)
                     })
-                guard admits(state) else { continue }
+                isIn[place] = admits(state)
             }
-            result.mask.insert(contentsOf: tokens.ids[run.from..<run.to])
+        }
+        if !isIn.contains(false) {
+            result.mask.formUnion(walk.staying)
+        } else {
+            for run in walk.runs where isIn[Int(run.end)] {
+                result.mask.insert(contentsOf: tokens.ids[Int(run.from)..<Int(run.to)])
+            }
         }
     }
 

@@ -40,6 +40,7 @@ import Testing
         for (shape, layout) in [
             (try Handmade.person(), AnswerGrammar.Layout.compact), (try Handmade.person(), .indented(2)),
             (Handmade.fewNames(), .compact), (Handmade.twins(), .compact),
+            (try Handmade.patterns(), .compact),
         ] {
             _ = try write(grammar(shape, layout), 5_000, seed: seed) { constraint, mask, text in
                 // A free name is not known before its token has come, so the same token begins no other one.
@@ -53,7 +54,9 @@ import Testing
     }
 
     @Test(arguments: 0..<30) func everyLimitGivesAWholeAnswer(_ seed: Int) throws {
-        for shape in [try Handmade.person(), Handmade.fewNames(), Handmade.twins()] {
+        for shape in [
+            try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
+        ] {
             for layout in [AnswerGrammar.Layout.compact, .indented(3)] {
                 let grammar = try grammar(shape, layout)
                 for more in [0, 1, 2, 5, 20] {

@@ -86,6 +86,25 @@ enum Handmade {
             ], root: id(0))
     }
 
+    /// A list of strings of certain texts, with and without bounds on their lengths.
+    static func patterns() throws -> AnswerShape {
+        let all: [StringConditions] = [
+            StringConditions(patterns: [try ECMARegex("[a-c]{2}é?")]),
+            StringConditions(patterns: [try ECMARegex("^(\\S+ )*\\S+$")], maxLength: 9),
+            StringConditions(patterns: [try ECMARegex("^[a-é]*$")], minLength: 3, maxLength: 6),
+            StringConditions(minLength: 1, forbidden: ["ab", "日本"]),
+            StringConditions(formats: ["date"]),
+        ]
+        let ids = all.indices.map { id($0 + 1) }
+        return AnswerShape(
+            goals: [
+                Goal(
+                    shapes: [
+                        .array(ArrayShape(prefix: ids, rest: nil, minCount: all.count, maxCount: all.count))
+                    ], fewestBytes: 50)
+            ] + all.map { Goal(shapes: [string($0)], fewestBytes: 2) }, root: id(0))
+    }
+
     /// Two objects that begin alike: `{"name": string, "age": 12}` and `{"name": "abc", "name2": null}`.
     static func twins() -> AnswerShape {
         func object(_ members: [ObjectShape.Member]) -> Shape {
