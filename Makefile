@@ -15,7 +15,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage check-install demo test readme page torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage check-install demo test readme page answers torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -73,6 +73,17 @@ bench-peers: build
 # Perplexity beside exact arithmetic's and llama.cpp's; TEXT=file for another text.
 perplexity: build model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
+
+# 2,000 answers under 200 schemas, judged by Python's jsonschema; ANSWERS passes options on, e.g. ANSWERS="--seed 2".
+SHARED = $(or $(PHIBATCH_SHARED),$(CURDIR)/../shared)
+SUITE = $(SHARED)/fixtures/jsonschema/maskbench-half.jsonl.gz
+answers: build model
+	@[ ! -f "$(SUITE)" ] || [ -d .build/python/jsonschema ] || \
+		$(PYTHON) -m pip install -q --target .build/python 'jsonschema[format-nongpl]==4.26.0' >/dev/null || \
+		echo "==> pip could not install jsonschema; is there a network?"
+	@echo "==> judging answers under schemas"
+	@PYTHONPATH=.build/python $(PYTHON) -B Tests/Schemas/answers.py $(PHIBATCH) --model $(MODEL) --suite "$(SUITE)" \
+		$(ANSWERS)
 
 # What README says, tried.
 readme:
@@ -188,6 +199,7 @@ help:
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make readme  what README says, tried"
 	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
+	@echo "make answers  2,000 answers of the embedded model under 200 schemas, judged by Python's jsonschema (minutes)"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"

@@ -1,0 +1,204 @@
+"""Has a model answer under many schemas, and judges the answers with Python's jsonschema.
+
+    python3 Tests/Schemas/answers.py .build/release/phibatch --model FOLDER --suite SUITE.jsonl.gz
+        [--schemas 200] [--answers 10] [--seed N] [--folder FOLDER]
+
+Takes so many schemas of the suite (lines of {"name", "schema", ...}) from its sources in turn, without the keywords
+that phibatch doesn't know, and runs one job at temperature 1. max_tokens are few: the least that any answer under
+the schema has, and a few more. Each answer must parse, have no member twice, validate, and keep to max_tokens. The
+only error allowed is invalid_answer, in one line of twenty at most. Prints one JSON object; exit status 1 if anything
+is wrong. The same arguments give the same answers, so a line that is shown can be run again by itself. --folder keeps
+the files. Needs the Python package jsonschema[format-nongpl]; without it or the suite it says so and ends well.
+"""
+
+import argparse
+import collections
+import gzip
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+MORE_TOKENS = [0, 1, 3, 8, 30, 200]
+# Beyond it the job would only be about long answers.
+MOST_LEAST_TOKENS = 300
+# Those that jsonschema checks as their RFCs say; it is told nothing of the others.
+FORMATS = ["date", "date-time", "time", "duration", "email", "ipv4", "ipv6", "uri", "uuid", "json-pointer"]
+DRAFTS = {"2020-12": "Draft202012Validator", "2019-09": "Draft201909Validator", "draft 7": "Draft7Validator",
+          "draft 6": "Draft6Validator", "draft 4": "Draft4Validator"}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--schemas", type=int, default=200)
+    parser.add_argument("--answers", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder")
+    return parser.parse_args()
+
+
+def in_turn(entries, rng):
+    """One of each source, then the next of each: "Github_easy---o1" and "BFCL_java_7" begin with theirs."""
+    sources = collections.defaultdict(list)
+    for entry in entries:
+        sources[re.split(r"---|_\d", entry["name"])[0]].append(entry)
+    for source in sources.values():
+        rng.shuffle(source)
+    rounds = itertools.zip_longest(*(sources[name] for name in sorted(sources)))
+    return (entry for each in rounds for entry in each if entry)
+
+
+def remove(schema, pointer):
+    """Takes the member away that "#/a/b" points to."""
+    *path, last = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    for step in path:
+        schema = schema[int(step) if isinstance(schema, list) else step]
+    del schema[last]
+
+
+class Answers:
+    def __init__(self, options, folder):
+        self.options = options
+        self.rng = random.Random(options.seed)
+        self.folder = folder
+        self.wrong = 0
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def look(self, schema):
+        """What the program says of a schema; None if it doesn't take it."""
+        with open(self.path("schema.json"), "w") as file:
+            json.dump(schema, file)
+        said = subprocess.run([self.options.program, "schema", self.path("schema.json"), "--model",
+                               self.options.model, "--json"], capture_output=True, text=True)
+        if said.returncode not in (0, 65):
+            sys.exit(f"answers.py: status {said.returncode}: {said.stderr}")
+        return json.loads(said.stdout) if said.returncode == 0 else None
+
+    def choose(self, entries):
+        """As many schemas as are asked for, each with what the program says of it."""
+        chosen = []
+        for entry in in_turn(entries, self.rng):
+            schema = entry["schema"]
+            said = self.look(schema)
+            if said and said["unknown_keywords"]:
+                # The deepest first: one may lie within another.
+                pointers = [found["pointer"] for found in said["unknown_keywords"]]
+                for pointer in sorted(pointers, key=lambda pointer: -pointer.count("/")):
+                    remove(schema, pointer)
+                said = self.look(schema)
+            if said and said["least_tokens"] <= MOST_LEAST_TOKENS:
+                chosen.append((entry["name"], schema, said))
+            if len(chosen) == self.options.schemas:
+                break
+        return chosen
+
+    def lines(self, chosen):
+        for number, (name, schema, said) in enumerate(chosen):
+            for answer in range(self.options.answers):
+                more = MORE_TOKENS[(number + answer) % len(MORE_TOKENS)]
+                what = schema.get("title") if isinstance(schema, dict) else None
+                yield {"id": f"{name} {answer}", "prompt": f"Give an example of {what or name}, as JSON.",
+                       "max_tokens": said["least_tokens"] + more, "schema": schema}
+
+    def generate(self, lines):
+        with open(self.path("in.jsonl"), "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+        most = max(line["max_tokens"] for line in lines)
+        subprocess.run([self.options.program, "run", "--model", self.options.model, "--input", self.path("in.jsonl"),
+                        "--output", self.path("out.jsonl"), "--max-tokens", str(most), "--temperature", "1",
+                        "--max-failures", "100%", "--provenance"], check=True)
+        with open(self.path("out.jsonl")) as file:
+            results = [json.loads(line) for line in file]
+        if [result["id"] for result in results] != [line["id"] for line in lines]:
+            sys.exit("answers.py: the results are not those of the lines")
+        return results
+
+    def complain(self, line, what):
+        self.wrong += 1
+        print(f"answers.py: {what}\n   {json.dumps(line)}", file=sys.stderr)
+
+    def run(self):
+        with gzip.open(self.options.suite, "rt") as file:
+            chosen = self.choose(map(json.loads, file))
+        lines = list(self.lines(chosen))
+        results = self.generate(lines)
+        counts, errors, attempts = collections.Counter(), collections.Counter(), collections.Counter()
+        for number, (line, result) in enumerate(zip(lines, results)):
+            if "error" in result:
+                code = result["error"]["code"]
+                errors[code] += 1
+                if code != "invalid_answer":
+                    self.complain(line, f"{code}: {result['error']['message']}")
+                continue
+            counts["done"] += 1
+            attempts[int(result.get("provenance", {}).get("attempts", 1))] += 1
+            counts["length"] += result["finish_reason"] == "length"
+            used = result["usage"]["completion_tokens"]
+            counts["tokens"] += used
+            if used > line["max_tokens"]:
+                self.complain(line, f"{used} tokens")
+            draft = chosen[number // self.options.answers][2]["draft"]
+            problem = judge(result["text"], line["schema"], draft)
+            if problem:
+                self.complain(line, f"{problem}: {result['text']}")
+        if errors["invalid_answer"] > len(lines) / 20:
+            self.wrong += 1
+        print(json.dumps({
+            "schemas": len(chosen), "lines": len(lines), **counts, "errors": errors,
+            "attempts": dict(sorted(attempts.items())),
+            "validated_schemas": sum(bool(said["validated"]) for _, _, said in chosen),
+            "drafts": collections.Counter(said["draft"] for _, _, said in chosen), "wrong": self.wrong}))
+        return 1 if self.wrong or len(chosen) < self.options.schemas else 0
+
+
+def unlike(pairs):
+    """A JSON object, whose names differ."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a member comes twice")
+    return dict(pairs)
+
+
+def no_number(text):
+    raise ValueError(f"{text} is no JSON")
+
+
+def judge(text, schema, draft):
+    """What is wrong with an answer, None if nothing is."""
+    try:
+        value = json.loads(text, object_pairs_hook=unlike, parse_constant=no_number)
+    except ValueError as error:
+        return f"does not parse, {error}"
+    kind = getattr(jsonschema, DRAFTS[draft])
+    checker = jsonschema.FormatChecker([name for name in FORMATS if name in kind.FORMAT_CHECKER.checkers])
+    error = jsonschema.exceptions.best_match(kind(schema, format_checker=checker).iter_errors(value))
+    return error and f"does not validate, {error.json_path} against {'/'.join(map(str, error.schema_path))}"
+
+
+def main():
+    options = parse()
+    if not jsonschema or not os.path.exists(options.suite):
+        print(f"answers.py: skipped: it needs {options.suite} and the Python package jsonschema[format-nongpl]")
+        return 0
+    if options.folder:
+        os.makedirs(options.folder, exist_ok=True)
+        return Answers(options, options.folder).run()
+    with tempfile.TemporaryDirectory() as folder:
+        return Answers(options, folder).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
