@@ -4,11 +4,13 @@
     torture.py [--kills 200] [--seed N] [--program FILE] [--model FOLDER] [--keep]
 
 Each round runs one job to its end through many processes; every fourth job has more results than the program
-keeps in memory. Every process has its own number of workers, threads, prefill chunk and kernel variant, and
-most are ended at a random moment: by SIGKILL, or (one in eight) by SIGTERM, SIGINT or SIGHUP, which must be
-obeyed within 2 seconds. A quarter of the ends comes when only a few results are missing, a fifth while the
-output is written and put in place and the journal removed, the others at any time, the start included. At the
-end of a round the results must be those of the undisturbed run, byte for byte but for the `timing` members.
+keeps in memory, and two of four have two samples of answers that follow schemas and regular expressions or are
+choices, some of them generated anew. Every process has its own number of workers, threads, prefill chunk, memory
+for KV caches and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in eight) by SIGTERM,
+SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends comes when only a few results are
+missing, a fifth while the output is written and put in place and the journal removed, the others at any time, the
+start included. At the end of a round the results must be those of the undisturbed run, byte for byte but for the
+`timing` members.
 Exit status 1 if anything is lost, doubled or different, or if the program ever misbehaves.
 """
 import argparse
@@ -82,11 +84,43 @@ def many(few):
     return empty[:8500] + few + empty[8500:]
 
 
+def rows(**properties):
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+COLOURS = ["red", "green", "blue", "black", "white"]
+TREE = {"$ref": "#/$defs/node", "$defs": {"node": rows(name={"type": "string", "maxLength": 8},
+                                                       parts={"type": "array", "items": {"$ref": "#/$defs/node"}})}}
+# What lines ask of their answers. Masks can't decide the third and the fourth: many are generated anew, some fail.
+FORMS = [
+    {"schema": rows(name={"type": "string", "minLength": 2, "maxLength": 20}, born={"type": "string", "format": "date"},
+                    size={"type": "number", "minimum": 0.5, "maximum": 99, "multipleOf": 0.25})},
+    {"schema": {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 2, "maxProperties": 5}},
+    {"schema": {"type": "array", "items": {"enum": COLOURS}, "minItems": 3, "maxItems": 3, "uniqueItems": True}},
+    {"schema": rows(text={"type": "string", "minLength": 8, "not": {"pattern": "[aeo] "}}, more={})},
+    {"schema": TREE},
+    {"regex": "[A-Z][a-z]{2,12}( [a-z]{1,12}){2,6}[.!]"},
+    {"choices": ["yes", "no", "not sure", "no answer"]},
+    {"response_format": {"type": "json_object"}},
+]
+
+
+def constrained(rng):
+    """Each form several times, with little room and with more."""
+    for number in range(3 * len(FORMS)):
+        form = FORMS[number % len(FORMS)]
+        line = {"id": f"form-{number}", "prompt": "Make something up about " + rng.choice(["the sea", "a lamp", "me"])}
+        if "choices" not in form:
+            line["max_tokens"] = rng.choice([30, 45, 60])
+        yield json.dumps(line | form)
+
+
 class Job:
-    """An input, and what an undisturbed run makes of it."""
-    def __init__(self, name, lines):
+    """An input, the job's own settings, and what an undisturbed run makes of it."""
+    def __init__(self, name, lines, settings, budgets=("auto",)):
         self.name = name
-        self.failures = sum('"prompt"' not in line for line in lines) + 2
+        self.settings = settings
+        self.budgets = budgets
         self.text = "".join(line + "\n" for line in lines)
 
 
@@ -99,7 +133,13 @@ class Torture:
         self.complaints = []
         self.slowest_leave = 0.0
         few = list(lines(self.rng))
-        self.jobs = [Job("few.jsonl", few), Job("many.jsonl", many(few))]
+        plain = ["--tokens", "--logprobs", "1", "--max-failures"]
+        self.jobs = [
+            Job("few.jsonl", few, plain + ["2"]), Job("many.jsonl", many(few), plain + ["17002"]),
+            # A row of 60 tokens has 2 MB.
+            Job("forms.jsonl", list(constrained(self.rng)),
+                ["--tokens", "--temperature", "1", "--samples", "2", "--provenance", "--max-failures", "100%"],
+                ("4MB", "9MB", "auto"))]
         for job in self.jobs:
             with open(self.path(job.name), "w") as file:
                 file.write(job.text)
@@ -115,13 +155,12 @@ class Torture:
 
     def start(self, output, settings, kernels=None):
         command = [self.options.program, "run", "--model", self.options.model, "--input", self.path(self.job.name),
-                   "--output", self.path(output), "--max-tokens", "60", "--seed", "5", "--tokens",
-                   "--logprobs", "1", "--max-failures", str(self.job.failures)]
+                   "--output", self.path(output), "--max-tokens", "60", "--seed", "5"]
         environment = {"PHIBATCH_CACHE": self.path("cache"), **os.environ}
         if kernels:
             environment["PHIBATCH_KERNELS"] = kernels
         self.errors = open(self.path("stderr"), "w+")
-        return subprocess.Popen(command + settings, env=environment, stdin=subprocess.DEVNULL,
+        return subprocess.Popen(command + self.job.settings + settings, env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=self.errors)
 
     def errors_text(self):
@@ -156,7 +195,8 @@ class Torture:
         rng = self.rng
         return (["--workers", str(rng.choice([1, 2, 3, 7, 16, 32])), "--threads", str(rng.choice([1, 2, 3])),
                  "--prefill-chunk", str(rng.choice([3, 32, 512])), "--checkpoint-interval",
-                 str(rng.choice([0, 0.05, 0.3, 2]))], rng.choice(self.kernels))
+                 str(rng.choice([0, 0.05, 0.3, 2])), "--kv-budget", rng.choice(self.job.budgets)],
+                rng.choice(self.kernels))
 
     def wait(self, process, seconds):
         try:
@@ -238,10 +278,11 @@ class Torture:
             return
         expected = [line for line in self.job.expected.split(b"\n") if line]
         found = [line for line in got.split(b"\n") if line]
-        # Results are told apart by their place: two lines have the same id.
+        # Results are told apart by their place and sample: two lines have the same id.
         def place(line):
             try:
-                return json.loads(line).get("index")
+                result = json.loads(line)
+                return result.get("index"), result.get("sample")
             except ValueError:
                 return line
         by_place = collections.defaultdict(list)
@@ -259,7 +300,7 @@ class Torture:
 
     def round(self):
         number = self.counts["rounds"]
-        self.job = self.jobs[number % 4 == 1]
+        self.job = self.jobs[(0, 1, 2, 2)[number % 4]]
         self.counts["rounds"] += 1
         for name in os.listdir(self.folder):
             if name.startswith("out.jsonl"):
@@ -284,7 +325,8 @@ class Torture:
                 self.counts["failures"] += 1
                 continue
             self.check(f"round {number}")
-            left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.") and name != "out.jsonl.settings"]
+            stay = ("out.jsonl.settings", "out.jsonl.manifest.json")
+            left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.") and name not in stay]
             if left:
                 self.complain(f"left behind: {left}")
             return
