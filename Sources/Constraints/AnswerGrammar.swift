@@ -75,7 +75,7 @@ package final class AnswerGrammar: @unchecked Sendable {
     /// - Parameter body: is given the writer and its number; states of another writer mean nothing to it.
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
         lock.withLock { _ in
-            if writer.bytes > ConstraintLimits.writerBytes {
+            if writer.isLarge {
                 writer = GrammarWriter(shape, layout: layout, tokens: tokens)
                 writerNumber += 1
             }

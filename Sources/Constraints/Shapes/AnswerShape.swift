@@ -104,4 +104,11 @@ package protocol FreeNames: AnyObject {
     func goal(_ state: Int32) -> GoalID
     /// How many names go on from a state; nil if they are more than an Int32 can say.
     func nameCount(_ state: Int32) -> Int?
+    /// Names with which the object's shortest value can be made, the cheapest members first; empty where all members
+    /// are alike.
+    var shortest: [(name: [UInt8], goal: GoalID)] { get }
+}
+
+extension FreeNames {
+    package var shortest: [(name: [UInt8], goal: GoalID)] { [] }
 }

@@ -112,11 +112,23 @@ final class SchemaReader {
         for applied in key {
             all = both(all, alternatives(applied), orElse: KeywordPlace(node: applied.id, keyword: ""))
         }
-        all.literals = all.literals.filter { fits($0.value, key) }
+        all.literals = fitting(all.literals, key)
         let objects = all.objects.flatMap { $0.outside.count <= 2 ? resolved($0) : [unresolved($0)] }
         all.objects = objects.count <= ShapeLimits.shapes ? objects : all.objects.map { unresolved($0) }
         if cuts == cutsBefore { expanded[key] = all }
         return all
+    }
+
+    private func fitting(_ literals: [Literal], _ key: [AppliedSchema]) -> [Literal] {
+        let branches = key.reduce(1) { sum, applied in
+            let combined = schema[applied.id].rules.combined
+            return sum + (combined?.anyOf.count ?? 0) + (combined?.oneOf.count ?? 0) + (combined?.allOf.count ?? 0)
+        }
+        guard literals.count * branches <= ShapeLimits.literalBranches || branches == 1 else {
+            for applied in key { unmasked.insert(KeywordPlace(node: applied.id, keyword: "")) }
+            return literals
+        }
+        return literals.filter { fits($0.value, key) }
     }
 
     private func fits(_ value: JSONValue, _ key: [AppliedSchema]) -> Bool {

@@ -17,7 +17,7 @@ package struct SchemaShape {
             throw ConstraintFault(
                 .unsatisfiable, at: schema[schema.root].pointer, "no value obeys this schema: it is false")
         }
-        builder.countBytes()
+        try builder.countBytes()
         guard builder.drafts[root].fewestBytes != nil else { throw builder.reason(root) }
         (shape, validated) = builder.result(root)
         literals = builder.reader.texts.compounds

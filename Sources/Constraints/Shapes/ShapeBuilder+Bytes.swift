@@ -2,8 +2,9 @@ import JSONSchema
 
 /// The fewest bytes of each goal: where there are none, no value comes to an end.
 extension ShapeBuilder {
-    /// Fills `fewestBytes` of goals and shapes: the least fixpoint.
-    func countBytes() {
+    /// Fills `fewestBytes` and `depth` of goals and shapes: the least fixpoint.
+    /// - Throws: `ConstraintFault` if that takes too long.
+    func countBytes() throws(ConstraintFault) {
         var parents = [[Int]](repeating: [], count: drafts.count)
         for (index, draft) in drafts.enumerated() {
             for shape in draft.shapes {
@@ -13,15 +14,25 @@ extension ShapeBuilder {
         // What was met last stands deepest as a rule, so that its parents find it done.
         var waiting = Array(drafts.indices)
         var isWaiting = [Bool](repeating: true, count: drafts.count)
+        var steps = 0
         while let index = waiting.popLast() {
             isWaiting[index] = false
             var fewest: Int?
+            var depth = 0
             for shape in drafts[index].shapes {
-                shape.fewestBytes = bytes(shape)
-                fewest = least(fewest, shape.fewestBytes)
+                measure(shape)
+                steps += 1 + shape.goals.count
+                guard let bytes = shape.fewestBytes, bytes < fewest ?? .max else { continue }
+                (fewest, depth) = (bytes, shape.depth)
             }
-            guard fewest != drafts[index].fewestBytes else { continue }
+            guard steps <= ShapeLimits.countSteps else {
+                throw ConstraintFault(
+                    .tooLarge, at: drafts[index].key.first.map { schema[$0.id].pointer },
+                    "finding the shortest values takes more than \(ShapeLimits.countSteps) steps")
+            }
+            guard fewest != drafts[index].fewestBytes || depth != drafts[index].depth else { continue }
             drafts[index].fewestBytes = fewest
+            drafts[index].depth = depth
             for parent in parents[index] where !isWaiting[parent] {
                 isWaiting[parent] = true
                 waiting.append(parent)
@@ -29,31 +40,64 @@ extension ShapeBuilder {
         }
     }
 
-    private func bytes(_ shape: ShapeDraft) -> Int? {
-        switch shape.kind {
-        case .text(let text): text.fewestBytes(text.start)
-        case .string(let text): text.fewestBytes(text.contents.start, count: 0).map { $0 + 2 }
-        case .array(let array): bytes(array)
-        case .object(let object): bytes(object)
+    private typealias Size = (bytes: Int, depth: Int)
+
+    private func measure(_ shape: ShapeDraft) {
+        shape.excess = excess(shape.kind)
+        let size = shape.excess == nil ? size(shape) : nil
+        shape.fewestBytes = size?.bytes
+        shape.depth = size?.depth ?? 0
+        guard let size else { return }
+        if size.bytes > ShapeLimits.answerBytes { shape.excess = Self.tooLong }
+        if size.depth > ShapeLimits.answerDepth {
+            shape.excess = "even its shortest value is nested more than \(ShapeLimits.answerDepth) levels deep"
+        }
+        if shape.excess != nil { shape.fewestBytes = nil }
+    }
+
+    private static let tooLong = "even its shortest value takes more than \(ShapeLimits.answerBytes) bytes"
+
+    /// What is plain to see without counting.
+    private func excess(_ kind: ShapeDraft.Kind) -> String? {
+        switch kind {
+        case .text: return nil
+        case .string(let text): return text.minLength > ShapeLimits.answerBytes ? Self.tooLong : nil
+        case .array(let array): return array.minCount > ShapeLimits.answerBytes ? Self.tooLong : nil
+        case .object(let object):
+            let others = object.minCount - object.members.lazy.filter(\.isRequired).count
+            guard others > ShapeLimits.otherMembers else { return nil }
+            return "it asks for more than \(ShapeLimits.otherMembers) properties beside those it names as required"
         }
     }
 
-    private func bytes(_ array: ArrayDraft) -> Int? {
+    private func size(_ shape: ShapeDraft) -> Size? {
+        switch shape.kind {
+        case .text(let text): (text.fewestBytes(text.start), 0)
+        case .string(let text): text.fewestBytes(text.contents.start, count: 0).map { ($0 + 2, 0) }
+        case .array(let array): size(array)
+        case .object(let object): size(object)
+        }
+    }
+
+    private func size(_ array: ArrayDraft) -> Size? {
         var sum = 2 + max(0, array.minCount - 1)
+        var depth = 0
         for goal in array.prefix.prefix(array.minCount) {
             guard let bytes = drafts[goal].fewestBytes else { return nil }
             sum = Self.sum(sum, bytes)
+            depth = max(depth, drafts[goal].depth)
         }
         let others = array.minCount - array.prefix.count
-        guard others > 0 else { return sum }
-        guard let bytes = array.rest.flatMap({ drafts[$0].fewestBytes }) else { return nil }
-        return Self.sum(sum, Self.product(others, bytes))
+        guard others > 0 else { return (sum, depth + 1) }
+        guard let goal = array.rest, let bytes = drafts[goal].fewestBytes else { return nil }
+        return (Self.sum(sum, Self.product(others, bytes)), max(depth, drafts[goal].depth) + 1)
     }
 
-    private func bytes(_ object: ObjectDraft) -> Int? {
+    private func size(_ object: ObjectDraft) -> Size? {
         var sum = 2
         var count = 0
-        var optional: [Int] = []
+        var depth = 0
+        var optional: [Size] = []
         for member in object.members {
             guard let bytes = drafts[member.goal].fewestBytes else {
                 if member.isRequired { return nil }
@@ -63,9 +107,10 @@ extension ShapeBuilder {
             let all = Self.sum(JSONSpelling.contents(of: member.name.text).count + 4, bytes)
             if member.isRequired {
                 sum = Self.sum(sum, all)
+                depth = max(depth, drafts[member.goal].depth)
                 count += 1
             } else {
-                optional.append(all)
+                optional.append((all, drafts[member.goal].depth))
             }
         }
         if count > object.maxCount ?? .max { return nil }
@@ -74,19 +119,19 @@ extension ShapeBuilder {
             if let free = object.free {
                 let known = object.members.map(\.name) + object.forbidden
                 free.findShortest(besides: Set(known.map { JSONSpelling.contents(of: $0.text) }))
-                var others: [Int] = []
-                for (bytes, matched) in free.shortest {
+                var others: [Size] = []
+                for (name, matched) in free.shortest {
                     guard let goal = free.goals[matched], let value = drafts[goal].fewestBytes else {
                         continue
                     }
-                    others.append(Self.sum(bytes + 4, value))
+                    others.append((Self.sum(name.count + 4, value), drafts[goal].depth))
                 }
                 optional += others
-                // Names get longer as they get more; this is about right. Where some names can't be used the others
-                // are counted one by one.
-                let isWhole = free.goals.values.allSatisfy { drafts[$0].fewestBytes != nil }
-                let more = isWhole ? (free.count ?? .max) - others.count : 0
-                if let longest = others.max(), optional.count < missing, more > 0 {
+                // Names get longer as they get more; this is about right. Names of several kinds are counted
+                // one by one, as some may not do.
+                let isOne = free.goals.count == 1 && free.goals.values.allSatisfy { drafts[$0].fewestBytes != nil }
+                let more = isOne ? (free.count ?? .max) - others.count : 0
+                if let longest = others.map(\.bytes).max(), optional.count < missing, more > 0 {
                     let added = min(missing - optional.count, more)
                     sum = Self.sum(sum, Self.product(added, longest + 1))
                     count += added
@@ -94,11 +139,14 @@ extension ShapeBuilder {
             }
             let missing = object.minCount - count
             guard optional.count >= missing else { return nil }
-            for bytes in optional.sorted().prefix(missing) { sum = Self.sum(sum, bytes) }
+            for one in optional.sorted(by: { $0.bytes < $1.bytes }).prefix(missing) {
+                sum = Self.sum(sum, one.bytes)
+                depth = max(depth, one.depth)
+            }
             count += missing
         }
         // A comma less than members; one was counted for each.
-        return count > 0 ? sum - 1 : sum
+        return (count > 0 ? sum - 1 : sum, depth + 1)
     }
 
     private static func sum(_ a: Int, _ b: Int) -> Int { min(a + b, ShapeLimits.bytes) }

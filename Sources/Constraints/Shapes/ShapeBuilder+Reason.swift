@@ -7,7 +7,13 @@ extension ShapeBuilder {
         var seen: Set<Int> = []
         var goal = goal
         // Down to what is required and can't be.
-        while seen.insert(goal).inserted, let next = blocked(goal) { goal = next }
+        while seen.insert(goal).inserted {
+            if let excess = drafts[goal].shapes.lazy.compactMap(\.excess).first {
+                return ConstraintFault(.tooLarge, at: places(drafts[goal].key).first, excess)
+            }
+            guard let next = blocked(goal) else { break }
+            goal = next
+        }
         if let fault = contradiction(drafts[goal].key) { return fault }
         let (first, others) = places(drafts[goal].key)
         var problem = "no value obeys this schema"

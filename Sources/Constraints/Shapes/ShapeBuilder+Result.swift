@@ -53,7 +53,8 @@ extension ShapeBuilder {
         var free: FreeText?
         if let draft = object.free, object.maxCount ?? .max > required, let text = pruned(draft) {
             free = FreeText(
-                text, draft.goals.filter { isReachable($0.value) }.mapValues { place($0) })
+                text, draft.goals.filter { isReachable($0.value) }.mapValues { place($0) },
+                shortest(draft).map { ($0.name, place($0.goal)) })
         }
         var most = object.maxCount
         if free == nil, most ?? .max >= members.count { most = nil }
@@ -63,6 +64,18 @@ extension ShapeBuilder {
             },
             reserved: object.members.map(\.name.text) + object.forbidden.map(\.text), free: free,
             minCount: max(object.minCount, required), maxCount: most)
+    }
+
+    /// Names for the members of a shortest value, if there are several kinds: the cheapest members first.
+    private func shortest(_ free: FreeDraft) -> [(name: [UInt8], goal: Int)] {
+        guard free.goals.count > 1 else { return [] }
+        var names: [(name: [UInt8], goal: Int, bytes: Int)] = []
+        for (name, matched) in free.shortest {
+            guard let goal = free.goals[matched], let bytes = drafts[goal].fewestBytes else { continue }
+            names.append((name, goal, name.count + bytes))
+        }
+        names.sort { $0.bytes != $1.bytes ? $0.bytes < $1.bytes : $0.name.lexicographicallyPrecedes($1.name) }
+        return names.map { ($0.name, $0.goal) }
     }
 
     /// The names whose members can be brought to an end.
@@ -91,9 +104,12 @@ private final class FreeText: FreeNames {
     private let goals: [[Int]: GoalID]
     private var known: [Int32: GoalID] = [:]
 
-    init(_ text: NameText, _ goals: [[Int]: GoalID]) {
+    let shortest: [(name: [UInt8], goal: GoalID)]
+
+    init(_ text: NameText, _ goals: [[Int]: GoalID], _ shortest: [(name: [UInt8], goal: GoalID)]) {
         self.text = text
         self.goals = goals
+        self.shortest = shortest
     }
 
     var names: any ByteAutomaton { text }

@@ -135,6 +135,9 @@ final class ShapeBuilder {
             draft.free = freeNames(part, nameConditions, &unmasked)
             draft.free?.look(besides: Array(seen))
             if draft.free?.count == 0 { draft.free = nil }
+            if let text = draft.free?.text, text.fewestBytes(text.start) > ShapeLimits.nameBytes {
+                draft.free = nil
+            }
         }
         partCount += draft.members.count
         guard draft.minCount <= draft.maxCount ?? .max else { return nil }

@@ -6,6 +6,8 @@ struct GoalDraft {
     var shapes: [ShapeDraft] = []
     /// Of the shortest value; nil if none is known yet.
     var fewestBytes: Int?
+    /// Levels of nesting of that value.
+    var depth = 0
 }
 
 /// Goals are numbers in the builder's list here.
@@ -20,6 +22,10 @@ final class ShapeDraft {
     let kind: Kind
     let unmasked: Set<KeywordPlace>
     var fewestBytes: Int?
+    /// Levels of nesting of the shortest value.
+    var depth = 0
+    /// The limit that its shortest value is beyond: then `fewestBytes` is nil.
+    var excess: String?
 
     init(_ kind: Kind, unmasked: Set<KeywordPlace>) {
         self.kind = kind
@@ -66,8 +72,8 @@ final class FreeDraft {
     let goals: [[Int]: Int]
     /// How many names there are that are not taken by known ones; nil if there is no end to them.
     var count: Int?
-    /// Some of the shortest names, without the known ones: their bytes, and the patterns they match.
-    private(set) var shortest: [(bytes: Int, matched: [Int])] = []
+    /// Some of the shortest names, without the known ones, and the patterns they match.
+    private(set) var shortest: [(name: [UInt8], matched: [Int])] = []
     private var hasLooked = false
 
     init(_ text: NameText, _ conditions: NameConditions, _ goals: [[Int]: Int]) {
@@ -90,10 +96,14 @@ final class FreeDraft {
         count = max(0, all - taken)
     }
 
-    /// Fills `shortest` with names for each of the goals.
+    /// Fills `shortest` with names for each of the goals; with the very shortest alone if they are many.
     func findShortest(besides known: Set<[UInt8]>) {
         guard !hasLooked else { return }
         hasLooked = true
+        guard goals.count <= ShapeLimits.nameKinds else {
+            findShortest(in: text, nil, besides: known)
+            return
+        }
         for matched in goals.keys {
             // An automaton of those names alone leads straight to them.
             guard let names = goals.count == 1 ? text : conditions.build(accepts: { $0 == matched }).names
@@ -104,14 +114,14 @@ final class FreeDraft {
         }
     }
 
-    private func findShortest(in names: NameText, _ matched: [Int], besides known: Set<[UInt8]>) {
+    private func findShortest(in names: NameText, _ matched: [Int]?, besides known: Set<[UInt8]>) {
         // By the bytes they come to at least; of equals the last first, as it is nearest to its end.
         var waiting: [[(state: Int32, text: [UInt8])]] = []
         var steps = 0
         var count = 0
         func wait(_ state: Int32, _ text: [UInt8]) {
             let bytes = text.count + names.fewestBytes(state)
-            guard bytes < 4_096 else { return }
+            guard bytes <= ShapeLimits.nameBytes else { return }
             while waiting.count <= bytes { waiting.append([]) }
             waiting[bytes].append((state, text))
         }
@@ -125,7 +135,7 @@ final class FreeDraft {
             steps += 1
             if names.isFinal(state), name.count == length, !known.contains(name) {
                 count += 1
-                shortest.append((name.count, matched))
+                shortest.append((name, matched ?? names.matched(state)))
             }
             for byte in UInt8.min...UInt8.max {
                 let next = names.next(state, byte)

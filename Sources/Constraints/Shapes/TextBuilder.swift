@@ -7,6 +7,7 @@ final class TextBuilder {
     private var strings: [StringPart: StringOutcome] = [:]
     private var numbers: [NumberPart: NumberOutcome] = [:]
     private var literals: [[[UInt8]]: LiteralText] = [:]
+    private var literalCount = 0
     private var literalBytes = 0
 
     /// Arrays and objects of enumerations, by the automaton that writes them.
@@ -35,8 +36,14 @@ final class TextBuilder {
 
     /// - Throws: `ConstraintFault` if they are too many.
     func literal(_ values: [Literal], at pointer: String) throws(ConstraintFault) -> LiteralText {
+        guard values.count <= ShapeLimits.literals - literalCount else {
+            throw ConstraintFault(
+                .tooLarge, at: pointer,
+                "enumerations come to more than \(ShapeLimits.literals) values")
+        }
         let texts = values.map { Self.text(of: $0.value) }
         if let known = literals[texts] { return known }
+        literalCount += values.count
         literalBytes += texts.reduce(0) { $0 + $1.count }
         guard literalBytes <= ShapeLimits.literalBytes else {
             throw ConstraintFault(

@@ -51,9 +51,13 @@ package struct NameConditions {
             (product.min, product.max) = (0, nil)
             result = product.build(accepts)
         }
-        // The last pattern goes first; without any it is the conditions alone.
-        while result == nil, let (_, pattern) = product.patterns.popLast() {
-            unmasked.append(.pattern(patterns[pattern].pattern))
+        // The last patterns go first, of many half at once; without any it is the conditions alone.
+        while result == nil, !product.patterns.isEmpty {
+            let kept = product.patterns.count > 8 ? product.patterns.count / 2 : product.patterns.count - 1
+            for (_, pattern) in product.patterns[kept...] {
+                unmasked.append(.pattern(patterns[pattern].pattern))
+            }
+            product.patterns.removeSubrange(kept...)
             result = product.build(accepts)
         }
         guard let result, let machine = ByteMachine(result.automaton, alphabet) else {

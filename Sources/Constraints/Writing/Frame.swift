@@ -21,7 +21,7 @@ struct FrameFacts {
     /// Levels of frames, this one included.
     var depth: Int
     /// What closes this frame after the value that is being written, the shortest way; and then all that hold it.
-    var closing: [UInt8]
+    var closing: ArraySlice<UInt8>
     /// Bytes of the closing of this frame and all that hold it.
     var closingBytes: Int
     /// Whether that is a way to the end. If not, it has free names of which one may have come before; but a way that

@@ -42,6 +42,9 @@ struct GrammarConstraint: Constraint {
 
     /// - Parameter state: in this writer.
     private func mask(_ state: Int32, _ writer: GrammarWriter) -> StateMask {
+        if writer.isDeep(state), let next = closing.first ?? writer.plan(state)?.first {
+            return StateMask(only: next, count: grammar.tokens.count)
+        }
         let all = writer.mask(state, isStart: count == 0)
         guard left < all.safe else { return all }
         var some = writer.mask(state, isStart: count == 0, left: left)
@@ -66,6 +69,7 @@ struct GrammarConstraint: Constraint {
                 self.writer = number
             }
             guard let after = writer.state(after: bytes, from: state, text) else { return false }
+            if forced.isEmpty, writer.isDeep(state) { isSteered = true }
             if !isSteered, forced.isEmpty, left < writer.mostSafe(state) {
                 let all = writer.mask(state, isStart: count == 0)
                 isSteered =
@@ -75,7 +79,7 @@ struct GrammarConstraint: Constraint {
             state = after
             text += bytes
             count += 1
-            if writer.fits(state, left) {
+            if writer.fits(state, left), !writer.isDeep(state) {
                 closing = []
             } else {
                 closing = closing.first == token ? closing.dropFirst() : writer.planTail(before, after: token)

@@ -16,6 +16,12 @@ final class GrammarWriter {
         largest = shape.goals.reduce(0) { max($0, $1.fewestBytes) }
     }
 
+    /// Of `bytes` those that texts needed that another writer had begun. They would be needed again and again.
+    private(set) var replayed = 0
+
+    /// Whether a new one should take its place.
+    var isLarge: Bool { bytes > ConstraintLimits.writerBytes + 2 * replayed }
+
     /// About how many bytes it takes.
     var bytes: Int { writer.bytes + masks.count * (tokens.count / 8 + 100) }
 
@@ -23,9 +29,11 @@ final class GrammarWriter {
 
     /// The state after a text that was accepted before.
     func state(after text: [UInt8]) -> Int32 {
+        let before = bytes
         guard let state = state(after: text[...], from: writer.start, []) else {
             preconditionFailure("a text that was accepted is accepted again")
         }
+        replayed += bytes - before
         return state
     }
 
@@ -90,6 +98,9 @@ final class GrammarWriter {
     func fits(_ state: Int32, _ left: Int) -> Bool {
         writer.fewestBytes(state) <= left || (plan(state)?.count ?? .max) <= left
     }
+
+    /// Whether so much is open that nothing more may be opened.
+    func isDeep(_ state: Int32) -> Bool { writer.stateFacts[Int(state)].depth > ConstraintLimits.depth }
 
     // MARK: What must come
 

@@ -27,9 +27,27 @@ struct NameTrie {
         return node
     }
 
-    mutating func addRoot() -> Int32 {
-        nodes.append(Node())
-        return Int32(nodes.count - 1)
+    /// About how many bytes the nodes take that `root` has added.
+    private(set) var bytes = 0
+
+    /// Adds a root below which is all that is below another, and a name. Only the nodes on the way of the name are new.
+    /// - Parameter root: -1 if nothing is below it.
+    mutating func root(of root: Int32, with name: [UInt8]) -> Int32 {
+        var old: Int32? = root < 0 ? nil : root
+        let new = Int32(nodes.count)
+        for byte in name {
+            var node = old.map { nodes[Int($0)] } ?? Node()
+            old = node.children.first { $0.byte == byte }?.node
+            node.children.removeAll { $0.byte == byte }
+            node.children.append((byte, Int32(nodes.count + 1)))
+            bytes += 48 + 8 * node.children.count
+            nodes.append(node)
+        }
+        var last = old.map { nodes[Int($0)] } ?? Node()
+        last.isEnd = true
+        bytes += 48
+        nodes.append(last)
+        return new
     }
 
     func child(of node: Int32, _ byte: UInt8) -> Int32? {

@@ -59,7 +59,7 @@ struct NameSets {
         var name: [UInt8]
     }
 
-    private var sets: [[[UInt8]]] = [[]]
+    private var counts = [0]
     private var roots: [Int32] = [-1]
     private var known: [Key: Int32] = [:]
     private(set) var trie = NameTrie()
@@ -69,19 +69,15 @@ struct NameSets {
     mutating func adding(_ name: [UInt8], to set: Int32) -> Int32 {
         let key = Key(set: set, name: name)
         if let known = known[key] { return known }
-        let names = sets[Int(set)] + [name]
-        let root = trie.addRoot()
-        for name in names {
-            trie.insert(name, from: root)
-            bytes += 40 * name.count + 100
-        }
-        sets.append(names)
-        roots.append(root)
-        known[key] = Int32(sets.count - 1)
-        return Int32(sets.count - 1)
+        let before = trie.bytes
+        roots.append(trie.root(of: roots[Int(set)], with: name))
+        counts.append(counts[Int(set)] + 1)
+        bytes += trie.bytes - before + name.count + 150
+        known[key] = Int32(counts.count - 1)
+        return Int32(counts.count - 1)
     }
 
     /// The node of the trie where a set's names begin; -1 if it is empty.
     func root(of set: Int32) -> Int32 { roots[Int(set)] }
-    func count(of set: Int32) -> Int { sets[Int(set)].count }
+    func count(of set: Int32) -> Int { counts[Int(set)] }
 }

@@ -7,6 +7,13 @@ struct StateMask {
     var safe = 1
     /// Whether a token was ruled out for want of room.
     var isLimited = false
+
+    init(mask: TokenMask) { self.mask = mask }
+
+    init(only token: Int32, count: Int) {
+        self.init(mask: TokenMask(CollectionOfOne(token), count: count))
+        isLimited = true
+    }
 }
 
 /// Makes the mask of one state.

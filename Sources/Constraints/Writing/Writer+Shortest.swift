@@ -31,7 +31,7 @@ extension Writer {
             let object = objects[Int(object)]
             return Self.openObject
                 + rest(
-                    members: plan(object, position: 0, count: 0, names: 0), object,
+                    members: shortestPlan(object), object,
                     depth: depth + 1, isFirst: true)
         }
     }
@@ -48,7 +48,7 @@ extension Writer {
             return items.reduce(2 + max(0, items.count - 1)) { $0 + shape[$1].fewestBytes }
         case .object(let object):
             let object = objects[Int(object)]
-            let members = plan(object, position: 0, count: 0, names: 0)
+            let members = shortestPlan(object)
             return members.reduce(2 + max(0, members.count - 1)) {
                 $0 + $1.name.count + 1 + shape[$1.goal].fewestBytes
             }
@@ -79,73 +79,12 @@ extension Writer {
 
     // MARK: Frames
 
-    /// What a rest depends on, where it needs no free names.
-    struct RestKey: Hashable {
-        var kind: Frame.Kind
-        var shape: Int32
-        var count: Int32
-        var position: Int32
-        var depth: Int
-        var isFirst: Bool
-    }
-
-    /// From a frame's last value (or its opening bracket) to its closing bracket.
-    func rest(of frame: Frame, _ facts: FrameFacts, isFirst: Bool) -> [UInt8] {
-        var key = RestKey(
-            kind: frame.kind, shape: frame.shape, count: frame.count, position: frame.position,
-            depth: layout == .compact ? 0 : facts.depth, isFirst: isFirst)
-        switch frame.kind {
-        case .array:
-            let array = arrays[Int(frame.shape)]
-            key.count = min(frame.count, Int32(array.minCount))
-            if let known = rests[key] { return known }
-            let text = rest(items: array, from: Int(frame.count), depth: facts.depth, isFirst: isFirst)
-            rests[key] = text
-            return text
-        case .object:
-            let object = objects[Int(frame.shape)]
-            key.count = min(frame.count, Int32(object.shape.minCount))
-            if let known = rests[key] { return known }
-            var hasFree = false
-            let members = plan(
-                object, position: Int(frame.position), count: Int(frame.count), names: frame.names,
-                hasFree: &hasFree)
-            let text = rest(members: members, object, depth: facts.depth, isFirst: isFirst)
-            if !hasFree { rests[key] = text }
-            return text
-        }
-    }
-
     /// From an opening bracket to the closing one.
     func openedRest(of number: Int32) -> [UInt8] {
         if let known = openedRests[number] { return known }
-        let text = rest(of: frames[Int(number)], frameFacts[Int(number)], isFirst: true)
+        let text = Array(rest(of: frames[Int(number)], frameFacts[Int(number)], isFirst: true))
         openedRests[number] = text
         return text
-    }
-
-    private func rest(items array: ArrayShape, from count: Int, depth: Int, isFirst: Bool = true) -> [UInt8] {
-        var text: [UInt8] = []
-        var isFirst = isFirst
-        for index in min(count, array.minCount)..<array.minCount {
-            guard let item = item(Int32(index), of: array) else { break }
-            text += separator(depth, isFirst: isFirst) + shortest(item, depth: depth)
-            isFirst = false
-        }
-        return text + closing(.array, depth, isEmpty: isFirst)
-    }
-
-    private func rest(
-        members: [PlannedMember], _ object: ObjectFacts, depth: Int, isFirst: Bool
-    ) -> [UInt8] {
-        var text: [UInt8] = []
-        var isFirst = isFirst
-        for member in members {
-            text += separator(depth, isFirst: isFirst) + Self.quote + member.name
-            text += shortest(member.goal, depth: depth)
-            isFirst = false
-        }
-        return text + closing(.object, depth, isEmpty: isFirst)
     }
 
     // MARK: Members
@@ -157,7 +96,7 @@ extension Writer {
     }
 
     /// The members that a shortest end has: those that are required, and as many others as the object needs.
-    private func plan(
+    func plan(
         _ object: ObjectFacts, position: Int, count: Int, names: Int32, hasFree: inout Bool
     ) -> [PlannedMember] {
         let members = object.shape.members
@@ -179,9 +118,33 @@ extension Writer {
         return planned
     }
 
-    private func plan(_ object: ObjectFacts, position: Int, count: Int, names: Int32) -> [PlannedMember] {
-        var hasFree = false
-        return plan(object, position: position, count: count, names: names, hasFree: &hasFree)
+    /// The members of an object's shortest value, where free names may take the place of known ones: a known one may
+    /// hold the object itself.
+    private func shortestPlan(_ object: ObjectFacts) -> [PlannedMember] {
+        let members = object.shape.members
+        let others = object.shape.minCount - Int(object.requiredFrom[0])
+        guard others > 0, let names = object.shape.free else {
+            var hasFree = false
+            return plan(object, position: 0, count: 0, names: 0, hasFree: &hasFree)
+        }
+        func cost(_ member: PlannedMember) -> Int { member.name.count + shape[member.goal].fewestBytes }
+        let optional = members.indices.filter { !members[$0].isRequired }.map {
+            (place: $0, member: PlannedMember(name: object.names.texts[$0], goal: members[$0].goal))
+        }
+        let ready = names.shortest.map {
+            PlannedMember(name: $0.name + Self.quote + object.colon, goal: $0.goal)
+        }
+        let free = (ready.isEmpty ? freeMembers(object, others, after: 0) : ready)
+            .map { (place: members.count, member: $0) }
+        // A known member before a free one of the same length, as it was always chosen.
+        let chosen = (optional + free).enumerated()
+            .sorted { (cost($0.element.member), $0.offset) < (cost($1.element.member), $1.offset) }
+            .prefix(others).map(\.element)
+        let required = members.indices.filter { members[$0].isRequired }.map {
+            (place: $0, member: PlannedMember(name: object.names.texts[$0], goal: members[$0].goal))
+        }
+        return (required + chosen).enumerated()
+            .sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element.member)
     }
 
     private func bytes(of member: Int, _ object: ObjectFacts) -> Int {
@@ -389,6 +352,7 @@ extension Writer {
             if best.map({ plan.count < $0.count }) ?? true { best = plan }
         }
         stateFacts[Int(state)].plan = .some(best)
+        planBytes += 4 * (best?.count ?? 0)
         return best
     }
 }

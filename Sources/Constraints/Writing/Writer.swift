@@ -39,7 +39,8 @@ final class Writer {
     var nameSets = NameSets()
     var shortestTexts: [ShortestKey: [UInt8]] = [:]
     var openedRests: [Int32: [UInt8]] = [:]
-    var rests: [RestKey: [UInt8]] = [:]
+    var rests: [RestKey: ArraySlice<UInt8>] = [:]
+    var wholeRests: [WholeKey: WholeRest] = [:]
     var goesOn: [TextState: Bool] = [:]
     private(set) var stringWalks: [StringWalk.Key: StringWalk] = [:]
 
@@ -55,6 +56,8 @@ final class Writer {
 
     /// What is known of a state once it was asked.
     struct StateFacts {
+        /// Levels of frames that are open.
+        var depth: Int
         /// Bytes of the shortest way to an end.
         var fewestBytes = -1
         /// The only byte that can come next; -1 if there are several, or the text may end; -2 while not known.
@@ -121,7 +124,8 @@ final class Writer {
         if let known = stateNumbers[places] { return known }
         let number = Int32(states.count)
         states.append(places)
-        stateFacts.append(StateFacts())
+        stateFacts.append(
+            StateFacts(depth: places.reduce(0) { max($0, $1.frame < 0 ? 0 : frameFacts[Int($1.frame)].depth) }))
         stateNumbers[places] = number
         let table = UnsafeMutablePointer<Int32>.allocate(capacity: 256)
         table.initialize(repeating: Self.unknown, count: 256)
@@ -154,8 +158,13 @@ final class Writer {
     }
 
     /// About how many bytes the tables take.
-    var bytes: Int { states.count * 1400 + frames.count * 300 + nameSets.bytes + walkBytes }
+    var bytes: Int {
+        states.count * 1400 + frames.count * 300 + nameSets.bytes + walkBytes + restBytes + planBytes
+    }
     private(set) var walkBytes = 0
+    /// Of ways to the end that are kept.
+    var restBytes = 0
+    var planBytes = 0
 
     /// Keeps what was found of a string's state.
     func keep(_ walk: StringWalk, for key: StringWalk.Key) {
