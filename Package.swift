@@ -7,7 +7,9 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .er
 let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
-let fuzzParts: [Target.Dependency] = ["BatchEngine", "BatchPipeline", "Foundations", "PhiModel"]
+let fuzzParts: [Target.Dependency] = [
+    "BatchEngine", "BatchPipeline", "Constraints", "Foundations", "JSONSchema", "PhiModel",
+]
 let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
 let fuzz: Target =
     isFuzzing

@@ -19,6 +19,8 @@ struct FuzzTarget: Sendable {
         FuzzTarget(name: "gguf", body: readGGUF),
         FuzzTarget(name: "tokenizer", body: readTokenizer),
         FuzzTarget(name: "template", body: readTemplate),
+        FuzzTarget(name: "schema", body: readSchema),
+        FuzzTarget(name: "expression", body: readExpression),
     ]
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
