@@ -122,7 +122,8 @@ final class SchemaReader {
     private func fitting(_ literals: [Literal], _ key: [AppliedSchema]) -> [Literal] {
         let branches = key.reduce(1) { sum, applied in
             let combined = schema[applied.id].rules.combined
-            return sum + (combined?.anyOf.count ?? 0) + (combined?.oneOf.count ?? 0) + (combined?.allOf.count ?? 0)
+            return sum + (combined?.anyOf.count ?? 0) + (combined?.oneOf.count ?? 0)
+                + (combined?.allOf.count ?? 0)
         }
         guard literals.count * branches <= ShapeLimits.literalBranches || branches == 1 else {
             for applied in key { unmasked.insert(KeywordPlace(node: applied.id, keyword: "")) }

@@ -50,7 +50,8 @@ extension ShapeBuilder {
         guard let size else { return }
         if size.bytes > ShapeLimits.answerBytes { shape.excess = Self.tooLong }
         if size.depth > ShapeLimits.answerDepth {
-            shape.excess = "even its shortest value is nested more than \(ShapeLimits.answerDepth) levels deep"
+            shape.excess =
+                "even its shortest value is nested more than \(ShapeLimits.answerDepth) levels deep"
         }
         if shape.excess != nil { shape.fewestBytes = nil }
     }
@@ -66,7 +67,8 @@ extension ShapeBuilder {
         case .object(let object):
             let others = object.minCount - object.members.lazy.filter(\.isRequired).count
             guard others > ShapeLimits.otherMembers else { return nil }
-            return "it asks for more than \(ShapeLimits.otherMembers) properties beside those it names as required"
+            return
+                "it asks for more than \(ShapeLimits.otherMembers) properties beside those it names as required"
         }
     }
 
@@ -129,7 +131,8 @@ extension ShapeBuilder {
                 optional += others
                 // Names get longer as they get more; this is about right. Names of several kinds are counted
                 // one by one, as some may not do.
-                let isOne = free.goals.count == 1 && free.goals.values.allSatisfy { drafts[$0].fewestBytes != nil }
+                let isOne =
+                    free.goals.count == 1 && free.goals.values.allSatisfy { drafts[$0].fewestBytes != nil }
                 let more = isOne ? (free.count ?? .max) - others.count : 0
                 if let longest = others.map(\.bytes).max(), optional.count < missing, more > 0 {
                     let added = min(missing - optional.count, more)

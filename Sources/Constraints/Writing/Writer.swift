@@ -125,7 +125,8 @@ final class Writer {
         let number = Int32(states.count)
         states.append(places)
         stateFacts.append(
-            StateFacts(depth: places.reduce(0) { max($0, $1.frame < 0 ? 0 : frameFacts[Int($1.frame)].depth) }))
+            StateFacts(
+                depth: places.reduce(0) { max($0, $1.frame < 0 ? 0 : frameFacts[Int($1.frame)].depth) }))
         stateNumbers[places] = number
         let table = UnsafeMutablePointer<Int32>.allocate(capacity: 256)
         table.initialize(repeating: Self.unknown, count: 256)

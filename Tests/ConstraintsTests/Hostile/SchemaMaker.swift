@@ -89,7 +89,8 @@ struct SchemaMaker {
         var kinds = Kind.allCases
         switch number(0...8) {
         case 0: (members["type"], kinds) = (#""string""#, [.string, .string, .combined])
-        case 1: (members["type"], kinds) = (pick([#""number""#, #""integer""#]), [.number, .number, .combined])
+        case 1:
+            (members["type"], kinds) = (pick([#""number""#, #""integer""#]), [.number, .number, .combined])
         case 2: (members["type"], kinds) = (#""array""#, [.array, .array, .combined])
         case 3, 4, 5: (members["type"], kinds) = (#""object""#, [.object, .object, .combined])
         case 6: members["type"] = #"["string","\#(pick(["object", "array", "null", "number"]))"]"#
@@ -115,7 +116,8 @@ struct SchemaMaker {
         case .number:
             keyword = pick(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
             members[keyword] =
-                keyword == "multipleOf" ? pick(["1", "2", "0.5", "3", "0.1", "7", "2.5"]) : pick(Self.numbers)
+                keyword == "multipleOf"
+                ? pick(["1", "2", "0.5", "3", "0.1", "7", "2.5"]) : pick(Self.numbers)
         case .array:
             keyword = pick([
                 "items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains", "unevaluatedItems",
