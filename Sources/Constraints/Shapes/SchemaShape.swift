@@ -12,6 +12,9 @@ package struct SchemaShape {
 
     /// - Throws: `ConstraintFault`, if no value obeys the schema or it goes beyond a limit.
     package init(_ schema: Schema) throws(ConstraintFault) {
+        for node in schema.nodes where node.rules.enumeration?.values.count ?? 0 > ShapeLimits.literals {
+            throw TextBuilder.tooManyLiterals(at: node.pointer)
+        }
         let builder = ShapeBuilder(schema)
         guard let root = try builder.draft() else {
             throw ConstraintFault(

@@ -15,6 +15,8 @@ package enum ShapeLimits {
     package static let branchPairs = 3_000
     /// Different values that are to be written.
     package static let goals = 20_000
+    /// Different automata of strings, and of numbers.
+    static let texts = 4_000
     /// Members and items of all shapes together.
     package static let parts = 500_000
     /// Values of all enumerations together, and their bytes of JSON; beyond, a schema is refused.

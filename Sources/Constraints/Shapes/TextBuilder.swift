@@ -20,6 +20,9 @@ final class TextBuilder {
         var key = part
         key.origins = []
         key.unmasked = []
+        if strings[key] == nil, strings.count > ShapeLimits.texts, !key.isAny {
+            return (string(StringPart()).text, part.unmasked.union(places(of: part.origins)))
+        }
         let outcome = strings[key] ?? key.conditions.build()
         strings[key] = outcome
         return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
@@ -29,6 +32,9 @@ final class TextBuilder {
         var key = part
         key.origins = []
         key.unmasked = []
+        if numbers[key] == nil, numbers.count > ShapeLimits.texts, !key.isAny {
+            return (number(NumberPart()).text, part.unmasked.union(places(of: part.origins)))
+        }
         let outcome = numbers[key] ?? key.conditions.build()
         numbers[key] = outcome
         return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
@@ -37,9 +43,7 @@ final class TextBuilder {
     /// - Throws: `ConstraintFault` if they are too many.
     func literal(_ values: [Literal], at pointer: String) throws(ConstraintFault) -> LiteralText {
         guard values.count <= ShapeLimits.literals - literalCount else {
-            throw ConstraintFault(
-                .tooLarge, at: pointer,
-                "enumerations come to more than \(ShapeLimits.literals) values")
+            throw Self.tooManyLiterals(at: pointer)
         }
         let texts = values.map { Self.text(of: $0.value) }
         if let known = literals[texts] { return known }
@@ -59,6 +63,15 @@ final class TextBuilder {
             }
         }
         return text
+    }
+
+    static func tooManyLiterals(at pointer: String) -> ConstraintFault {
+        ConstraintFault(
+            .tooLarge, at: pointer, "enumerations come to more than \(ShapeLimits.literals) values")
+    }
+
+    private func places(of origins: [SchemaID]) -> [KeywordPlace] {
+        origins.map { KeywordPlace(node: $0, keyword: "") }
     }
 
     /// Which keywords of the schemas a condition comes from.

@@ -99,13 +99,20 @@ struct ContentConditions {
             all = product
             return true
         }
+        var failed = 0
         for (i, (_, condition)) in nodes.enumerated() {
-            guard let one = Determinizer.automaton(program, i, isUsable: isUsable) else {
+            guard failed < ConstraintLimits.failedPatterns,
+                let one = Determinizer.automaton(program, i, isUsable: isUsable)
+            else {
                 unmasked.append(condition)
+                failed += 1
                 continue
             }
             if one.acceptsAll(isUsable) { continue }
-            if !add(one, condition, to: &all) { unmasked.append(condition) }
+            if !add(one, condition, to: &all) {
+                unmasked.append(condition)
+                failed += 1
+            }
         }
         if !forbidden.isEmpty, !add(exclusion(program.classifier, isUsable), .forbidden, to: &all) {
             unmasked.append(.forbidden)

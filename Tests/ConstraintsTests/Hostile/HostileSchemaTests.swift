@@ -104,7 +104,7 @@ struct HostileSchemaTests {
 
     @Test func manyFreeNamesTakeLittleMemory() throws {
         let grammar = try grammar(#"{"type":"object","additionalProperties":{"type":"null"}}"#)
-        let text = "{" + Self.list(2_000) { #""name\#($0)":null"# } + "}"
+        let text = "{" + Self.list(600) { #""name\#($0)":null"# } + "}"
         #expect(grammar.generation(of: Array(text.utf8)).isPossible)
         let again = #"{"name1":null,"# + text.dropFirst()
         #expect(!grammar.generation(of: Array(again.utf8)).isPossible)
