@@ -67,9 +67,10 @@ struct SchemaCommand: ParsableCommand {
             let tokens = try model.map(Self.tokens) ?? .ofBytes
             if let suite { return try judge(suite, tokens) }
             guard let file else { return }
-            let schema = try Self.load(file)
+            let schema = try load(file)
             let grammar: AnswerGrammar
             do throws(ConstraintFault) { grammar = try AnswerGrammar(schema, tokens: tokens) } catch {
+                if json { print(SchemaReport.refusal(error.pointer, error.problem)) }
                 throw JobError(.badJob, at: file, "\(error.description).")
             }
             var report = SchemaReport(schema, grammar)
@@ -90,13 +91,14 @@ struct SchemaCommand: ParsableCommand {
     }
 
     /// - Throws: `JobError` naming the file, and the place in it.
-    private static func load(_ path: String) throws -> Schema {
+    private func load(_ path: String) throws -> Schema {
         let bytes = try JSONLines.contents(of: path)
         let value: JSONValue
         do throws(JSONFault) { value = try JSONValue(parsing: bytes, limits: .ownLine) } catch {
             throw JobError(.badJob, at: path, "is not valid JSON: \(error).")
         }
         do throws(SchemaFault) { return try Schema(value) } catch {
+            if json { print(SchemaReport.refusal(error.pointer, error.problem.text)) }
             throw JobError(.badJob, at: path, "\(error.text)")
         }
     }

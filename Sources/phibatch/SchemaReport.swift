@@ -31,7 +31,11 @@ struct SchemaReport {
         self.grammar = grammar
         draft = schema[schema.root].draft.name
         notes = [
-            ("unknown_keywords", "is no keyword of the draft, and says nothing", schema.unknownKeywords),
+            (
+                "unknown_keywords",
+                "is no keyword of the draft; jobs refuse it unless it is a known annotation",
+                schema.unknownKeywords
+            ),
             ("unknown_formats", "is a format that can't be checked", schema.unknownFormats),
             ("ignored_keywords", "has no effect there", schema.ignoredKeywords),
             (
@@ -77,6 +81,17 @@ struct SchemaReport {
             )
         }
         return lines.joined(separator: "\n").text
+    }
+
+    /// What is said of a schema that can't be used.
+    static func refusal(_ pointer: String?, _ problem: String) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.bool("taken", false)
+            writer.string("pointer", pointer ?? "#")
+            writer.string("problem", problem)
+        }
+        return writer.text
     }
 
     var json: String {

@@ -50,6 +50,7 @@ struct SchemaCommandTests {
         (#"{"$ref": "http://example.com/a"}"#, "the schema at #/$ref: "),
         (#"{"properties": {"a": {"pattern": "(?=a)"}}}"#, "the schema at #/properties/a/pattern: "),
         (#"{"type": "text"}"#, "the schema at #/type: "), ("{", "is not valid JSON"),
+        (#"{"allOf": [{"type": "string"}, {"type": "null"}]}"#, "#: no value obeys this schema"),
     ])
     func whatCannotBeUsedSaysWhere(schema: String, message: String) throws {
         let folder = try folder(["s.json": schema])
@@ -57,6 +58,9 @@ struct SchemaCommandTests {
         let run = try Program.run(["schema", "s.json"], folder: folder)
         #expect(run.status == 65 && run.errors.contains("s.json: \(message)"), "\(run.errors)")
         #expect(run.errors.split(separator: "\n").count == 1)
+        let json = try Program.run(["schema", "s.json", "--json"], folder: folder)
+        #expect(
+            json.status == 65 && json.output.hasPrefix(schema == "{" ? "" : #"{"taken":false,"pointer":"#))
     }
 
     @Test func aSuiteIsCounted() throws {
