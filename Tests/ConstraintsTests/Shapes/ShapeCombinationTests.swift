@@ -6,86 +6,72 @@ import Testing
 
 /// Schemas that apply to the same value, and their contraries.
 struct ShapeCombinationTests {
-    private struct Case: CustomTestStringConvertible {
-        let schema: String
-        let taken: [String]
-        let refused: [String]
-
-        init(_ schema: String, takes taken: [String], not refused: [String]) {
-            self.schema = schema
-            self.taken = taken
-            self.refused = refused
-        }
-
-        var testDescription: String { schema }
-    }
-
     private static let cases = [
-        Case(
+        ShapeCase(
             #"{"allOf": [{"type": "object", "properties": {"a": {"type": "number"}}}, {"properties": {"a": {"enum": [1, "x"]}}, "required": ["a"]}]}"#,
             takes: [#"{"a": 1}"#], not: [#"{"a": 2}"#, #"{"a": "x"}"#, "{}"]),
-        Case(
+        ShapeCase(
             #"{"anyOf": [{"type": "string"}, {"type": "null"}, {"enum": ["a", 7]}]}"#,
             takes: [#""b""#, "null", "7"],
             not: ["8", "true"]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}"#,
             takes: [#"{"a": 1}"#, #"{"b": 1}"#, #"{"a": 1, "b": 1}"#], not: ["{}", #"{"c": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}"#,
             takes: [#"{"a": 1}"#, #"{"b": 1}"#], not: ["{}", #"{"a": 1, "b": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"oneOf": [{"type": "string"}, {"enum": ["a", 1]}]}"#, takes: [#""b""#, "1"],
             not: [#""a""#, "2"]),
-        Case(
+        ShapeCase(
             #"{"oneOf": [{"type": "number", "maximum": 8}, {"type": "number", "minimum": 5}, {"type": "null"}]}"#,
             takes: ["null", "4", "9.5"], not: ["6", "5", "8"]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "required": ["k"], "oneOf": [{"properties": {"k": {"const": 1}, "a": {"type": "null"}}}, {"properties": {"k": {"const": 2}, "a": {"type": "string"}}}]}"#,
             takes: [#"{"k": 1, "a": null}"#, #"{"k": 2, "a": ""}"#],
             not: [#"{"k": 1, "a": ""}"#, #"{"k": 3}"#]),
-        Case(
+        ShapeCase(
             #"{"oneOf": [{"type": "object", "properties": {"a": {}}, "additionalProperties": false}, {"type": "object", "properties": {"b": {}}, "additionalProperties": false}]}"#,
             takes: [#"{"a": 1}"#, #"{"b": 1}"#], not: ["{}", #"{"a": 1, "b": 1}"#, #"{"c": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "if": {"properties": {"k": {"const": 1}}, "required": ["k"]}, "then": {"required": ["a"]}, "else": {"required": ["b"]}}"#,
             takes: [#"{"k": 1, "a": 0}"#, #"{"k": 2, "b": 0}"#, #"{"b": 0}"#],
             not: [#"{"k": 1, "b": 0}"#, "{}"]),
-        Case(
+        ShapeCase(
             #"{"not": {"type": ["object", "array", "null"]}}"#, takes: [#""a""#, "1", "true"],
             not: ["{}", "[]", "null"]),
-        Case(#"{"type": "string", "not": {"enum": ["a", 1]}}"#, takes: [#""b""#], not: [#""a""#]),
-        Case(
+        ShapeCase(#"{"type": "string", "not": {"enum": ["a", 1]}}"#, takes: [#""b""#], not: [#""a""#]),
+        ShapeCase(
             #"{"type": "object", "not": {"required": ["a", "b"]}}"#, takes: [#"{"a": 1}"#, "{}"],
             not: [#"{"a": 1, "b": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "not": {"properties": {"a": {"type": "string"}}, "required": ["a"]}}"#,
             takes: ["{}", #"{"a": 1}"#], not: [#"{"a": "x"}"#]),
-        Case(
+        ShapeCase(
             #"{"not": {"anyOf": [{"type": "string"}, {"type": "number", "minimum": 3}]}}"#,
             takes: ["2.5", "null"],
             not: [#""a""#]),
-        Case(
+        ShapeCase(
             #"{"not": {"allOf": [{"type": "string"}, {"maxLength": 2}]}}"#, takes: [#""abc""#, "1"],
             not: [#""ab""#]),
-        Case(#"{"not": {"not": {"type": "string"}}}"#, takes: [#""a""#], not: ["1"]),
-        Case(
+        ShapeCase(#"{"not": {"not": {"type": "string"}}}"#, takes: [#""a""#], not: ["1"]),
+        ShapeCase(
             #"{"type": "array", "not": {"contains": {"type": "null"}}}"#, takes: ["[]", "[1]"],
             not: ["[null]", "[1, null]"]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "dependentRequired": {"a": ["b"]}}"#,
             takes: ["{}", #"{"a": 1, "b": 1}"#, #"{"b": 1}"#],
             not: [#"{"a": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "dependentSchemas": {"a": {"properties": {"b": {"type": "null"}}}}}"#,
             takes: [#"{"b": 1}"#, #"{"a": 1, "b": null}"#], not: [#"{"a": 1, "b": 1}"#]),
-        Case(
+        ShapeCase(
             ##"{"$ref": "#/$defs/a", "required": ["x"], "$defs": {"a": {"type": "object", "properties": {"x": {"type": "null"}}}}}"##,
             takes: [#"{"x": null}"#], not: ["{}", #"{"x": 1}"#]),
     ]
 
     @Test(arguments: cases)
-    private func decidesAlone(_ one: Case) throws {
+    private func decidesAlone(_ one: ShapeCase) throws {
         let shaped = try Shaped(one.schema)
         #expect(shaped.shape.validated == [])
         for text in one.taken { #expect(try shaped.takes(text), "takes \(text)") }

@@ -4,106 +4,73 @@ import Testing
 
 @testable import Constraints
 
-/// A schema's shapes, for tests.
-struct Shaped {
-    let schema: Schema
-    let shape: SchemaShape
-
-    init(_ text: String) throws {
-        schema = try Schema(Self.value(text))
-        shape = try SchemaShape(schema)
-    }
-
-    static func value(_ text: String) throws -> JSONValue {
-        try JSONValue(parsing: Array(text.utf8), limits: .ownLine)
-    }
-
-    func takes(_ text: String) throws -> Bool { shape.fitting(try Self.value(text)) != nil }
-
-    var validated: [String] { shape.validated.map(\.name) }
-}
-
 /// What shapes make of single keywords: each list of values is taken or not, and nothing is left to validation.
 struct ShapeKeywordTests {
-    private struct Case: CustomTestStringConvertible {
-        let schema: String
-        let taken: [String]
-        let refused: [String]
-
-        init(_ schema: String, takes taken: [String], not refused: [String]) {
-            self.schema = schema
-            self.taken = taken
-            self.refused = refused
-        }
-
-        var testDescription: String { schema }
-    }
-
     private static let cases = [
-        Case(#"{}"#, takes: ["null", "true", "1.5", #""a""#, "[1, {}]", #"{"a": [null]}"#], not: []),
-        Case(#"{"type": "string"}"#, takes: [#""""#], not: ["1", "null", "{}"]),
-        Case(#"{"type": ["string", "null"]}"#, takes: [#""""#, "null"], not: ["1", "true"]),
-        Case(#"{"type": "integer"}"#, takes: ["1", "-7"], not: ["1.5", #""1""#]),
-        Case(#"{"type": "number"}"#, takes: ["1", "1.5"], not: [#""1""#]),
-        Case(#"{"const": {"b": 1, "a": 2}}"#, takes: [#"{"a": 2, "b": 1}"#], not: [#"{"a": 2}"#, "1"]),
-        Case(
+        ShapeCase(#"{}"#, takes: ["null", "true", "1.5", #""a""#, "[1, {}]", #"{"a": [null]}"#], not: []),
+        ShapeCase(#"{"type": "string"}"#, takes: [#""""#], not: ["1", "null", "{}"]),
+        ShapeCase(#"{"type": ["string", "null"]}"#, takes: [#""""#, "null"], not: ["1", "true"]),
+        ShapeCase(#"{"type": "integer"}"#, takes: ["1", "-7"], not: ["1.5", #""1""#]),
+        ShapeCase(#"{"type": "number"}"#, takes: ["1", "1.5"], not: [#""1""#]),
+        ShapeCase(#"{"const": {"b": 1, "a": 2}}"#, takes: [#"{"a": 2, "b": 1}"#], not: [#"{"a": 2}"#, "1"]),
+        ShapeCase(
             #"{"enum": ["a", 1, null, [2]]}"#, takes: [#""a""#, "1", "null", "[2]"],
             not: [#""b""#, "2", "[]"]),
-        Case(#"{"type": "string", "enum": ["a", 1]}"#, takes: [#""a""#], not: ["1"]),
-        Case(#"{"enum": ["a", "bb"], "minLength": 2}"#, takes: [#""bb""#], not: [#""a""#]),
-        Case(
+        ShapeCase(#"{"type": "string", "enum": ["a", 1]}"#, takes: [#""a""#], not: ["1"]),
+        ShapeCase(#"{"enum": ["a", "bb"], "minLength": 2}"#, takes: [#""bb""#], not: [#""a""#]),
+        ShapeCase(
             #"{"type": "object", "properties": {"a": {"type": "integer"}}}"#,
             takes: ["{}", #"{"a": 1}"#, #"{"z": "x", "a": 1}"#], not: [#"{"a": "x"}"#, "[]"]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "properties": {"a": {}}, "additionalProperties": false}"#,
             takes: ["{}", #"{"a": 1}"#], not: [#"{"b": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "additionalProperties": {"type": "integer"}}"#,
             takes: ["{}", #"{"a": 1}"#], not: [#"{"b": "x"}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "required": ["b", "a"]}"#, takes: [#"{"a": 1, "b": 2}"#], not: [#"{"a": 1}"#]
         ),
-        Case(
+        ShapeCase(
             #"{"type": "object", "patternProperties": {"^x": {"type": "integer"}}, "additionalProperties": {"type": "null"}}"#,
             takes: ["{}", #"{"x1": 1, "y": null}"#], not: [#"{"x1": null}"#, #"{"y": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "patternProperties": {"^x": {"type": "integer"}, "y$": {"minimum": 5}}}"#,
             takes: [#"{"x": 1, "y": 6, "xy": 5, "z": 1.5}"#], not: [#"{"xy": 4}"#, #"{"x": "a"}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "properties": {"xa": {"maximum": 3}}, "patternProperties": {"^x": {"type": "integer"}}}"#,
             takes: [#"{"xa": 1}"#], not: [#"{"xa": 1.5}"#, #"{"xa": 4}"#, #"{"xb": 1.5}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "minProperties": 1, "maxProperties": 2}"#,
             takes: [#"{"a": 1}"#, #"{"a": 1, "b": 1}"#], not: ["{}", #"{"a": 1, "b": 1, "c": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "propertyNames": {"enum": ["a", "b"]}}"#,
             takes: ["{}", #"{"b": 1, "a": 2}"#], not: [#"{"c": 1}"#]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "propertyNames": {"maxLength": 2}}"#,
             takes: ["{}", #"{"bb": 1}"#], not: [#"{"ccc": 1}"#]),
-        Case(#"{"type": "object", "propertyNames": false}"#, takes: ["{}"], not: [#"{"a": 1}"#]),
-        Case(
+        ShapeCase(#"{"type": "object", "propertyNames": false}"#, takes: ["{}"], not: [#"{"a": 1}"#]),
+        ShapeCase(
             #"{"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2}"#,
             takes: ["[1]", "[1, 2]"], not: ["[]", "[1, 2, 3]", #"["a"]"#]),
-        Case(
+        ShapeCase(
             #"{"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": false}"#,
             takes: ["[]", "[1]", #"[1, "a"]"#], not: [#"["a"]"#, #"[1, "a", 1]"#]),
-        Case(
+        ShapeCase(
             #"{"type": "array", "prefixItems": [{"type": "integer"}, false]}"#, takes: ["[]", "[1]"],
             not: ["[1, 1]"]),
-        Case(
+        ShapeCase(
             #"{"type": "array", "maxItems": 1, "uniqueItems": true}"#, takes: ["[]", "[1]"], not: ["[1, 2]"]),
-        Case(
+        ShapeCase(
             #"{"type": "object", "properties": {"a": {}}, "unevaluatedProperties": false}"#,
             takes: [#"{"a": 1}"#],
             not: [#"{"b": 1}"#]),
-        Case(
+        ShapeCase(
             ##"{"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"l": {"$ref": "#/$defs/t"}}, "additionalProperties": false}}}"##,
             takes: ["{}", #"{"l": {"l": {}}}"#], not: [#"{"l": {"x": {}}}"#]),
     ]
 
     @Test(arguments: cases)
-    private func decidesAlone(_ one: Case) throws {
+    private func decidesAlone(_ one: ShapeCase) throws {
         let shaped = try Shaped(one.schema)
         #expect(shaped.shape.validated == [])
         for text in one.taken { #expect(try shaped.takes(text), "takes \(text)") }
