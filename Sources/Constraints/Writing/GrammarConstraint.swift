@@ -21,8 +21,10 @@ struct GrammarConstraint: Constraint {
     init(_ grammar: AnswerGrammar, maxTokens: Int) {
         self.grammar = grammar
         self.maxTokens = maxTokens
-        (writer, state) = grammar.withWriter { number, writer in (number, writer.writer.start) }
-        grammar.withWriter { _, writer in
+        (writer, state) = (-1, 0)
+        // At once, as the next call may be given another writer.
+        grammar.withWriter { number, writer in
+            (self.writer, state) = (number, writer.writer.start)
             if !grammar.tokens.dropsFirstSpace { force(writer) }
             follow(writer)
         }

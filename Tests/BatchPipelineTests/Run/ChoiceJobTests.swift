@@ -66,17 +66,8 @@ import Testing
         #expect(chosen.count > 4, "the comparison must mean something")
         let path = try folder.write(lines.joined(), to: "in.jsonl")
         var preemptions = 0
-        for (workers, chunk, room, cached) in [
-            (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
-        ] {
-            let model = ScriptedModel()
-            (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
-            let (outcome, found) = try ScriptedRun.run(
-                job(path) {
-                    $0.engine.workers = .count(workers)
-                    $0.engine.prefillChunk = chunk
-                    ($0.tokens, $0.choices) = (true, ["{{ of }}"])
-                }, model)
+        let choosing = job(path) { ($0.tokens, $0.choices) = (true, ["{{ of }}"]) }
+        try ScriptedRun.inManyWays(choosing) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
             #expect(try found.map(result) == wanted)
             #expect(outcome.statistics.finishReasons == ["stop": 30])

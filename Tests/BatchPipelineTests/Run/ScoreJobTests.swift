@@ -55,22 +55,13 @@ import Testing
         let path = try folder.write(lines.joined(), to: "in.jsonl")
         let keep = KeptFields.fields([.init("text")])
         var preemptions = 0
-        for (workers, chunk, room, cached) in [
-            (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
-        ] {
-            let model = ScriptedModel()
-            (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
-            let (outcome, found) = try ScriptedRun.run(
-                job(path) {
-                    $0.engine.workers = .count(workers)
-                    $0.engine.prefillChunk = chunk
-                    ($0.tokens, $0.keep) = (true, keep)
-                }, model)
+        let scoring = job(path) { ($0.tokens, $0.keep) = (true, keep) }
+        try ScriptedRun.inManyWays(scoring) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
             #expect(try found.map(result) == wanted.map { .scored($0) })
             #expect(outcome.statistics.completionTokens == wanted.reduce(0) { $0 + $1.completionTokens })
             // Where all of a prompt but its last token is in the cache, no other row is computed.
-            #expect((outcome.statistics.scoringRows >= 30) == (cached < 200))
+            #expect((outcome.statistics.scoringRows >= 30) == (model.cachedTokens < 200))
             preemptions += model.preemptions
         }
         #expect(preemptions == 0, "their room is taken at once")

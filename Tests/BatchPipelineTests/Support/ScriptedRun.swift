@@ -50,6 +50,23 @@ enum ScriptedRun {
         #expect(model.liveSequences == 0)
         return (outcome, (store.output ?? []).map(withoutTiming))
     }
+
+    /// The same job with few and many workers, in small pieces, with much in the cache and with little room.
+    static func inManyWays(
+        _ job: JobSettings, _ body: (RunOutcome, [String], ScriptedModel) throws -> Void
+    ) throws {
+        for (workers, chunk, room, cached) in [
+            (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
+        ] {
+            let model = ScriptedModel()
+            (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
+            var job = job
+            job.engine.workers = .count(workers)
+            job.engine.prefillChunk = chunk
+            let (outcome, lines) = try run(job, model)
+            try body(outcome, lines, model)
+        }
+    }
 }
 
 enum ErrorResult {
