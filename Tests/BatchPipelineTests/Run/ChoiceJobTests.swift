@@ -69,7 +69,8 @@ import Testing
         let choosing = job(path) { ($0.tokens, $0.choices) = (true, ["{{ of }}"]) }
         try ScriptedRun.inManyWays(choosing) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
-            #expect(try found.map(result) == wanted)
+            let results = try found.map(result)
+            #expect(results == wanted)
             #expect(outcome.statistics.finishReasons == ["stop": 30])
             preemptions += model.preemptions
         }

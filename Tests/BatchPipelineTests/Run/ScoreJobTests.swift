@@ -58,7 +58,8 @@ import Testing
         let scoring = job(path) { ($0.tokens, $0.keep) = (true, keep) }
         try ScriptedRun.inManyWays(scoring) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
-            #expect(try found.map(result) == wanted.map { .scored($0) })
+            let results = try found.map(result)
+            #expect(results == wanted.map { .scored($0) })
             #expect(outcome.statistics.completionTokens == wanted.reduce(0) { $0 + $1.completionTokens })
             // Where all of a prompt but its last token is in the cache, no other row is computed.
             #expect((outcome.statistics.scoringRows >= 30) == (model.cachedTokens < 200))
