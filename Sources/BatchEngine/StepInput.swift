@@ -2,10 +2,12 @@
 package struct StepInput: Sendable {
     package var sequence: RequestID
     /// Tokens appended to the sequence: a chunk of its prompt, or the token chosen last and those that a
-    /// constraint makes certain after it.
+    /// constraint makes certain after it; and then those that are guessed.
     package var tokens: ArraySlice<Int32>
-    /// If set, a token is chosen from the logits after the last of `tokens`.
-    package var sampling: SamplingRequest?
+    /// How a token is chosen after each of as many rows, the last of them after the last of `tokens`; if empty, none
+    /// is. The `tokens` after the first of these rows are guesses: a choice counts only if the guesses before it are
+    /// the tokens that were chosen there.
+    package var samplings: [SamplingRequest]
     /// If set, the sequence goes back to so many tokens before `tokens` come: no fewer than the prompt's, whose cache
     /// others may share, and no more than it has.
     package var start: Int?
@@ -22,11 +24,17 @@ package struct StepInput: Sendable {
     ) {
         self.sequence = sequence
         self.tokens = tokens
-        self.sampling = sampling
+        samplings = sampling.map { [$0] } ?? []
         self.start = start
         self.targets = targets
         self.targetCounts = targetCounts
     }
+
+    /// How a token is chosen after those that are certain.
+    package var sampling: SamplingRequest? { samplings.first }
+
+    /// How many of `tokens`, at their end, are guesses.
+    package var guessed: Int { max(0, samplings.count - 1) }
 
     /// How many rows at the end have targets.
     package var targetRows: Int { targetCounts.isEmpty ? targets.count : targetCounts.count }
@@ -40,15 +48,28 @@ package struct StepInput: Sendable {
 
 /// What a step says to one input.
 package struct StepAnswer: Sendable, Equatable {
-    /// Nil where no token was to be chosen.
-    package var choice: TokenChoice?
+    /// The token chosen after those that are certain, and as long as it is the one that was guessed, the one after
+    /// that. None where no token was to be chosen. Of the input's tokens the sequence keeps those that are certain, and
+    /// one for each choice but the last; the others were wrong guesses.
+    package var choices: [TokenChoice]
     /// For each of the input's `targets` its natural-log probability under the model (at temperature 1, before any
     /// rule): the number that `TokenChoice.logprob` has for a token chosen there. NaN where a logit is infinite or
     /// NaN.
     package var logprobs: [Float]
 
     package init(choice: TokenChoice? = nil, logprobs: [Float] = []) {
-        self.choice = choice
+        choices = choice.map { [$0] } ?? []
         self.logprobs = logprobs
+    }
+
+    /// The first of `choices`.
+    package var choice: TokenChoice? { choices.first }
+
+    /// Takes the choice after the next row if it counts.
+    /// - Parameter guess: the token of that row; nil for the first one.
+    package mutating func append(_ choice: TokenChoice, after guess: Int32?, number: Int) {
+        guard choices.count == number else { return }
+        if let last = choices.last, last.fault != nil || last.token != guess { return }
+        choices.append(choice)
     }
 }

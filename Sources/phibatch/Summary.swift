@@ -103,6 +103,11 @@ struct Summary {
                 "the KV cache was full: \(statistics.preempted) times a request gave way to older ones and "
                     + "went on later (kv_budget)")
         }
+        if statistics.guessed > 0 {
+            lines.append(
+                "guessed ahead: \(statistics.guessed) tokens, \(statistics.rightGuesses) of them right "
+                    + "(speculate)")
+        }
         if let comparison { lines.append(comparison) }
         switch outcome.status {
         case .complete:

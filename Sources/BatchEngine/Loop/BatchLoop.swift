@@ -17,6 +17,8 @@ package final class BatchLoop {
     /// Whose turn it is to give a request.
     var turn = 0
     var nextID = 0
+    /// What guessing ahead has shown so far.
+    var plan = GuessPlan()
     /// The first in line has found no room: until somebody leaves, asking again is in vain.
     var isShortOfRoom = false
     /// How often a sequence had to give way.
@@ -121,14 +123,22 @@ package final class BatchLoop {
         let parts = scheduler.nextStep(running.lazy.map(\.open))
         var inputs: [StepInput] = []
         inputs.reserveCapacity(parts.count)
-        for part in parts { inputs.append(running[part.place].send(part.rows, samples: part.samples)) }
+        let guesses = try guesses(beside: parts, engine)
+        for (part, guess) in zip(parts, guesses) {
+            inputs.append(
+                running[part.place].send(part.rows, samples: part.samples, guess: guess?.tokens ?? []))
+        }
         let start = ContinuousClock.now
         let answers = try engine.step(inputs)
         let seconds = (.now - start).seconds
         scheduler.stepTook(seconds)
-        count(inputs, parts, seconds: seconds)
+        let rows = inputs.reduce(0) { $0 + $1.tokens.count }
+        plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
+        count(inputs, parts, rows: rows, seconds: seconds)
         precondition(answers.count == parts.count, "a step answers each of its inputs")
-        for (place, (input, answer)) in zip(parts.map(\.place), zip(inputs, answers)) {
+        for (number, (input, answer)) in zip(inputs, answers).enumerated() {
+            let place = parts[number].place
+            if let guess = guesses[number] { running[place].learn(guess, input, answer) }
             take(answer, to: input, at: place)
         }
         retire(engine)
@@ -164,8 +174,7 @@ package final class BatchLoop {
         preemptions += 1
     }
 
-    private func count(_ inputs: [StepInput], _ parts: [Scheduler.Part], seconds: Double) {
-        let rows = parts.reduce(0) { $0 + $1.rows }
+    private func count(_ inputs: [StepInput], _ parts: [Scheduler.Part], rows: Int, seconds: Double) {
         for slot in slots {
             slot.report.stepRows = rows
             slot.report.seconds = seconds
@@ -173,23 +182,31 @@ package final class BatchLoop {
         for (input, part) in zip(inputs, parts) {
             let slot = running[part.place].slot
             if part.decodes && input.targets.isEmpty {
-                slot.report.decodeRows += part.rows
+                slot.report.decodeRows += input.tokens.count
             } else {
                 slot.report.prefillRows += part.rows
             }
-            slot.report.tokens += input.targetRows + (input.sampling == nil ? 0 : 1)
+            slot.report.tokens += input.targetRows
+            slot.report.guessed += input.guessed
         }
     }
 
     private func take(_ answer: StepAnswer, to input: StepInput, at place: Int) {
         precondition(
-            (answer.choice == nil) == (input.sampling == nil)
+            answer.choices.isEmpty == input.samplings.isEmpty
+                && answer.choices.count <= input.samplings.count
                 && answer.logprobs.count == input.targets.count, "a step answers what is asked")
         if !answer.logprobs.isEmpty { running[place].accept(logprobs: answer.logprobs) }
-        if let choice = answer.choice { accept(choice, at: place) }
+        running[place].slot.report.rightGuesses += max(0, answer.choices.count - 1)
+        for (number, choice) in answer.choices.enumerated() where !running[place].isDone {
+            accept(choice, isLast: number == answer.choices.count - 1, at: place)
+        }
     }
 
-    private func accept(_ choice: TokenChoice, at place: Int) {
+    /// - Parameter isLast: what is certain after it comes without asking the model. Where it isn't the last one, the
+    ///   model was asked.
+    private func accept(_ choice: TokenChoice, isLast: Bool, at place: Int) {
+        running[place].slot.report.tokens += 1
         if let fault = choice.fault {
             running[place].fail(fault)
             return
@@ -197,7 +214,8 @@ package final class BatchLoop {
         let source = running[place].slot.source
         let note = running[place].request.sampling.logprobs == nil ? nil : source.note(on: choice)
         let before = running[place].tokens.count
-        let text = running[place].accept(choice.token, note: note)
+        var text = running[place].accept(choice.token, note: note)
+        if isLast { text += running[place].acceptForced() }
         // The choice is counted already, also where it is the end.
         running[place].slot.report.tokens += max(0, running[place].tokens.count - before - 1)
         if !text.isEmpty { source.received(text, of: running[place].id) }
@@ -215,6 +233,7 @@ package final class BatchLoop {
             scheduler.finished()
             let slot = sequence.slot
             slot.running -= 1
+            if slot.source.speculation != .off { slot.guesses.add(sequence.tokens) }
             slot.attempt {
                 if let fault = sequence.fault {
                     try slot.source.failed(sequence, fault)

@@ -3,6 +3,8 @@
 package protocol RequestSource: AnyObject {
     /// The most of its requests that run together.
     var workers: Int { get }
+    /// Whether its completions are guessed ahead. The default is `auto`.
+    var speculation: Speculation { get }
     /// Once true, its requests are taken out of the loop. Looked at between steps.
     var isCancelled: Bool { get }
 
@@ -38,6 +40,7 @@ package enum SourceAnswer {
 }
 
 extension RequestSource {
+    package var speculation: Speculation { .auto }
     package func note(on choice: TokenChoice) -> String? { nil }
     package func admitted(_ sequence: TokenSequence) {}
     package func received(_ text: String, of id: RequestID) {}
@@ -48,10 +51,13 @@ extension RequestSource {
 package struct StepReport: Sendable {
     /// Rows of prompts.
     package var prefillRows = 0
-    /// Rows of completions.
+    /// Rows of completions, guessed ones among them.
     package var decodeRows = 0
     /// Tokens chosen, certain after those, or scored.
     package var tokens = 0
+    /// Tokens that were guessed, and those of them that the model chose as well.
+    package var guessed = 0
+    package var rightGuesses = 0
     /// Times that one of its requests gave way before the step.
     package var preempted = 0
     /// Its requests that run after the step.
@@ -73,6 +79,7 @@ final class SourceSlot {
     var hasEnded = false
     var failure: (any Error)?
     var report = StepReport()
+    var guesses = SourceGuesses()
 
     init(_ source: any RequestSource) { self.source = source }
 

@@ -34,6 +34,8 @@ package struct TokenSequence {
     private var sampling: SamplingRequest
     private var stream: any TextStream
     private var stops: StopMatcher
+    /// Nil before the first guess.
+    private var guesser: TokenGuesser?
 
     init(_ id: RequestID, _ request: Request, slot: SourceSlot) {
         self.id = id
@@ -101,18 +103,56 @@ package struct TokenSequence {
     var open: Scheduler.Open { Scheduler.Open(rows: unsent.count, isCompletion: isDecoding) }
 
     /// The next rows for the engine.
-    mutating func send(_ count: Int, samples: Bool) -> StepInput {
+    /// - Parameter guess: tokens that may come after them. They go along as far as they are allowed; of a request that
+    ///   generates, with its last row.
+    mutating func send(_ count: Int, samples: Bool, guess: [Int32] = []) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
         let (id, end) = (id, self.count - unsent.count)
         if let input = walk?.input(id, rows, end: end) { return input }
         guard isScored else {
-            return StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
+            var input = StepInput(sequence: id, tokens: rows, sampling: samples ? sampling : nil)
+            if samples { add(guess, to: &input) }
+            return input
         }
         // The row after which the next target comes is the last that may be cached.
         let targets = max(0, end - cacheable)
         return StepInput(
             sequence: id, tokens: rows, targets: request.scored[logprobs.count...].prefix(targets))
+    }
+
+    /// Adds guessed tokens, up to the first one that can't come or that nothing would follow.
+    private func add(_ guess: [Int32], to input: inout StepInput) {
+        var state = sampling
+        for token in guess {
+            // Where the constraint leaves one token, it is the better guess.
+            let certain = request.sampling.logprobs == nil ? state.forced.first : nil
+            guard !request.endOfSequence.contains(certain ?? token), state.accept(certain ?? token),
+                !state.isComplete
+            else { return }
+            input.tokens.append(certain ?? token)
+            input.samplings.append(state)
+            if let certain, certain != token { return }
+        }
+    }
+
+    /// How many tokens may be guessed beside those that are certain.
+    var guessLimit: Int {
+        guard isDecoding, walk == nil, !isScored else { return 0 }
+        return max(0, min(request.maxTokens - tokens.count - 1, Speculation.limit))
+    }
+
+    /// Tokens that may come after those that are certain; nil if nothing suggests any.
+    mutating func guess(limit: Int) -> Guess? {
+        if guesser == nil { guesser = TokenGuesser() }
+        return guesser?.guess(after: request.prompt, tokens, from: slot.guesses, limit: limit)
+    }
+
+    /// Sees what came of a guess.
+    func learn(_ guess: Guess, _ input: StepInput, _ answer: StepAnswer) {
+        guard input.guessed > 0, !answer.choices.isEmpty else { return }
+        guesser?.learn(
+            guess, count: input.guessed, held: answer.choices.count - 1, &slot.guesses)
     }
 
     /// Whether nothing more comes of it.
@@ -123,14 +163,13 @@ package struct TokenSequence {
 
     mutating func fail(_ fault: ChoiceFault) { self.fault = fault }
 
-    /// Takes the token that the engine chose, and those that are certain after it. Sets `finishReason` if the last
-    /// one was among them.
+    /// Takes the token that the engine chose. Sets `finishReason` if it was the last one.
     /// - Returns: the text that has become certain.
     mutating func accept(_ token: Int32, note: String?) -> String {
         if firstTokenAt == nil { firstTokenAt = .now }
         unsent = []
         isDecoding = true
-        return take(token, note: note) + acceptForced()
+        return take(token, note: note)
     }
 
     /// Takes the tokens that are certain next: what the model would choose there makes no difference. But where

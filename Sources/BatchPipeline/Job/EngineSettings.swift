@@ -25,6 +25,23 @@ public enum CachePrecision: String, Sendable, CaseIterable {
     package var engineValue: KVPrecision { self == .f16 ? .float16 : .int8 }
 }
 
+/// Whether tokens are guessed ahead of the model, and checked by it in one step.
+public enum SpeculationSetting: Sendable, Equatable {
+    /// Where rows of a step are free, and the guesses are likely to hold.
+    case auto
+    case off
+    /// Up to so many of each completion in each step, whatever it costs; 1 ... 24.
+    case tokens(Int)
+
+    var engineValue: Speculation {
+        switch self {
+        case .auto: .auto
+        case .off: .off
+        case .tokens(let count): .always(count)
+        }
+    }
+}
+
 /// How the machine is used. Results don't depend on it, but for the KV cache's precision, which is in the engine's
 /// identity.
 public struct EngineSettings: Sendable, Equatable {
@@ -38,6 +55,8 @@ public struct EngineSettings: Sendable, Equatable {
     public var kvPrecision = CachePrecision.auto
     /// The most prompt tokens in one step, beside the others' decode.
     public var prefillChunk = 512
+    /// Whether tokens are guessed ahead.
+    public var speculation = SpeculationSetting.auto
 
     public init() {}
 

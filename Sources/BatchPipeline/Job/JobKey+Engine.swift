@@ -23,5 +23,10 @@ extension JobKey {
             "prefill_chunk", "N",
             "the most prompt tokens in one step, beside the others' decode (default 512)",
             .int(\.engine.prefillChunk, 1...65_536)),
+        JobKey(
+            "speculate", "N",
+            "guess tokens ahead from prompts and earlier answers, checked in one step: auto, off, or up to N for each "
+                + "answer whatever it costs (default auto)",
+            .speculation),
     ]
 }

@@ -103,6 +103,14 @@ struct SettingMember: Sendable {
             words: Choice.allCases.map(\.rawValue))
     }
 
+    static let speculation = SettingMember(
+        set: { job, value throws(SettingProblem) in job.engine.speculation = try value.speculation() },
+        problem: { job in
+            let range = 1...Speculation.limit
+            guard case .tokens(let count) = job.engine.speculation, !range.contains(count) else { return nil }
+            return "must be \(range.right), but is \(count)"
+        }, words: ["auto", "off"])
+
     static let stops = SettingMember(
         set: { job, value throws(SettingProblem) in
             let stops = try value.strings()

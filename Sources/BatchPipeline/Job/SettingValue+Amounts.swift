@@ -10,6 +10,19 @@ extension SettingValue {
         return .count(count)
     }
 
+    func speculation() throws(SettingProblem) -> SpeculationSetting {
+        let range = 1...Speculation.limit
+        switch text {
+        case "auto": return .auto
+        case "off": return .off
+        case let text?:
+            guard case .plain = content, let count = Int(text), range.contains(count) else { break }
+            return .tokens(count)
+        case nil: break
+        }
+        throw wrong("auto, off, or \(range.right)")
+    }
+
     func failureLimit() throws(SettingProblem) -> FailureLimit {
         let right = "a whole number, 0 or more, or a percentage such as 5%"
         guard let text else { throw wrong(right) }

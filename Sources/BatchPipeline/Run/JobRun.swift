@@ -14,6 +14,7 @@ final class JobRun: RequestSource {
 
     let workers: Int
     var prefillChunk: Int { job.engine.prefillChunk }
+    var speculation: Speculation { job.engine.speculation.engineValue }
     /// How the job ended; nil before.
     private(set) var result: Result<RunOutcome, any Error>?
 
@@ -222,6 +223,8 @@ final class JobRun: RequestSource {
         timesBefore = before
         statistics.compute = report.times - before
         statistics.completionTokens += report.tokens
+        statistics.guessed += report.guessed
+        statistics.rightGuesses += report.rightGuesses
         if job.task == .score {
             statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
         }

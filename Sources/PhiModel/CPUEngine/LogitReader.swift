@@ -18,8 +18,8 @@ struct LogitPiece {
 extension StepInput {
     /// After how many tokens, counted from the last one backwards, something is asked.
     var logitRows: Int {
-        precondition(targetRows <= tokens.count)
-        return max(targetRows, sampling == nil ? 0 : 1)
+        precondition(targetRows <= tokens.count && samplings.count <= tokens.count)
+        return max(targetRows, samplings.count)
     }
 }
 
@@ -32,6 +32,10 @@ final class LogitReader {
         /// The place of the first among the input's targets.
         var place: Int
         var sampling: SamplingRequest?
+        /// Which of the input's choices it gives.
+        var number = 0
+        /// Its token, if that is a guess.
+        var guess: Int32?
     }
 
     private let sampler: Sampler
@@ -62,9 +66,11 @@ final class LogitReader {
                 let asked = row - (count - input.targetRows)
                 let range = asked < 0 ? 0..<0 : input.targetRange(ofRow: asked, from: place)
                 place = range.upperBound
+                let choice = row - (count - input.samplings.count)
                 return Row(
                     input: number, targets: targets[range], place: range.lowerBound,
-                    sampling: row == count - 1 ? input.sampling : nil)
+                    sampling: choice < 0 ? nil : input.samplings[choice], number: choice,
+                    guess: choice > 0 ? input.tokens[input.tokens.endIndex - count + row] : nil)
             }
         }
         // Left over if the last step failed.
@@ -108,7 +114,7 @@ final class LogitReader {
             for (offset, logprob) in logprobs.enumerated() {
                 answers[row.input].logprobs[row.place + offset] = logprob
             }
-            if row.sampling != nil { answers[row.input].choice = choice }
+            if let choice { answers[row.input].append(choice, after: row.guess, number: row.number) }
         }
     }
 }

@@ -247,9 +247,10 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         moveWeights()
         logits.begin(inputs)
         try rows.run(runs, through: network, use: logits.read)
-        for input in inputs {
+        for (input, answer) in zip(inputs, logits.answers) {
             guard var sequence = sequences[input.sequence] else { continue }
-            sequence.length += input.tokens.count
+            // Guesses that were wrong are written over.
+            sequence.length += input.tokens.count - (input.samplings.count - answer.choices.count)
             blocks.advance(&sequence.lease, to: sequence.length)
             sequences[input.sequence] = sequence
         }

@@ -8,11 +8,18 @@ final class BlockEngine: Engine, @unchecked Sendable {
     let identity = [(name: "script", value: "1")]
     private(set) var blocks: KVBlocks
     private var memory: [UInt64]
+    /// The tokens themselves, in the same places.
+    private var texts: [Int32]
+    /// Seven in eight tokens are those that came so many places before; 0: none are.
+    var period = 0
     private var sequences: [RequestID: Sequence] = [:]
     private(set) var faults: [String] = []
     private(set) var largestBatch = 0
     private(set) var steps = 0
     private(set) var rows = 0
+    /// Rows of guessed tokens, and those of them that were not kept.
+    private(set) var guessed = 0
+    private(set) var wrongGuesses = 0
     /// One in so many tokens ends a sequence.
     var endOdds: UInt64 = 30
     var beforeStep: (Int) throws -> Void = { _ in }
@@ -27,6 +34,7 @@ final class BlockEngine: Engine, @unchecked Sendable {
     init(blocks: Int = 1 << 12, blockLength: Int = 4) {
         self.blocks = KVBlocks(capacity: blocks, blockLength: blockLength)
         memory = Array(repeating: 0, count: blocks * blockLength)
+        texts = Array(repeating: 0, count: blocks * blockLength)
     }
 
     var isEmpty: Bool { sequences.isEmpty && blocks.available == blocks.capacity }
@@ -106,7 +114,14 @@ final class BlockEngine: Engine, @unchecked Sendable {
                     return StepAnswer()
                 }
                 memory[place(sequence, sequence.length)] = hash
+                texts[place(sequence, sequence.length)] = token
                 sequence.length += 1
+                let asked = number - (input.tokens.count - input.samplings.count)
+                if asked >= 0 {
+                    answer.append(
+                        choose(hash, input.samplings[asked], echo(sequence)), after: asked > 0 ? token : nil,
+                        number: asked)
+                }
                 let row = number - (input.tokens.count - input.targetRows)
                 if row >= 0 {
                     let range = input.targetRange(ofRow: row, from: answer.logprobs.count)
@@ -115,9 +130,11 @@ final class BlockEngine: Engine, @unchecked Sendable {
                     }
                 }
             }
+            let wrong = input.samplings.count - answer.choices.count
+            sequence.length -= wrong
+            (guessed, wrongGuesses) = (guessed + input.guessed, wrongGuesses + wrong)
             blocks.advance(&sequence.lease, to: sequence.length)
             sequences[input.sequence] = sequence
-            answer.choice = input.sampling.map { choose(hash, $0) }
             return answer
         }
     }
@@ -138,13 +155,20 @@ final class BlockEngine: Engine, @unchecked Sendable {
             + position % blocks.blockLength
     }
 
-    private func choose(_ hash: UInt64, _ sampling: SamplingRequest) -> TokenChoice {
+    /// The token that came `period` places before the next one.
+    private func echo(_ sequence: Sequence) -> Int32? {
+        guard period > 0, sequence.length >= period else { return nil }
+        return texts[place(sequence, sequence.length - period)]
+    }
+
+    private func choose(_ hash: UInt64, _ sampling: SamplingRequest, _ echo: Int32?) -> TokenChoice {
         var hash = hash
         for value in [sampling.stream, UInt64(sampling.position)] {
             hash = (hash ^ value) &* 0x0000_0100_0000_01B3
             hash ^= hash >> 31
         }
         var token = (hash >> 20) % endOdds == 0 ? 0 : Int32(1 + (hash >> 8) % 999)
+        if let echo, token > 0, hash >> 40 % 8 > 0 { token = echo }
         if let mask = sampling.constraint?.allowed() {
             // The next one that is allowed.
             for _ in 0..<1000 where !mask[token] { token = (token + 1) % 1000 }

@@ -6,6 +6,9 @@ import TestSupport
 final class TestSource: RequestSource {
     let workers: Int
     var isCancelled = false
+    var speculation = Speculation.off
+    private(set) var guessed = 0
+    private(set) var rightGuesses = 0
     private var requests: [Request]
     private let count: Int
     private(set) var results: [Int: [Int32]] = [:]
@@ -73,6 +76,8 @@ final class TestSource: RequestSource {
         tokens += report.tokens
         prefillRows += report.prefillRows
         decodeRows += report.decodeRows
+        guessed += report.guessed
+        rightGuesses += report.rightGuesses
     }
     func completed() { isComplete = true }
     func abandoned(_ live: [TokenSequence], error: (any Error)?) {

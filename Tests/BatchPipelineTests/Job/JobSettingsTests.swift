@@ -44,6 +44,7 @@ import Testing
             kv_budget: 4GB
             kv: int8
             prefill_chunk: 256
+            speculate: 7
             checkpoint_interval: 2.5
             """, folder: "jobs")
         #expect(job.model == "jobs/../models/demo")
@@ -63,6 +64,7 @@ import Testing
         #expect(job.tokens && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence)
         #expect(job.engine.kvBudget == .bytes(4_000_000_000) && job.engine.kvPrecision == .int8)
         #expect(job.engine.prefillChunk == 256 && job.checkpointInterval == 2.5)
+        #expect(job.engine.speculation == .tokens(7))
     }
 
     @Test func jsonIsAJobFileToo() throws {
@@ -149,6 +151,14 @@ import Testing
         ),
         ("kv: int4", "job.yaml:4: kv must be one of auto, int8, f16, but is int4."),
         ("prefill_chunk: 0", "job.yaml:4: prefill_chunk must be a whole number from 1 to 65536, but is 0."),
+        (
+            "speculate: yes",
+            "job.yaml:4: speculate must be auto, off, or a whole number from 1 to 24, but is yes."
+        ),
+        (
+            "speculate: 25",
+            "job.yaml:4: speculate must be auto, off, or a whole number from 1 to 24, but is 25."
+        ),
         (
             "checkpoint_interval: -1",
             "job.yaml:4: checkpoint_interval must be a number of seconds from 0 to 86400, but is -1."
@@ -282,7 +292,7 @@ import Testing
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
-            "max_failures: 3", "samples: 2", "kv: int8", "kv: f16",
+            "max_failures: 3", "samples: 2", "kv: int8", "kv: f16", "speculate: off", "speculate: 3",
         ] {
             #expect(
                 try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")

@@ -33,6 +33,7 @@ import Testing
                 ScriptedRun.job(path) {
                     $0.engine.workers = .count(workers)
                     $0.engine.prefillChunk = chunk
+                    $0.engine.speculation = workers == 5 || workers == 7 ? .tokens(workers) : .off
                 }, model)
             #expect(lines == expected)
             #expect(model.largestBatch <= workers && model.largestStep <= workers + chunk)

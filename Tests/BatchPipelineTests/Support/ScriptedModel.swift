@@ -214,16 +214,18 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
                     answer.logprobs.append(logprob(of: target, after: sequence.tokens.prefix(count)))
                 }
             }
-            guard let sampling = input.sampling else { return answer }
-            let prompt = sequence.tokens.count - sampling.position
-            defer { prompts[input.sequence] = prompt }
-            if prompt != prompts[input.sequence, default: prompt] {
-                faults.append("wrong position")
+            for (number, sampling) in input.samplings.enumerated() {
+                let count = sequence.tokens.count - (input.samplings.count - 1 - number)
+                let tokens = Array(sequence.tokens.prefix(count))
+                let prompt = count - sampling.position
+                if prompt != prompts[input.sequence, default: prompt] { faults.append("wrong position") }
+                prompts[input.sequence] = prompt
+                if !isRight(sampling, tokens, promptCount: prompt) { faults.append("wrong history") }
+                answer.append(
+                    isFaulty(tokens, sampling) ? TokenChoice(fault: .notFinite) : choose(tokens, sampling),
+                    after: number > 0 ? tokens.last : nil, number: number)
             }
-            if !isRight(sampling, sequence.tokens, promptCount: prompt) { faults.append("wrong history") }
-            answer.choice =
-                isFaulty(sequence.tokens, sampling)
-                ? TokenChoice(fault: .notFinite) : choose(sequence.tokens, sampling)
+            sequences[input.sequence]?.tokens.removeLast(input.samplings.count - answer.choices.count)
             return answer
         }
     }

@@ -63,6 +63,7 @@ enum ScriptedRun {
             var job = job
             job.engine.workers = .count(workers)
             job.engine.prefillChunk = chunk
+            job.engine.speculation = cached > 0 ? .tokens(chunk % 7 + 1) : .off
             let (outcome, lines) = try run(job, model)
             try body(outcome, lines, model)
         }

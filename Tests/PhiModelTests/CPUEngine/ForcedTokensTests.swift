@@ -10,6 +10,7 @@ import Testing
 @Suite struct ForcedTokensTests {
     private final class List: RequestSource {
         let workers = 6
+        var speculation = Speculation.off
         let isCancelled = false
         private var requests: [Request]
         private(set) var tokens: [Int: [Int32]] = [:]
@@ -55,10 +56,13 @@ import Testing
         let geometry = try #require(LogitsTests.geometries.first { $0.name == "base" })
         try withTemporaryFolder { folder in
             try geometry.write(to: folder)
-            func run(_ requests: [Request], budget: Int = 64 << 20) throws -> (List, BatchLoop) {
+            func run(
+                _ requests: [Request], budget: Int = 64 << 20, _ speculation: Speculation = .off
+            ) throws -> (List, BatchLoop) {
                 let engine = try PhiEngine(
                     folder: folder.path, options: EngineOptions(threads: 2, kvBudget: budget))
                 let list = List(requests)
+                list.speculation = speculation
                 let loop = BatchLoop(
                     scheduler: Scheduler(workers: 6, prefillChunk: 40, lookahead: 0)
                 ) { engine }
@@ -78,7 +82,8 @@ import Testing
                 let blockBytes =
                     try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
                     .kvBytesPerToken * KVCache.blockLength
-                let (tight, loop) = try run(Self.requests(sampling), budget: 5 * blockBytes)
+                let (tight, loop) = try run(
+                    Self.requests(sampling), budget: 5 * blockBytes, .always(5))
                 #expect(loop.preemptions > 0)
                 #expect(tight.tokens == expected.tokens && tight.reasons == expected.reasons)
                 // Asked for log-probabilities, each token has its own.

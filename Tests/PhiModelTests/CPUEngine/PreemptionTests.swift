@@ -6,18 +6,22 @@ import Testing
 @testable import PhiModel
 
 /// Sequences that give way in the middle and are computed again get the same tokens and log-probabilities, to
-/// the last bit, as in a cache with room for all.
+/// the last bit, as in a cache with room for all; and so do those of which tokens are guessed ahead.
 @Suite struct PreemptionTests {
     /// Requests, and a text for each that stands for all its rows.
     private final class List: RequestSource {
         let workers = 20
         let isCancelled = false
+        let speculation: Speculation
+        private(set) var guessed = 0
+        private(set) var rightGuesses = 0
         private var requests: [Request]
         private(set) var rows: [Int: [String]] = [:]
         private(set) var isComplete = false
 
-        init(_ requests: [Request]) {
+        init(_ requests: [Request], _ speculation: Speculation) {
             self.requests = requests.reversed()
+            self.speculation = speculation
         }
         func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
         func note(on choice: TokenChoice) -> String? {
@@ -29,6 +33,10 @@ import Testing
         }
         func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
         func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
+        func stepped(_ report: StepReport, in loop: BatchLoop) {
+            guessed += report.guessed
+            rightGuesses += report.rightGuesses
+        }
         func completed() { isComplete = true }
         func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
     }
@@ -38,13 +46,14 @@ import Testing
         mutating func finish() -> String { "" }
     }
 
-    /// Some share their first 128 tokens, and ceilings lie on both sides of LongRoPE's limit.
+    /// Some repeat themselves; some share their first 128 tokens, and ceilings lie on both sides of LongRoPE's limit.
     private static let requests = (0..<9).map { number in
         let shared = number % 3 == 0 ? (0..<128).map { Int32($0 * 29 % 311 + 3) } : []
         let own = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
         return Request(
             prompt: shared + own, maxTokens: 100 + 13 * number,
-            sampling: SamplingParameters(temperature: 0.9, logprobs: 5), stream: UInt64(number),
+            sampling: SamplingParameters(temperature: number % 4 == 1 ? 0 : 0.9, logprobs: 5),
+            stream: UInt64(number),
             endOfSequence: [], stops: .none, text: NoStream(), label: number)
     }
 
@@ -57,10 +66,12 @@ import Testing
         let geometry = try #require(geometries.first { $0.name == name })
         try withTemporaryFolder { folder in
             try geometry.write(to: folder)
-            func run(_ budget: Int, chunk: Int, lookahead: Int) throws -> (List, BatchLoop) {
+            func run(
+                _ budget: Int, chunk: Int, lookahead: Int, _ speculation: Speculation = .off
+            ) throws -> (List, BatchLoop) {
                 let engine = try PhiEngine(
                     folder: folder.path, options: EngineOptions(threads: 2, kvBudget: budget))
-                let list = List(Self.requests)
+                let list = List(Self.requests, speculation)
                 let scheduler = Scheduler(workers: 20, prefillChunk: chunk, lookahead: lookahead)
                 let loop = BatchLoop(scheduler: scheduler) { engine }
                 loop.add(list)
@@ -73,9 +84,13 @@ import Testing
             let blockBytes =
                 try PhiEngine(folder: folder.path, options: EngineOptions(kvBudget: 64 << 20))
                 .kvBytesPerToken * KVCache.blockLength
+            let (guessing, _) = try run(64 << 20, chunk: 512, lookahead: 0, .always(20))
+            #expect(guessing.rows == expected.rows, "guessing")
+            #expect(guessing.rightGuesses > 0 && guessing.guessed > 2 * guessing.rightGuesses)
             // The longest needs seven blocks.
-            for (blocks, chunk, lookahead) in [(8, 512, 0), (10, 20, 1)] {
-                let (tight, loop) = try run(blocks * blockBytes, chunk: chunk, lookahead: lookahead)
+            for (blocks, chunk, lookahead, most) in [(8, 512, 0, 1), (10, 20, 1, 7)] {
+                let (tight, loop) = try run(
+                    blocks * blockBytes, chunk: chunk, lookahead: lookahead, .always(most))
                 #expect(loop.preemptions > 0, "\(blocks) blocks")
                 #expect(tight.isComplete && tight.rows == expected.rows, "\(blocks) blocks")
             }

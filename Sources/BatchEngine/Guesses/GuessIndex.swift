@@ -1,0 +1,80 @@
+/// A text of tokens in which the end of a text is looked up: where the same tokens came before, those that followed
+/// may come again.
+struct GuessIndex: Sendable {
+    private(set) var tokens: [Int32] = []
+    /// For each pair of tokens the place after the last one of its kind.
+    private var latest: [UInt64: Int32] = [:]
+    /// For each place the one before it after the same pair; 0 if there is none.
+    private var earlier: [Int32] = []
+
+    /// Stands between texts: no match goes across it.
+    static let gap: Int32 = -1
+    /// Places that are looked at, the latest ones first.
+    private static let tries = 16
+    /// Longer matches are no better.
+    static let longestMatch = 32
+
+    /// A place where the text that was looked for has come before.
+    struct Match: Equatable, Sendable {
+        /// Of the token after it.
+        var place: Int
+        /// How many tokens before it are the same, 2 at least.
+        var length: Int
+    }
+
+    mutating func append(_ more: some Collection<Int32>) {
+        tokens.reserveCapacity(tokens.count + more.count)
+        for token in more {
+            tokens.append(token)
+            guard let pair = Self.pair(tokens[...]) else {
+                earlier.append(0)
+                continue
+            }
+            earlier.append(latest.updateValue(Int32(tokens.count), forKey: pair) ?? 0)
+        }
+    }
+
+    /// The longest match for the end of `text` that something follows; of equal ones the latest.
+    func match(for text: ArraySlice<Int32>) -> Match? {
+        guard let pair = Self.pair(text), var place = latest[pair].map(Int.init) else { return nil }
+        var best: Match?
+        for _ in 0..<Self.tries where place > 0 {
+            if place < tokens.count {
+                let length = matchLength(at: place, text)
+                if length > best?.length ?? 0 { best = Match(place: place, length: length) }
+                if length >= Self.longestMatch { break }
+            }
+            place = Int(earlier[place - 1])
+        }
+        return best
+    }
+
+    /// Up to `count` tokens from `place` on. Where the text ends, it goes on as it has since `place`.
+    func tokens(from place: Int, count: Int) -> [Int32] {
+        var found: [Int32] = []
+        found.reserveCapacity(count)
+        while found.count < count {
+            let at = place + found.count
+            let token = at < tokens.count ? tokens[at] : found[at - tokens.count]
+            if token == Self.gap { break }
+            found.append(token)
+        }
+        return found
+    }
+
+    /// How many tokens before `place` are those at the end of `text`.
+    private func matchLength(at place: Int, _ text: ArraySlice<Int32>) -> Int {
+        let most = min(place, text.count, Self.longestMatch)
+        var length = 0
+        while length < most, tokens[place - 1 - length] == text[text.endIndex - 1 - length] { length += 1 }
+        return length
+    }
+
+    /// The last two tokens in one number; nil if they are no two of one text.
+    private static func pair(_ text: ArraySlice<Int32>) -> UInt64? {
+        guard text.count >= 2 else { return nil }
+        let (first, second) = (text[text.endIndex - 2], text[text.endIndex - 1])
+        guard first != gap, second != gap else { return nil }
+        return UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second))
+    }
+}

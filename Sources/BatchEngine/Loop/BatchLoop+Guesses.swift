@@ -1,0 +1,44 @@
+extension BatchLoop {
+    /// For each part of a step what is guessed after it, if anything.
+    ///
+    /// Rows are free as long as a step takes the time that the weights take to be read. Guesses take no room that
+    /// others need, and none while prompts are computed: then arithmetic is the limit.
+    func guesses(beside parts: [Scheduler.Part], _ engine: any Engine) throws -> [Guess?] {
+        let none = [Guess?](repeating: nil, count: parts.count)
+        let speculations = parts.map { running[$0.place].slot.source.speculation }
+        guard speculations.contains(where: { $0 != .off }) else { return none }
+        let rows = parts.reduce(0) { $0 + $1.rows }
+        let hasRoom = parts.allSatisfy(\.decodes) && plan.hasRoom(rows: rows)
+        var guesses = none
+        var left = max(0, scheduler.workers + scheduler.prefillChunk - rows)
+        for (number, part) in parts.enumerated() where part.samples {
+            switch speculations[number] {
+            case .off: continue
+            case .auto where !hasRoom: continue
+            case .auto: guesses[number] = guess(at: part.place, most: Speculation.limit, engine)
+            case .always(let most):
+                guesses[number] = guess(at: part.place, most: min(most, left), engine)
+                left -= guesses[number]?.tokens.count ?? 0
+            }
+        }
+        let counts = plan.counts(
+            zip(guesses, speculations).map { $1 == .auto ? $0 : nil }, rows: rows, most: left)
+        for number in guesses.indices where speculations[number] == .auto {
+            guesses[number]?.cut(to: counts[number])
+        }
+        return guesses
+    }
+
+    private func guess(at place: Int, most: Int, _ engine: any Engine) -> Guess? {
+        let end = running[place].count
+        var limit = min(most, running[place].guessLimit)
+        guard limit > 0 else { return nil }
+        if end + limit > running[place].room {
+            // What it will need soon anyway; but nobody gives way for it.
+            if let room = engine.extend(running[place].id, to: end + limit) { running[place].room = room }
+            limit = min(limit, running[place].room - end)
+        }
+        guard limit > 0 else { return nil }
+        return running[place].guess(limit: limit)
+    }
+}
