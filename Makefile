@@ -15,7 +15,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage check-install demo test readme page answers torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage check-install demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -84,6 +84,10 @@ answers: build model
 	@echo "==> judging answers under schemas"
 	@PYTHONPATH=.build/python $(PYTHON) -B Tests/Schemas/answers.py $(PHIBATCH) --model $(MODEL) --suite "$(SUITE)" \
 		$(ANSWERS)
+
+# What guessing ahead gives on texts of this system; GUESSES passes options on, e.g. GUESSES="--workers 1".
+guesses: build model
+	@$(PYTHON) -B Tests/Guesses/texts.py $(PHIBATCH) --model $(MODEL) $(GUESSES)
 
 # What README says, tried.
 readme:
@@ -200,6 +204,7 @@ help:
 	@echo "make readme  what README says, tried"
 	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
 	@echo "make answers  2,000 answers of the embedded model under 200 schemas, judged by Python's jsonschema (minutes)"
+	@echo "make guesses  what guessing tokens ahead gives on licences and manual pages, and that results stay the same"
 	@echo "make sanitize  the tests under the thread and address sanitizers"
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"

@@ -5,8 +5,8 @@
 
 Each round runs one job to its end through many processes; every fourth job has more results than the program
 keeps in memory, and two of four have two samples of answers that follow schemas and regular expressions or are
-choices, some of them generated anew. Every process has its own number of workers, threads, prefill chunk, memory
-for KV caches and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in eight) by SIGTERM,
+choices, some of them generated anew. Every process has its own number of workers, threads, prefill chunk, guesses,
+memory for KV caches and kernel variant, and most are ended at a random moment: by SIGKILL, or (one in eight) by SIGTERM,
 SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends comes when only a few results are
 missing, a fifth while the output is written and put in place and the journal removed, the others at any time, the
 start included. At the end of a round the results must be those of the undisturbed run, byte for byte but for the
@@ -194,7 +194,8 @@ class Torture:
     def settings(self):
         rng = self.rng
         return (["--workers", str(rng.choice([1, 2, 3, 7, 16, 32])), "--threads", str(rng.choice([1, 2, 3])),
-                 "--prefill-chunk", str(rng.choice([3, 32, 512])), "--checkpoint-interval",
+                 "--prefill-chunk", str(rng.choice([3, 32, 512])),
+                 "--speculate", rng.choice(["auto", "off", "1", "5", "24"]), "--checkpoint-interval",
                  str(rng.choice([0, 0.05, 0.3, 2])), "--kv-budget", rng.choice(self.job.budgets)],
                 rng.choice(self.kernels))
 

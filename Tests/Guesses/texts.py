@@ -1,0 +1,125 @@
+"""What guessing ahead gives on real texts: licences and manual pages that are copied with edits, summarized and searched.
+
+    python3 Tests/Guesses/texts.py .build/release/phibatch --model FOLDER
+        [--workers 1,4,32] [--lines 12] [--tokens 160] [--rounds 3] [--temperature 0] [--json FILE]
+
+Runs each task's job with `speculate: off` and `auto` in turn, at each number of workers, and compares the results: the
+same bytes but for the times. Prints for each the tokens a second, their ratio (the median of the rounds), and how many
+guesses were right. Nothing else may run meanwhile, or the ratios mean little. Exit status 1 if any result differs. The
+texts are those of this system (/usr/share/common-licenses, /usr/share/man); without them it says so and ends well.
+"""
+
+import argparse
+import glob
+import gzip
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+TASKS = {
+    "copy": "Copy the text below word for word, but write each number in digits.",
+    "edit": "Write the text below again, with \"the user\" instead of \"you\", and change nothing else.",
+    "extract": "Quote the sentences of the text below that say what one must do.",
+    "summarize": "Summarize the text below in three sentences.",
+    "free": "Tell a short story that begins as the text below and then turns into a tale of the sea.",
+}
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--workers", default="1,4,32")
+    parser.add_argument("--lines", type=int, default=12)
+    parser.add_argument("--tokens", type=int, default=160)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--temperature", default="0")
+    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--json")
+    return parser.parse_args()
+
+
+def paragraphs():
+    """Stretches of 600 to 1,200 characters, from texts that people read."""
+    for path in sorted(glob.glob("/usr/share/common-licenses/*")):
+        if not os.path.islink(path):
+            with open(path, errors="replace") as file:
+                yield from stretches(file.read())
+    for path in sorted(glob.glob("/usr/share/man/man1/*.gz"))[::7]:
+        with gzip.open(path, "rt", errors="replace") as file:
+            text = file.read()
+        lines = [re.sub(r"\\[-&]|\\f.", lambda found: "-" if found[0] == "\\-" else "", line)
+                 for line in text.splitlines() if not line.startswith((".", "'"))]
+        yield from stretches("\n".join(lines))
+
+
+def stretches(text):
+    words = re.sub(r"\s+", " ", text)
+    for start in range(0, len(words) - 600, 3000):
+        yield words[start:start + 900].rsplit(" ", 1)[0].split(" ", 1)[-1]
+
+
+def run(args, folder, task, workers, speculate):
+    output = os.path.join(folder, "out.jsonl")
+    for name in glob.glob(output + "*"):
+        os.remove(name)
+    command = [args.program, "run", "--model", args.model, "--input", os.path.join(folder, task + ".jsonl"),
+               "--output", output, "--workers", str(workers), "--max-tokens", str(args.tokens), "--temperature",
+               args.temperature, "--seed", "1", "--speculate", speculate, "--checkpoint-interval", "60"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    speed = float(re.search(r"completion tokens, ([\d.]+) tokens/s", done.stderr)[1])
+    found = re.search(r"guessed ahead: (\d+) tokens, (\d+) of them right", done.stderr)
+    guesses = (int(found[1]), int(found[2])) if found else (0, 0)
+    with open(output) as file:
+        results = [json.loads(line) for line in file]
+    for result in results:
+        result.pop("timing", None)
+    tokens = sum(result["usage"]["completion_tokens"] for result in results)
+    return speed, guesses, tokens, json.dumps(results)
+
+
+def main():
+    args = parse()
+    texts = list(paragraphs())
+    if len(texts) < args.lines:
+        print("there are no licences and manual pages here to try it with")
+        return 0
+    texts = texts[::len(texts) // args.lines][:args.lines]
+    differ, figures = 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        for task in args.tasks.split(","):
+            with open(os.path.join(folder, task + ".jsonl"), "w") as file:
+                for text in texts:
+                    file.write(json.dumps({"prompt": f"{TASKS[task]}\n\n{text}"}) + "\n")
+            for workers in map(int, args.workers.split(",")):
+                ratios, speeds = [], {"off": [], "auto": []}
+                for _ in range(args.rounds):
+                    results = {}
+                    for speculate in speeds:
+                        speed, guesses, tokens, results[speculate] = run(args, folder, task, workers, speculate)
+                        speeds[speculate].append(speed)
+                    differ += results["off"] != results["auto"]
+                    ratios.append(speeds["auto"][-1] / speeds["off"][-1])
+                figure = {"task": task, "workers": workers, "tokens": tokens,
+                          "off": statistics.median(speeds["off"]), "auto": statistics.median(speeds["auto"]),
+                          "ratio": round(statistics.median(ratios), 3), "lowest": round(min(ratios), 3),
+                          "guessed": guesses[0], "right": guesses[1]}
+                figures.append(figure)
+                print("{task:10} {workers:3} workers: {off:7.1f} {auto:7.1f} tokens/s, {ratio:.2f} times as fast "
+                      "(lowest {lowest:.2f}); {guessed} guesses, {right} right, for {tokens} tokens".format(**figure),
+                      flush=True)
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump(figures, file, indent=1)
+    print(f"runs whose results differ: {differ}")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
