@@ -196,6 +196,7 @@ static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tok
 INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
     return (f32x16)phi_scales512(p, float_type);
 }
+#define amx_store_lanes phi_store_lanes512
 #define amx_key_dots phi_key_dots512
 #define amx_weighted_values phi_weighted_values512
 static uint64_t HOOK(probe_products)(size_t rounds) {

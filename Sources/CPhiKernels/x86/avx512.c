@@ -219,6 +219,7 @@ static void HOOK(shifting_linear)(const PhiMatrix *w, const PhiActivations *x, s
 INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
     return (f32x16)phi_scales512(p, float_type);
 }
+#define avx512_store_lanes phi_store_lanes512
 #define avx512_key_dots phi_key_dots512
 #define avx512_weighted_values phi_weighted_values512
 static uint64_t HOOK(probe_products)(size_t rounds) {

@@ -26,6 +26,11 @@ INLINE __m512i phi_quad512(const void *p) {
     return _mm512_set1_epi32(bytes);
 }
 
+INLINE void phi_store_lanes512(const int8_t *bytes, uint8_t *to) {
+    const __m512i spread = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)bytes));
+    _mm512_mask_storeu_epi8(to, 0x1111111111111111, spread);
+}
+
 INLINE void phi_dots512(const int8_t *const *queries, const int count, const uint8_t *keys, size_t part,
                         size_t positions, size_t dims, int32_t (*out)[64]) {
     const __m512i zero = _mm512_setzero_si512();
