@@ -93,8 +93,8 @@ typedef struct {
     const uint32_t *shifts;
 } Group;
 
-// Multiplies one group, and scales the one before it meanwhile. Fetches the group after the next, whose weights
-// are `ahead` bytes away: the hardware alone brings them late.
+// Multiplies one group, and scales the one before it meanwhile. Fetches the same group of the next row block, which
+// is `ahead` bytes away: the first tile there would wait for memory.
 INLINE Group shift_group(const size_t group, const uint8_t *integers, const size_t ahead, __m512 scale,
                          const int8_t *values, const uint32_t *shifts, Group before, __m512 *S) {
     const __m512i nibble = _mm512_set1_epi8(15);
@@ -104,7 +104,7 @@ INLINE Group shift_group(const size_t group, const uint8_t *integers, const size
 #define HIGH(i) DOT(g.sums[i], high, values + i * group + group / 2);
 #define FETCH(i)                                                                                           \
     _mm_prefetch((const char *)first + 32 * group + i * group, _MM_HINT_T0);                               \
-    _mm_prefetch((const char *)integers + ahead, _MM_HINT_T0);
+    _mm_prefetch((const char *)integers + ahead, _MM_HINT_T1);
 #define EIGHTH(i)                                                                                          \
     for (size_t j = 0; j < group / 64; j++, integers += 64, values += 4) {                                 \
         const __m512i line = _mm512_loadu_si512(integers);                                                 \
@@ -141,6 +141,7 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
     const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
     const uint32_t float_type = w->float_type;
+    const size_t ahead = phi_block_bytes(w);
     // These are not the first 8 tokens: there are at least 16, and as many in a tile.
     const int8_t *values = x->values + phi_entry(x, t, groups) * group;
     const uint32_t *shifts = x->shifts + phi_entry(x, t, 3 * groups);
@@ -154,9 +155,9 @@ INLINE void shifting_tile(const PhiMatrix *w, const size_t group, const PhiActiv
         Group before = {.shifts = shifts};
         for (size_t p = first; p < end; p++, base += record, values += 32 * group, shifts += 96) {
             const uint8_t *floats = base + bytes, *second = floats + 32 * f;
-            before = shift_group(group, base, record, phi_scales512(floats, float_type), values, shifts, before, S);
+            before = shift_group(group, base, ahead, phi_scales512(floats, float_type), values, shifts, before, S);
             if (2 * p + 1 < groups)
-                before = shift_group(group, second, record, phi_scales512(floats + 16 * f, float_type),
+                before = shift_group(group, second, ahead, phi_scales512(floats + 16 * f, float_type),
                                      values + 16 * group, shifts + 48, before, S);
         }
         EACH_TOKEN(SCALE)
