@@ -80,7 +80,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
 
-const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_dotprod;

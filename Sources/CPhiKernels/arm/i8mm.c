@@ -86,7 +86,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
 
-const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_i8mm;

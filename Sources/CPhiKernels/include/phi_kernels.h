@@ -148,6 +148,8 @@ typedef struct {
 
 typedef struct PhiKernels {
     const char *name;
+    // Row blocks that `linear` takes together: ranges that begin and end at multiples are fastest.
+    size_t together;
 
     // out[t * stride + r] = sum over columns of weight[r] * x[t], for the rows of blocks
     // begin ..< end and tokens 0 ..< tokens. With group g: isum the exact integer product,

@@ -82,4 +82,4 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
 
-const PhiKernels phi_reference_kernels = {.name = "reference", .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_reference_kernels = {.name = "reference", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};

@@ -215,7 +215,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 #include "../lanes_ops.inc"
 
-const PhiKernels phi_amx_kernels = {.name = "amx", .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_amx_kernels = {.name = "amx", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_amx;

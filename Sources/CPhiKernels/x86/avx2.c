@@ -195,7 +195,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
 
-const PhiKernels phi_avx2_kernels = {.name = "avx2", .linear = HOOK(linear), PHI_LANES_OPS};
+const PhiKernels phi_avx2_kernels = {.name = "avx2", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_avx2;

@@ -10,6 +10,10 @@
 #define HOOK(name) avx512_##name
 // Activations of one panel of tokens stay in the second-level cache while the blocks of weights pass by.
 #define PANEL_BYTES (1 << 19)
+// From so many tokens on three row blocks go together.
+#define WIDE_TOKENS 6
+// From so many on scaling by shifts counts: the first eight bring their weights and are not scaled so.
+#define SHIFTED_TOKENS 16
 
 // Fetches weights ahead of their use. Not for a single row: it reads as evenly as the hardware's own fetching likes
 // it, and any more makes it slower.
@@ -206,14 +210,18 @@ INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, 
         blocks(w, kind_, group_, shifting, x, tokens, out, stride, begin, end);
 void phi_avx512_linear(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                        size_t begin, size_t end) {
+    if (tokens >= WIDE_TOKENS) begin = phi_avx512_wide(w, x, tokens, out, stride, begin, end);
     CASE(PHI_INT4, 32, 0) CASE(PHI_INT4, 64, 0) CASE(PHI_INT4, 128, 0)
     CASE(PHI_INT8, 32, 0) CASE(PHI_INT8, 64, 0) CASE(PHI_INT8, 128, 0)
 }
 
 static void HOOK(shifting_linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,
                                   size_t stride, size_t begin, size_t end) {
+    if (tokens < SHIFTED_TOKENS || w->kind != PHI_INT4 || w->group < 64) {
+        phi_avx512_linear(w, x, tokens, out, stride, begin, end);
+        return;
+    }
     CASE(PHI_INT4, 64, 1) CASE(PHI_INT4, 128, 1)
-    if (w->kind != PHI_INT4 || w->group < 64) phi_avx512_linear(w, x, tokens, out, stride, begin, end);
 }
 #undef CASE
 
@@ -237,9 +245,10 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 #include "../lanes_ops.inc"
 
-const PhiKernels phi_avx512_kernels = {.name = "avx512", .linear = phi_avx512_linear, PHI_LANES_OPS};
+const PhiKernels phi_avx512_kernels = {
+    .name = "avx512", .together = PHI_WIDE_BLOCKS, .linear = phi_avx512_linear, PHI_LANES_OPS};
 const PhiKernels phi_avx512_shifting_kernels = {
-    .name = "avx512-shifting", .linear = HOOK(shifting_linear), PHI_LANES_OPS};
+    .name = "avx512-shifting", .together = PHI_WIDE_BLOCKS, .linear = HOOK(shifting_linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else
 typedef int phi_no_avx512;

@@ -52,7 +52,7 @@ package final class ProductBench {
             matrix.data = UnsafePointer(
                 (weights.base + turn % copies * bytes).assumingMemoryBound(to: UInt8.self))
             clock.start()
-            pool.runPieces(blocks, unit: 2) { piece in
+            pool.runPieces(blocks, unit: kernels.together) { piece in
                 withUnsafePointer(to: matrix) { matrix in
                     withUnsafePointer(to: activations) { x in
                         kernels.linear(

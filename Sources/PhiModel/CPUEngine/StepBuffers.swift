@@ -92,8 +92,7 @@ final class MatmulInput: @unchecked Sendable {
         precondition(fits(matrix))
         let (isQuantized, layout, activations, floats) =
             (matrix.isQuantized, matrix.matrix, activations, floats.pointer)
-        // Even numbers of blocks: neighbours share cache lines of the results.
-        pool.runPieces(matrix.blocks, unit: 2) { blocks in
+        pool.runPieces(matrix.blocks, unit: kernels.together) { blocks in
             withUnsafePointer(to: layout) { layout in
                 if isQuantized {
                     withUnsafePointer(to: activations) { x in
