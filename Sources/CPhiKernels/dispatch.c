@@ -1,3 +1,4 @@
+#include "phi_processor.h"
 #include "variants.h"
 
 #if defined(__aarch64__) && defined(__linux__)
@@ -21,8 +22,7 @@ static size_t variants(const PhiKernels **list) {
                        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vnni");
     if (avx512 && phi_amx_available()) list[n++] = &phi_amx_kernels;
-    // AMD's processors shift and add beside multiplying, Intel's instead of it.
-    const int shifting = __builtin_cpu_is("amd");
+    const int shifting = phi_ways(phi_this_processor()).shifts;
     if (avx512 && shifting) list[n++] = &phi_avx512_shifting_kernels;
     if (avx512) list[n++] = &phi_avx512_kernels;
     if (avx512 && !shifting) list[n++] = &phi_avx512_shifting_kernels;

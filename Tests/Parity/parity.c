@@ -116,7 +116,7 @@ static void attention(const PhiKernels *k, uint32_t kind) {
     const int32_t lists[2][blocks] = {{4, 0, 2, 1, 3}, {4, 0, 2, 1, 5}};
     for (uint32_t dims = 16; dims <= 256; dims = dims < 128 ? dims + 16 : dims + 128) {
         const size_t part = phi_kv_head_bytes(kind, dims), bytes = 4 * part, n = dims - 4;
-        PhiKVHead cache = {room((blocks + 1) * bytes), bytes, part, kind, (uint32_t)n, dims};
+        PhiKVHead cache = {room((blocks + 1) * bytes), bytes, part, kind, (uint32_t)n, dims, 0};
         float key[256], value[256];
         for (size_t p = 0; p < positions; p++) {
             for (size_t i = 0; i < n; i++) key[i] = uniform(), value[i] = uniform() * (p == 70 ? 1e-6f : 1);
@@ -139,7 +139,8 @@ static void attention(const PhiKernels *k, uint32_t kind) {
         k->attend(&cache, 1, q, queries, 1, 4, scores);
         add(results, queries * n * 4);
         add(cache.memory, blocks * bytes);
-        // One by one and with nothing shared: the same.
+        // One by one, with nothing shared and otherwise fetched: the same.
+        cache.fetches_heads = 1;
         float *alone = room(queries * n * 4);
         for (int i = 0; i < queries; i++) {
             q[i].out = alone + (size_t)i * n;
@@ -206,7 +207,7 @@ static void broken(const PhiKernels *k, float value, uint32_t kind) {
     // A query, a key or a value.
     for (int which = 0; which < 3; which++) {
         const size_t part = phi_kv_head_bytes(kind, dims);
-        PhiKVHead cache = {room(4 * part), 4 * part, part, kind, dims, dims};
+        PhiKVHead cache = {room(4 * part), 4 * part, part, kind, dims, dims, 0};
         float parts[3][dims], state[dims + 2], result[dims];
         int8_t query[dims];
         PhiQuery q = {.x = parts[0], .values = query, .end = 5, .blocks = (const int32_t[]){0}, .out = result};

@@ -126,6 +126,7 @@ typedef struct {
     uint32_t kind;
     uint32_t n;     // the head dimension
     uint32_t dims;  // n rounded up to 16; the padding is zero
+    uint32_t fetches_heads;  // whether attention fetches a head ahead (PhiWays)
 } PhiKVHead;
 
 // Bytes of the scales in front of 8-bit keys and values.

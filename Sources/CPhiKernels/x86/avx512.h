@@ -15,10 +15,14 @@ INLINE __m512 phi_scales512(const uint8_t *p, uint32_t float_type) {
     }
 }
 
-// The KV cache is fetched this many bytes ahead, into the second-level cache: it is read from one end to
-// the other, in four places at once.
-#define PHI_KV_AHEAD 1024
-#define PHI_KV_HINT _MM_HINT_T1
+// The KV cache is read from one end to the other, in four places at once. Without a wish fetched so far ahead, into
+// the second-level cache; else into the first.
+INLINE void phi_fetch_kv(const void *line, size_t ahead) {
+    if (ahead)
+        _mm_prefetch((const char *)line + ahead, _MM_HINT_T0);
+    else
+        _mm_prefetch((const char *)line + 1024, _MM_HINT_T1);
+}
 
 INLINE __m512i phi_quad512(const void *p) {
     int32_t bytes;
@@ -32,7 +36,7 @@ INLINE void phi_store_lanes512(const int8_t *bytes, uint8_t *to) {
 }
 
 INLINE void phi_dots512(const int8_t *const *queries, const int count, const uint8_t *keys, size_t part,
-                        size_t positions, size_t dims, int32_t (*out)[64]) {
+                        size_t positions, size_t dims, size_t ahead, int32_t (*out)[64]) {
     const __m512i zero = _mm512_setzero_si512();
     for (size_t p = 0; p < positions; p += 16, keys += part) {
         // Four sums a query, so that they need not wait for each other.
@@ -42,7 +46,7 @@ INLINE void phi_dots512(const int8_t *const *queries, const int count, const uin
             for (size_t i = 0; i < 4; i++) {
                 const uint8_t *line = keys + d * 16 + i * 64;
                 const __m512i k = _mm512_loadu_si512(line);
-                _mm_prefetch((const char *)line + PHI_KV_AHEAD, PHI_KV_HINT);
+                phi_fetch_kv(line, ahead);
                 for (int q = 0; q < count; q++)
                     sums[q][i] = _mm512_dpbusd_epi32(sums[q][i], k, phi_quad512(queries[q] + d + 4 * i));
             }
@@ -53,17 +57,18 @@ INLINE void phi_dots512(const int8_t *const *queries, const int count, const uin
 }
 
 INLINE void phi_key_dots512(const int8_t *const *queries, int count, const uint8_t *keys, size_t part,
-                            size_t positions, size_t dims, int32_t (*out)[64]) {
+                            size_t positions, size_t dims, size_t ahead, int32_t (*out)[64]) {
     switch (count) {
-    case 1: phi_dots512(queries, 1, keys, part, positions, dims, out); break;
-    case 2: phi_dots512(queries, 2, keys, part, positions, dims, out); break;
-    case 3: phi_dots512(queries, 3, keys, part, positions, dims, out); break;
-    default: phi_dots512(queries, 4, keys, part, positions, dims, out);
+    case 1: phi_dots512(queries, 1, keys, part, positions, dims, ahead, out); break;
+    case 2: phi_dots512(queries, 2, keys, part, positions, dims, ahead, out); break;
+    case 3: phi_dots512(queries, 3, keys, part, positions, dims, ahead, out); break;
+    default: phi_dots512(queries, 4, keys, part, positions, dims, ahead, out);
     }
 }
 
 INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const int8_t *values, size_t part,
-                            size_t positions, size_t dims, const float *scales, float *const *to) {
+                            size_t positions, size_t dims, size_t ahead, const float *scales,
+                            float *const *to) {
     for (size_t d = 0; d < dims; d += 16, values += 256) {
         __m512i sums[4][2];
         for (int q = 0; q < count; q++) sums[q][0] = sums[q][1] = _mm512_setzero_si512();
@@ -71,7 +76,7 @@ INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const
         for (size_t p = 0; p < positions; p += 16, line += part)
             for (size_t i = 0; i < 4; i++) {
                 const __m512i v = _mm512_loadu_si512(line + i * 64);
-                _mm_prefetch((const char *)line + i * 64 + PHI_KV_AHEAD, PHI_KV_HINT);
+                phi_fetch_kv(line + i * 64, ahead);
                 for (int q = 0; q < count; q++)
                     sums[q][i % 2] = _mm512_dpbusd_epi32(sums[q][i % 2], phi_quad512(weights[q] + p + 4 * i), v);
             }
@@ -83,12 +88,13 @@ INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const
 }
 
 INLINE void phi_weighted_values512(const uint8_t (*weights)[64], int count, const int8_t *values, size_t part,
-                                   size_t positions, size_t dims, const float *scales, float *const *to) {
+                                   size_t positions, size_t dims, size_t ahead, const float *scales,
+                                   float *const *to) {
     switch (count) {
-    case 1: phi_weighted512(weights, 1, values, part, positions, dims, scales, to); break;
-    case 2: phi_weighted512(weights, 2, values, part, positions, dims, scales, to); break;
-    case 3: phi_weighted512(weights, 3, values, part, positions, dims, scales, to); break;
-    default: phi_weighted512(weights, 4, values, part, positions, dims, scales, to);
+    case 1: phi_weighted512(weights, 1, values, part, positions, dims, ahead, scales, to); break;
+    case 2: phi_weighted512(weights, 2, values, part, positions, dims, ahead, scales, to); break;
+    case 3: phi_weighted512(weights, 3, values, part, positions, dims, ahead, scales, to); break;
+    default: phi_weighted512(weights, 4, values, part, positions, dims, ahead, scales, to);
     }
 }
 

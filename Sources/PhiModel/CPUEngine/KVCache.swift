@@ -23,6 +23,7 @@ extension KVPrecision {
 /// `KVBlocks` says whose they are.
 struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
+    private static let fetchesHeads: UInt32 = ProcessorFamily.current.fetchesHeads ? 1 : 0
 
     let layers: Int
     let heads: Int
@@ -60,7 +61,7 @@ struct KVCache: ~Copyable {
         PhiKVHead(
             memory: (base + (4 * layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
             block_bytes: blockBytes, part_bytes: heads * headBytes, kind: precision.kernelKind,
-            n: UInt32(headDimension), dims: UInt32(dims))
+            n: UInt32(headDimension), dims: UInt32(dims), fetches_heads: Self.fetchesHeads)
     }
 
     /// Has the system provide the memory of these blocks.

@@ -5,6 +5,8 @@ import Foundations
 package struct MachineReport: Sendable {
     /// The processor's own name; nil if the system doesn't say.
     package let processor: String?
+    /// As in "AMD family 25"; nil where processors have no families. The choice of kernels depends on it.
+    package let family: String?
     /// Names of all kernels that run here, best first.
     package let kernels: [String]
     /// The kernels that a model would use.
@@ -31,6 +33,7 @@ package struct MachineReport: Sendable {
     package init() throws {
         let chosen = try Kernels.chosen()
         processor = ProcessorName.current
+        family = ProcessorFamily.current.name
         kernels = Kernels.available.map(\.name)
         self.chosen = chosen.name
         processors = Processors.usable

@@ -1,0 +1,29 @@
+#ifndef PHI_PROCESSOR_H
+#define PHI_PROCESSOR_H
+
+#include <stdint.h>
+
+// What is known of the processor beyond its instructions, and which of the kernels' ways suit it. Results don't
+// depend on any of it.
+
+enum { PHI_OTHER = 0, PHI_AMD = 1, PHI_INTEL = 2 };
+
+typedef struct {
+    uint32_t vendor;
+    uint32_t family;  // 0x19: Zen 3 and 4; 0x1a: Zen 5; 0 where processors have none
+} PhiProcessor;
+
+typedef struct {
+    // Products are scaled by shifts and additions beside multiplications, rather than by multiplying.
+    int32_t shifts;
+    // The KV cache is fetched a whole head ahead by instructions, rather than by the hardware alone.
+    int32_t fetches_heads;
+} PhiWays;
+
+// This machine's.
+PhiProcessor phi_this_processor(void);
+
+// What suits a processor; one nobody has measured gets what is simplest.
+PhiWays phi_ways(PhiProcessor processor);
+
+#endif

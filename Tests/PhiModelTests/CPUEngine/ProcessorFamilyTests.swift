@@ -1,0 +1,32 @@
+import CPhiKernels
+import Testing
+
+@testable import PhiModel
+
+@Suite struct ProcessorFamilyTests {
+    /// What was measured on Zen 4 (family 25) and Zen 5 (26), and reckoned for Intel.
+    @Test(arguments: [
+        (Int(PHI_AMD), 0x19, true, false), (Int(PHI_AMD), 0x1a, false, true),
+        (Int(PHI_AMD), 0x1b, false, true), (Int(PHI_INTEL), 6, false, false),
+        (Int(PHI_OTHER), 24, false, false), (Int(PHI_OTHER), 0, false, false),
+    ])
+    func choicesByFamily(vendor: Int, family: Int, shifts: Bool, fetches: Bool) {
+        let processor = ProcessorFamily(vendor: vendor, family: family)
+        #expect(processor.prefersShifting == shifts)
+        #expect(processor.fetchesHeads == fetches)
+    }
+
+    @Test func names() {
+        #expect(ProcessorFamily(vendor: Int(PHI_AMD), family: 26).name == "AMD family 26")
+        #expect(ProcessorFamily(vendor: Int(PHI_INTEL), family: 6).name == "Intel family 6")
+        #expect(ProcessorFamily(vendor: Int(PHI_OTHER), family: 0).name == nil)
+    }
+
+    @Test func thisMachinesKernelsComeInItsOrder() {
+        let names = Kernels.available.map(\.name)
+        guard let shifting = names.firstIndex(of: "avx512-shifting"),
+            let plain = names.firstIndex(of: "avx512")
+        else { return }
+        #expect((shifting < plain) == ProcessorFamily.current.prefersShifting)
+    }
+}
