@@ -11,10 +11,18 @@ struct Bench {
         /// Of the matmuls with weights.
         var multiplyAdds: Int
         var steps: [Step]
+        /// Bytes of keys and values that attention had to read; 0 in prefill.
+        var attentionBytes = 0
         /// The machine's: the highest of before and after.
         var limits = MachineLimits()
 
         var seconds: Double { steps.reduce(0) { $0 + $1.seconds } }
+        /// Of what memory gave meanwhile, 0 ... 1; nil in prefill.
+        var attentionOfMemory: Double? {
+            if attentionBytes == 0 { return nil }
+            let memory = steps.reduce(0) { $0 + $1.memory } / Double(steps.count)
+            return Double(attentionBytes) / times.attention / memory
+        }
         var tokensPerSecond: Double { Double(tokens) / seconds }
     }
 
@@ -92,6 +100,7 @@ struct Bench {
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
         var readings = [probe.read()]
         var steps: [Step] = []
+        var attentionBytes = 0
         for number in 0..<tokens {
             let (start, read) = (ContinuousClock.now, engine.weightBytesRead)
             let inputs = zip(sequences, next).map {
@@ -100,17 +109,17 @@ struct Bench {
             next = try engine.step(inputs).map { try Self.token(of: $0.choice) }
             let seconds = (ContinuousClock.now - start).seconds
             readings.append(probe.read())
+            let keysAndValues = batch * (prompt + number + 1) * engine.kvBytesPerToken
+            attentionBytes += keysAndValues
             steps.append(
                 Step(
                     seconds: seconds,
-                    bytes: engine.weightBytesRead - read
-                        + batch * (prompt + number + 1) * engine.kvBytesPerToken,
+                    bytes: engine.weightBytesRead - read + keysAndValues,
                     memory: (readings[number] + readings[number + 1]) / 2))
         }
         return Sample(
             tokens: batch * tokens, times: engine.times - before,
-            multiplyAdds: engine.multiplyAdds - multiplied,
-            steps: steps)
+            multiplyAdds: engine.multiplyAdds - multiplied, steps: steps, attentionBytes: attentionBytes)
     }
 
     private static func token(of choice: TokenChoice?) throws -> Int32 {

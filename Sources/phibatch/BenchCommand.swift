@@ -13,7 +13,8 @@ struct BenchCommand: ParsableCommand {
             "of peak" is the share of the integer multiply-adds that the kernels' instructions could do on \
             registers, "of memory" the share of the bytes a second that can be read. Both are measured before and \
             after each run, in generation memory before and after each step, since it may give twice as much a \
-            second later. The median of the runs is printed, "of memory" that of the steps.
+            second later. The median of the runs is printed, "of memory" that of the steps. Beside "attention" it is \
+            the keys and values alone, in attention's own time.
 
             EXAMPLE:
               phibatch bench --model models/smollm2-demo --batch 1,8,32

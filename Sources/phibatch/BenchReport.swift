@@ -29,6 +29,8 @@ struct BenchReport {
         /// Of the time, 0 ... 1.
         var matmul: Double
         var attention: Double
+        /// Of memory's speed, 0 ... 1; nil in prefill.
+        var attentionOfMemory: Double?
         var sampling: Double
         /// All runs' steps.
         var steps: [Bench.Step]
@@ -69,6 +71,7 @@ struct BenchReport {
                 },
                 matmul: median { $0.times.matmul / $0.seconds },
                 attention: median { $0.times.attention / $0.seconds },
+                attentionOfMemory: test.isPrefill ? nil : median { $0.attentionOfMemory ?? 0 },
                 sampling: median { $0.times.sampling / $0.seconds }, steps: steps))
     }
 
@@ -79,7 +82,7 @@ struct BenchReport {
         func percent(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
         let heads = [
             "test", "tokens/s", "lowest", "highest", "of peak", "of memory", "matmul", "of peak",
-            "attention",
+            "attention", "of memory",
         ]
         let body = rows.map { row in
             [
@@ -87,6 +90,7 @@ struct BenchReport {
                 String(format: "%.1f", row.lowest),
                 String(format: "%.1f", row.highest), percent(row.ofPeak), percent(row.ofMemory),
                 percent(row.matmul), percent(row.matmulOfPeak), percent(row.attention),
+                row.attentionOfMemory.map(percent) ?? "-",
             ]
         }
         let widths = heads.indices.map { column in ([heads] + body).map { $0[column].count }.max() ?? 0 }
@@ -97,8 +101,9 @@ struct BenchReport {
         var lines = [line(heads), rule] + body.map(line)
         lines.append(
             String(
-                format: "kernels %@, %d threads; peak %.0f billion multiply-adds/s, memory %.1f GB/s",
-                engine.kernels.name, engine.threads, limits.multiplyAddsPerSecond * 1e-9,
+                format: "kernels %@%@, %d threads; peak %.0f billion multiply-adds/s, memory %.1f GB/s",
+                engine.kernels.name, ProcessorFamily.current.name.map { " on \($0)" } ?? "", engine.threads,
+                limits.multiplyAddsPerSecond * 1e-9,
                 limits.bytesPerSecond * 1e-9))
         return lines.joined(separator: "\n")
     }
@@ -107,6 +112,7 @@ struct BenchReport {
         var writer = JSONWriter()
         writer.object { writer in
             writer.string("kernels", engine.kernels.name)
+            if let family = ProcessorFamily.current.name { writer.string("processor_family", family) }
             writer.int("threads", engine.threads)
             writer.number("load_seconds", loadSeconds)
             writer.int("weight_bytes", engine.weightBytes)
@@ -130,6 +136,9 @@ struct BenchReport {
                             ("attention_share", row.attention), ("sampling_share", row.sampling),
                         ] {
                             writer.number(key, value)
+                        }
+                        if let share = row.attentionOfMemory {
+                            writer.number("attention_of_memory", share)
                         }
                         write(row.steps, &writer)
                     }

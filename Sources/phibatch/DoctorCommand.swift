@@ -70,7 +70,7 @@ struct DoctorReport {
         var rows: [(String, String)] = [
             ("phibatch", MachineReport.identity), ("system", SystemName.current),
             ("version", Phibatch.version),
-            ("processor", machine.processor ?? "unknown"),
+            ("processor", (machine.processor ?? "unknown") + (machine.family.map { ", \($0)" } ?? "")),
             ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
             ("threads", threads), ("memory", machine.memoryLimits.joined(separator: "; ")), ("speed", speed),
         ]
@@ -130,6 +130,7 @@ struct DoctorReport {
             string("system", SystemName.current)
             string("version", Phibatch.version)
             string("processor", machine.processor)
+            string("processor_family", machine.family)
             string("kernels", machine.chosen)
             writer.array("available_kernels") { writer in for name in machine.kernels { writer.string(name) }
             }

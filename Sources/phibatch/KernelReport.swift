@@ -6,7 +6,7 @@ import PhiModel
 struct KernelReport {
     /// Rows and columns of Phi-3-mini's matrices.
     private static let shapes = [(9216, 3072), (3072, 3072), (16384, 3072), (3072, 8192)]
-    private static let tokens = [1, 8, 32, 512]
+    private static let tokens = [1, 4, 8, 16, 32, 512]
 
     let threads: Int
     let console: Console
@@ -40,7 +40,8 @@ struct KernelReport {
         }
         lines.append(
             "billions of multiply-adds a second, and their share of what the variant's instructions can do on "
-                + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory")
+                + "registers; \(threads) threads, 4-bit weights in groups of 64, read from memory"
+                + (ProcessorFamily.current.name.map { "; \($0)" } ?? ""))
         return lines.joined(separator: "\n")
     }
 }

@@ -16,6 +16,7 @@ struct BenchCommandTests {
             var generatedTokens: Int
             var tokensPerSecond: Double
             var ofMemory: Double
+            var attentionOfMemory: Double?
             var steps: [Step]
         }
         var tests: [Run]
@@ -41,6 +42,7 @@ struct BenchCommandTests {
         #expect(runs.map(\.promptTokens) == [8, 4, 8])
         #expect(runs.map(\.generatedTokens) == [0, 3, 6])
         #expect(runs.map(\.steps.count) == [2, 6, 6])
+        #expect(runs.map { ($0.attentionOfMemory ?? 0) > 0 } == [false, true, true])
         for run in runs {
             // Of two runs the faster one counts, of an even number of steps the upper of the middle ones.
             let shares = run.steps.map(\.ofMemory).sorted()
