@@ -140,6 +140,7 @@ struct Summary {
         if statistics.passedOn > 0 { counts += ", \(statistics.passedOn) passed on with an earlier error" }
         if statistics.skipped > 0 { counts += ", \(statistics.skipped) done before" }
         if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
+        if statistics.copied > 0 { counts += ", \(statistics.copied) answered by an equal one" }
         if statistics.turnedDown > 0 {
             counts += ", \(statistics.turnedDown) answers generated anew, as they were not what is asked for"
         }

@@ -1,10 +1,10 @@
 /// The stop strings of a request, as an automaton over bytes (Aho and Corasick, 1975): a completion is
 /// searched for all of them at once, each byte looked at once.
-package struct StopSet: Sendable {
+package struct StopSet: Sendable, Equatable {
     static let countLimit = 1024
     static let byteLimit = 1 << 16
 
-    struct Node {
+    struct Node: Equatable {
         /// Bytes from the root: how much of a stop string has been seen.
         var depth: Int
         /// The node of the longest proper suffix that begins a stop string.

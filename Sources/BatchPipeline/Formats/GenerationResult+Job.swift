@@ -44,8 +44,15 @@ extension GenerationResult {
 }
 
 extension GenerationResult.Timing {
+    /// Of a completion that was computed for an equal request, no time but the wait.
     /// - Parameter made: the tokens that this run made.
     init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: ContinuousClock.Instant) {
+        guard completion.isOwn(work) else {
+            self.init(
+                queued: max(0, (end - work.readyAt).seconds).rounded(toPlaces: 3), prefill: 0, decode: 0,
+                tokensPerSecond: 0, ended: Self.now)
+            return
+        }
         let admitted = completion.admittedAt ?? end
         let first = completion.firstTokenAt ?? end
         let seconds = (end - admitted).seconds

@@ -143,6 +143,8 @@ public struct JobSettings: Sendable, Equatable {
     public var keepOld = 3
     /// Whether a manifest of what it came from lies beside the finished output.
     public var provenance = false
+    /// Requests that the model would answer alike are computed once; results are the same without.
+    package var computesEqualsOnce = true
     /// Seconds between two savings of the completions under way.
     public var checkpointInterval = 15.0
 

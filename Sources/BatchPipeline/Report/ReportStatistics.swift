@@ -73,7 +73,10 @@ package struct ReportStatistics: Sendable {
         let running = timing.prefill + timing.decode
         // The speed is of the tokens that the last run made.
         var made = Double(tokens)
-        if timing.tokensPerSecond > 0, running > 0 {
+        if timing.tokensPerSecond == 0 {
+            // Those of an equal request, or of earlier runs.
+            made = 0
+        } else if running > 0 {
             speed.add(timing.tokensPerSecond)
             let measured = (timing.tokensPerSecond * running).rounded()
             if measured < made - max(1, made * 0.02) {

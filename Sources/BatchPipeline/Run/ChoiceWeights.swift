@@ -63,7 +63,7 @@ extension GenerationResult {
         guard let choosing = work.choosing else { return nil }
         let weights = ChoiceWeights(choosing.tree, count: choosing.texts.count, answers: sequence.answers)
         let chosen = weights.chosen(
-            temperature: sequence.request.sampling.temperature, stream: sequence.request.stream)
+            temperature: sequence.request.sampling.temperature, stream: work.stream)
         let tokens = choosing.tree.tokens(of: chosen)
         self = .completion(
             .init(

@@ -3,10 +3,12 @@ import BatchEngine
 /// Answers that are not what was asked for.
 extension JobRun {
     /// Has the answer generated anew, or makes an error of it.
-    /// - Parameter problem: a part of a sentence.
-    func turnDown(_ sequence: TokenSequence, _ problem: String) throws {
+    /// - Parameters:
+    ///   - label: of the sequence itself, if it was drawn.
+    ///   - problem: a part of a sentence.
+    func turnDown(_ sequence: TokenSequence, as label: WorkLabel, _ problem: String) throws {
         var request = sequence.request
-        var label = request.work
+        var label = label
         let tries = (job.retries ?? JobSettings.defaultRetries) + 1
         if request.sampling.draws, label.attempt + 1 < tries {
             statistics.turnedDown += 1
@@ -38,5 +40,5 @@ extension WorkLabel {
 
 extension SamplingParameters {
     /// Whether another random stream could make another completion.
-    fileprivate var draws: Bool { temperature > 0 && topK != 1 }
+    var draws: Bool { temperature > 0 && topK != 1 }
 }

@@ -5,18 +5,25 @@ extension JobRun {
     func refused(_ request: Request, _ refusal: Refusal) throws {
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
-        if request.work.scored != nil { return try take(.failure(error), of: request, nil) }
-        close(request.work)
-        try file(error, request.work)
+        for label in [request.work] + equals.gaveUp(request) {
+            if label.scored != nil {
+                try take(.failure(error), of: label, nil)
+            } else {
+                close(label)
+                try file(error, label)
+            }
+        }
     }
 
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        let label = sequence.request.work
-        guard label.scored == nil else {
-            let error = LineError(fault, after: sequence.logprobs.count)
-            return try take(.failure(error), of: sequence.request, sequence)
+        for label in [sequence.request.work] + equals.gaveUp(sequence.request) {
+            if label.scored != nil {
+                let error = LineError(fault, after: sequence.logprobs.count)
+                try take(.failure(error), of: label, sequence)
+            } else {
+                try fail(label, LineError(fault, after: sequence.tokens.count))
+            }
         }
-        try fail(label, LineError(fault, after: sequence.tokens.count))
     }
 
     /// A completion has failed under way; those of the line's other samples need not.

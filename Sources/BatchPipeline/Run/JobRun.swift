@@ -37,6 +37,8 @@ final class JobRun: RequestSource {
     private var first: Request?
     /// To be generated anew, as what came was not what was asked for.
     var again: Deque<Request> = []
+    /// Those that the model would answer alike are computed once.
+    var equals = EqualRequests()
     /// Whether any answer is judged, so that its request may come again.
     private var judges = false
     private var text: (any TextCoding)?
@@ -93,16 +95,22 @@ final class JobRun: RequestSource {
             hasStarted = true
             try feeder.start()
         }
-        while !isCancelled {
+        // A step between two may be due.
+        var copies = 0
+        while !isCancelled, copies < EqualRequests.copiesAtOnce {
             if let request = again.popFirst() { return .request(request) }
             if let request = first {
                 // Results that can't be put out yet are held in memory; so none may run too far ahead.
-                guard request.work.position < store.use({ $0.positionLimit }) else { return .wait }
+                guard request.work.position < store.use({ $0.positionLimit }), equals.mayGrow else {
+                    return .wait
+                }
                 first = nil
                 open[request.work.index, default: 0] += 1
                 judges = judges || request.work.answer != nil
                 work.set(running: open.count)
-                return .request(request)
+                guard try isShared(request) else { return .request(request) }
+                copies += 1
+                continue
             }
             switch try queue.pop(patience: patience) {
             case .work(.request(let request)): first = request
@@ -113,6 +121,7 @@ final class JobRun: RequestSource {
             case .end: return judges && !open.isEmpty ? .wait : .end
             }
         }
+        reportIfDue()
         return .wait
     }
 
@@ -139,24 +148,30 @@ final class JobRun: RequestSource {
     // MARK: Results
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
-        let label = sequence.request.work
-        if label.scored != nil { return try takeScore(of: sequence, provenance) }
+        try take(sequence, as: sequence.request.work, provenance)
+        try share(sequence, provenance)
+    }
+
+    /// - Parameter label: the work that the sequence is the outcome of; it may have been computed for an equal one.
+    func take(_ sequence: TokenSequence, as label: WorkLabel, _ provenance: [String: String]) throws {
+        if label.scored != nil { return try takeScore(of: sequence, as: label, provenance) }
         if let problem = label.answer?.problem(with: sequence.text) {
-            return try turnDown(sequence, problem)
+            return try turnDown(sequence, as: label, problem)
         }
         close(label)
         let result =
             GenerationResult(chosenBy: sequence, label, job: job, provenance: provenance)
             ?? GenerationResult(sequence, label, job: job, provenance: provenance)
         statistics.done += 1
-        note(result)
+        if !sequence.isOwn(label) { statistics.copied += 1 }
+        note(result, isOwn: sequence.isOwn(label))
         try store.use { try $0.append(result, key: label.key, position: label.position) }
     }
 
-    private func note(_ result: GenerationResult) {
+    private func note(_ result: GenerationResult, isOwn: Bool) {
         guard case .completion(let completion) = result else { return }
         statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
-        guard let timing = completion.timing else { return }
+        guard isOwn, let timing = completion.timing else { return }
         statistics.firstTokenTimes.add(timing.prefill)
         statistics.requestTimes.add(timing.prefill + timing.decode)
     }

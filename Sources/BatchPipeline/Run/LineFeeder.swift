@@ -209,6 +209,7 @@ final class LineFeeder: @unchecked Sendable {
             ]
         }
         label.answer = line.answer?.rules
+        label.form = line.answer?.form
         // A second attempt belongs to an answer that is judged.
         let saved = label.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
         label.attempt = saved?.attempt ?? 0

@@ -5,6 +5,8 @@ extension LinePreparer {
     /// What an answer must be like.
     struct Answer: Sendable {
         let rules: AnswerRules
+        /// The form's digest.
+        let form: [UInt8]
         /// Before the first token.
         let constraint: any Constraint
     }
@@ -35,6 +37,7 @@ extension LinePreparer {
             )
         }
         return Answer(
-            rules: compiled.rules, constraint: compiled.grammar.constraint(maxTokens: maxTokens))
+            rules: compiled.rules, form: form.digest,
+            constraint: compiled.grammar.constraint(maxTokens: maxTokens))
     }
 }

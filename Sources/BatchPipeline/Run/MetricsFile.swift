@@ -53,6 +53,9 @@ package final class MetricsFile {
             Double($0.statistics.finished)
         }
         add("results_failed", "Results of this run that are errors.") { Double($0.statistics.failedResults) }
+        add("results_copied", "Results of this run that an equal request was computed for.") {
+            Double($0.statistics.copied)
+        }
         add("requests", "Requests under way.") { Double($0.statistics.running) }
         add("prompt_tokens", "Tokens of prompts admitted by this run.") {
             Double($0.statistics.promptTokens)

@@ -14,10 +14,12 @@ struct OpenScores {
 
     /// By their place in the output.
     private var lines: [Int: Line] = [:]
+    /// Lines of which no completion was computed, as equal ones were.
+    private(set) var copied = 0
 
     /// - Parameters:
     ///   - part: what came of a request.
-    ///   - sequence: nil if it was never admitted.
+    ///   - sequence: nil if none was admitted for it.
     /// - Returns: the line's result if it is whole now. If some of its completions can't be scored, the first of them
     ///   says why.
     mutating func add(
@@ -39,6 +41,7 @@ struct OpenScores {
         do throws(LineError) {
             var scores: [GenerationResult.Score] = []
             for part in line.parts.compactMap({ $0 }) { scores.append(try part.get()) }
+            if line.admittedAt == nil { copied += 1 }
             let admitted = line.admittedAt ?? now
             let seconds = (now - admitted).seconds
             var scored = GenerationResult.Scored(

@@ -16,6 +16,8 @@ struct WorkLabel: Sendable {
     var readyAt = ContinuousClock.now
     /// What the answer must be like; nil if it may be anything.
     var answer: AnswerRules?
+    /// The digest of what `answer` is made of.
+    var form: [UInt8]?
     /// How many answers were turned down before.
     var attempt = 0
     /// Nil for a completion that is generated.

@@ -19,8 +19,8 @@ extension HelpTopic {
         - tokens :: The completion's token ids; with `tokens`.
         - logprobs :: Of each token, and of the likeliest; with `logprobs`.
         - fields of the line :: Those that `keep` names, or all with `keep: all`.
-        - timing :: Seconds that the line waited, had its prompt read and was generated; tokens a second. Only this \
-          differs between two runs of a job.
+        - timing :: Seconds that the line waited, had its prompt read and was generated; tokens a second, which is 0 where an \
+          equal line's answer was taken. Only this differs between two runs of a job.
         - line_hash, run, sum :: What the line was, what model and settings it was made with, and a sum of all results \
           so far.
 

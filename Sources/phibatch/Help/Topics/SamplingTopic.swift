@@ -19,6 +19,11 @@ extension HelpTopic {
         that answers don't depend on what else runs. `samples: 5` makes five results of a line. `logprobs` are the \
         model's own, as before the first step.
 
+        At temperature 0, and with `top_k: 1`, nothing is drawn: lines of a job with the same prompt and settings, and \
+        the samples of one line, have the same answer. It is computed once (while the first is under way, or among the \
+        last 1,000 or so), and the end of a run says how many were answered so. Results are the same as without; \
+        `phibatch verify` computes each by itself.
+
         A completion ends where the model ends it, at one of the texts of `stop` (which is left out), or with \
         `max_tokens`. `ignore_eos` goes on after the model's end. With `choices` whole answers are compared, and none of \
         the steps but temperature and seed has a meaning.
