@@ -5,10 +5,11 @@ struct FaultyLines {
     private var indexes: Set<Int> = []
     private static let pruneCount = 1024
 
-    /// - Parameter open: the lines of which samples are under way.
+    /// - Parameter open: the lines of which samples are under way; nil near the end of the input, where those of earlier
+    ///   lines may be still to come.
     /// - Returns: whether this line's first failure is this one.
-    mutating func insert(_ label: WorkLabel, open: some Sequence<Int>) -> Bool {
-        if indexes.count >= Self.pruneCount {
+    mutating func insert(_ label: WorkLabel, open: (some Sequence<Int>)?) -> Bool {
+        if indexes.count >= Self.pruneCount, let open {
             // A line's samples begin one after the other: of those before all that are open, none is to come.
             let lowest = open.min() ?? label.index
             indexes = indexes.filter { $0 >= lowest }

@@ -28,7 +28,7 @@ extension JobRun {
 
     /// A completion has failed under way; those of the line's other samples need not.
     func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
-        let isNew = faulty.insert(label, open: open.keys)
+        let isNew = faulty.insert(label, open: isReordered ? nil : open.keys)
         close(label)
         try file(error, label, counts: isNew, text: text)
     }

@@ -8,7 +8,8 @@ import PhiModel
 /// journal, settings, statistics and failure limit.
 ///
 /// A thread of its own reads ahead (`LineFeeder`). Between them lies a queue, so that parsing and tokenizing
-/// don't hold up the engine, and no more lines are read than will soon be needed.
+/// don't hold up the engine, and no more lines are read than will soon be needed: enough to see the end coming, where
+/// long ones go first.
 final class JobRun: RequestSource {
     static let failuresReported = 5
 
@@ -30,6 +31,11 @@ final class JobRun: RequestSource {
     let total = InputTotal()
     let work: WorkLeft
     private let follows: Bool
+    /// Somebody waits for each result, in order.
+    private var flows: Bool { job.output == "-" }
+    private var expected = ExpectedWork()
+    /// Whether the lines that are left begin in another order than the input's.
+    var isReordered: Bool { !flows && queue.isWhole }
     private var hasStarted = false
     /// More lines have failed than may.
     var endsEarly = false
@@ -78,7 +84,7 @@ final class JobRun: RequestSource {
         self.ended = ended
         self.follows = follows
         workers = job.engine.workerCount
-        queue = WorkQueue(countLimit: max(64, 2 * workers))
+        queue = WorkQueue(countLimit: max(64, 8 * workers))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
         feeder = try LineFeeder(
@@ -112,7 +118,7 @@ final class JobRun: RequestSource {
                 copies += 1
                 continue
             }
-            switch try queue.pop(patience: patience) {
+            switch try queue.pop(patience: patience, cost: flows ? nil : expected.cost(of:)) {
             case .work(.request(let request)): first = request
             case .work(.failure(let label, let error)): try file(error, label)
             case .wait:
@@ -148,6 +154,7 @@ final class JobRun: RequestSource {
     // MARK: Results
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
+        expected.note(sequence)
         try take(sequence, as: sequence.request.work, provenance)
         try share(sequence, provenance)
     }

@@ -1,7 +1,8 @@
 import DequeModule
 import Foundation
 
-/// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead.
+/// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. Once all that
+/// is left is in it, what takes longest may go first.
 final class WorkQueue: @unchecked Sendable {
     enum Answer {
         case work(Work)
@@ -66,15 +67,21 @@ final class WorkQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// - Parameter patience: how many seconds to wait for work, if there is none.
+    /// Whether no more will come.
+    var isWhole: Bool { condition.withLock { isFinished } }
+
+    /// - Parameters:
+    ///   - patience: how many seconds to wait for work, if there is none.
+    ///   - cost: of all that is left, what costs most is handed out first, of equals the first; nil: in order.
     /// - Throws: what stopped the feeder, once all work before it is handed out.
-    func pop(patience: TimeInterval) throws -> Answer {
+    func pop(patience: TimeInterval, cost: ((Work) -> Double)? = nil) throws -> Answer {
         condition.lock()
         defer { condition.unlock() }
         if items.isEmpty, !isFinished, patience > 0 {
             _ = condition.wait(until: Date(timeIntervalSinceNow: patience))
         }
-        if let work = items.popFirst() {
+        if !items.isEmpty {
+            let work = items.remove(at: isFinished ? cost.map(costliest) ?? 0 : 0)
             weight -= work.weight
             condition.broadcast()
             return .work(work)
@@ -82,5 +89,14 @@ final class WorkQueue: @unchecked Sendable {
         guard isFinished else { return .wait }
         if let failure { throw failure }
         return .end
+    }
+
+    private func costliest(by cost: (Work) -> Double) -> Int {
+        var (place, most) = (0, -Double.infinity)
+        for (number, work) in items.enumerated() {
+            let own = cost(work)
+            if own > most { (place, most) = (number, own) }
+        }
+        return place
     }
 }
