@@ -231,6 +231,8 @@ package struct TokenSequence {
         var piece = stops.append(stream.finish())
         piece += stops.finish()
         text += piece
+        // Results may be kept for a while.
+        guesser = nil
         finishReason = stops.hasStopped ? .stopSequence : reason
         return piece
     }
