@@ -62,7 +62,7 @@ struct EqualRequests {
         case known(TokenSequence, provenance: [String: String])
     }
 
-    private final class Outcome: Sendable {
+    private final class Outcome {
         let sequence: TokenSequence
         let provenance: [String: String]
 

@@ -118,7 +118,9 @@ final class JobRun: RequestSource {
                 copies += 1
                 continue
             }
-            switch try queue.pop(patience: patience, cost: flows ? nil : expected.cost(of:)) {
+            switch try queue.pop(
+                patience: patience, cost: flows ? nil : { [expected] in expected.cost(of: $0) })
+            {
             case .work(.request(let request)): first = request
             case .work(.failure(let label, let error)): try file(error, label)
             case .wait:
@@ -217,6 +219,8 @@ final class JobRun: RequestSource {
         defer {
             queue.close()
             total.stop()
+            // What is remembered knows its source, which is this job.
+            equals = EqualRequests()
             if let result { ended(result) }
         }
         do {

@@ -198,7 +198,7 @@ import Testing
             let source = OneRequest(request(number))
             loop.add(source)
             loop.run()
-            source.outcome.map { _ = equals.finished($0, [:]) }
+            source.take().map { _ = equals.finished($0, [:]) }
         }
         for number in 1...4 { finish(number) }
         #expect(isKnown(1) && isKnown(3))

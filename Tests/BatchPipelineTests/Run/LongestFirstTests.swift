@@ -70,7 +70,7 @@ import Testing
         let source = OneRequest(request(5, 20))
         loop.add(source)
         loop.run()
-        source.outcome.map { expected.note($0) }
+        source.take().map { expected.note($0) }
         #expect(cost(160, 90) == 10 + 90, "it had all that it might")
     }
 

@@ -5,9 +5,15 @@ final class OneRequest: RequestSource {
     let workers = 1
     let isCancelled = false
     private var request: Request?
-    private(set) var outcome: TokenSequence?
+    private var outcome: TokenSequence?
 
     init(_ request: Request) { self.request = request }
+
+    /// What came of it, once: a sequence knows its source, and would keep it.
+    func take() -> TokenSequence? {
+        defer { outcome = nil }
+        return outcome
+    }
 
     func next(patience: Double) -> SourceAnswer {
         defer { request = nil }
