@@ -70,8 +70,6 @@ final class WeightFile: Sendable {
     static func write(_ contents: Contents, to file: Platform.NewFile, pool: ComputePool) throws {
         let chunks = contents.plan.chunks
         let checksums = Mutex([UInt64](repeating: 0, count: chunks.count))
-        // At once, so that what a killed process leaves can be known for ours.
-        try mark.withUnsafeBytes { try file.write($0, at: 0) }
         try file.resize(contents.fileSize)
         try pool.runThrowing(chunks.count) { number in
             let range = chunks[number].bytes

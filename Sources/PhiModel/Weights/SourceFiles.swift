@@ -1,0 +1,51 @@
+import Foundations
+
+/// Files that a model is made of, as they were when they were read.
+struct SourceFiles: Sendable {
+    /// The name tells what a file is, wherever it lies.
+    private var files: [(name: String, path: String, state: FileState)] = []
+
+    mutating func add(_ name: String, path: String, state: FileState) { files.append((name, path, state)) }
+
+    /// As they are now, of those that are there.
+    mutating func add(_ names: [String], in folder: String, as prefix: String = "") {
+        for name in names {
+            let path = Paths.join(folder, name)
+            if let state = Files.state(of: path) { add(prefix + name, path: path, state: state) }
+        }
+    }
+
+    static func + (one: SourceFiles, other: SourceFiles) -> SourceFiles {
+        var all = one
+        all.files += other.files
+        return all
+    }
+
+    /// What tells these files from any others, earlier states of their own among them: their content.
+    /// - Throws: `ModelError` if one can't be read or is not the one that was read.
+    func identity(_ hashes: FileHashes, threads: Int) throws -> String {
+        let found: [FileHash]
+        do throws(FileFault) {
+            found = try hashes.hashes(of: files.map(\.path), threads: threads)
+        } catch {
+            throw ModelError(.malformed, path: error.path, error.reason + ".")
+        }
+        return try zip(files, found).map { file, hash in
+            guard hash.state.hasContent(of: file.state) else {
+                throw ModelError(
+                    .malformed, path: file.path,
+                    "changed while it was loaded. Run again once it is whole.")
+            }
+            return "file \(String(reflecting: file.name)): \(hash.state.size) bytes, sha256 \(hash.sha256)\n"
+        }.joined()
+    }
+}
+
+extension TensorStore {
+    /// What its tensors are read from.
+    var sources: SourceFiles {
+        var sources = SourceFiles()
+        for (name, file) in files { sources.add(name, path: file.file.path, state: file.file.state) }
+        return sources
+    }
+}
