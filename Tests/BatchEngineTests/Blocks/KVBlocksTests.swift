@@ -90,7 +90,7 @@ import Testing
             /// For each block and place in it all tokens up to there.
             var memory: [Int32: [[Int32]]] = [:]
             for _ in 0..<300 {
-                switch Int.random(in: 0..<4, using: &random) {
+                switch Int.random(in: 0..<5, using: &random) {
                 case 0:
                     let count = Int.random(in: 1...12, using: &random)
                     let prompt = (0..<count).map { _ in Int32.random(in: 0..<2, using: &random) }
@@ -123,6 +123,17 @@ import Testing
                     }
                     live[place].written = end
                     blocks.advance(&live[place].lease, to: end)
+                case 2:
+                    // Brought from elsewhere.
+                    let prompt = (0..<12).map { _ in Int32.random(in: 0..<2, using: &random) }
+                    guard let unknown = blocks.unknownBeginning(of: prompt, branch: 0, cacheable: .max) else {
+                        break
+                    }
+                    let places = unknown.prefix(blocks.unusedCount)
+                    for (place, block) in zip(places, blocks.nextFree(places.count).reversed()) {
+                        memory[block] = (place * length..<(place + 1) * length).map { Array(prompt[...$0]) }
+                    }
+                    blocks.insert(prompt, places: places, branch: 0)
                 default:
                     guard live.count > 3, let place = live.indices.randomElement(using: &random) else {
                         break
