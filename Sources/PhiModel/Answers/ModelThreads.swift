@@ -112,6 +112,8 @@ final class ModelThreads: @unchecked Sendable {
             for source in some { loop.add(source) }
             loop.run { [sources, workers] in sources.take(2 * workers - loop.sourceCount) }
         }
+        // Nobody waits for an answer any more.
+        _ = engine.keepPrefixes { false }
     }
 }
 

@@ -24,6 +24,9 @@ extension KVPrecision {
 struct KVCache: ~Copyable {
     static let blockLength = Int(PHI_KV_BLOCK)
     private static let fetchesHeads: UInt32 = ProcessorFamily.current.fetchesHeads ? 1 : 0
+    /// Raised when the same keys and values come to lie elsewhere in a block, or as other bytes: blocks of earlier
+    /// runs must not be read then. `PrefixTests` holds what this version gives.
+    static let layoutVersion = 1
 
     let layers: Int
     let heads: Int
@@ -62,6 +65,11 @@ struct KVCache: ~Copyable {
             memory: (base + (4 * layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
             block_bytes: blockBytes, part_bytes: heads * headBytes, kind: precision.kernelKind,
             n: UInt32(headDimension), dims: UInt32(dims), fetches_heads: Self.fetchesHeads)
+    }
+
+    /// The memory of a block.
+    func block(_ number: Int32) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(start: base + Int(number) * blockBytes, count: blockBytes)
     }
 
     /// Has the system provide the memory of these blocks.

@@ -15,6 +15,8 @@ public struct EngineOptions: Sendable {
     /// Where packed weights are kept from one start to the next. Off unless a program asks for it: a
     /// library writes no files of its own accord.
     public var cache: WeightCacheLocation
+    /// Whether keys and values of beginnings that many prompts share are kept in `cache`, too, if there is one.
+    public var keepsPrefixes = true
     /// The folder of a LoRA adapter, of Hugging Face's PEFT or of MLX, that is applied to the model.
     public var adapter: String?
 
@@ -60,10 +62,12 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     package var threadFault: String? { pool.fault }
 
     private let network: any Network
-    private let rows: RowOps
+    let rows: RowOps
     let pool: ComputePool
     private let logits: LogitReader
-    private var blocks: KVBlocks
+    var blocks: KVBlocks
+    /// Nil if none are kept.
+    let prefixes: PrefixStore?
     private var sequences: [RequestID: Sequence] = [:]
     /// Sequences begun without a loop.
     var directCount = 0
@@ -88,6 +92,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     /// Loads the model in `folder`: MLX's quantized format, of one of the `Architectures`.
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
     package init(folder: String, options: EngineOptions = EngineOptions()) throws {
+        let sources = PrefixSources(folder: folder, adapter: options.adapter)
         let model = try Architectures.read(folder: folder)
         shape = model.shape
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
@@ -109,6 +114,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
                     + "need \(cache.blockBytes) bytes")
         }
         blocks = KVBlocks(capacity: cache.capacity, blockLength: KVCache.blockLength)
+        prefixes = sources.store(options, store, blockBytes: cache.blockBytes, threads: threads)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
         let adapter = try options.adapter.map { try Adapter(folder: $0) }
@@ -175,6 +181,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
         let spared = sequences.values.reduce(own) { $0 + growth($1, by: lookahead) }
+        restorePrefix(of: tokens, branch: long ? 1 : 0, cacheable: cacheable)
         switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared, cacheable: cacheable) {
         case .wait(let shortage): return .wait(shortage)
         case .leased(let lease):
