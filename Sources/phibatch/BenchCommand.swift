@@ -75,9 +75,9 @@ struct BenchCommand: ParsableCommand {
             let console = Console(isQuiet: false)
             console.progress("loading")
             let start = ContinuousClock.now
-            let engine = try PhiEngine(
-                folder: ModelFetch.folder(model), options: EngineOptions(threads: threads, cache: .standard())
-            )
+            var options = EngineOptions(threads: threads, cache: .standard())
+            options.keepsPrefixes = false
+            let engine = try PhiEngine(folder: ModelFetch.folder(model), options: options)
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
             let probe = try LimitProbe(of: engine)

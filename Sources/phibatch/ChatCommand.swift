@@ -103,6 +103,8 @@ struct ChatCommand: ParsableCommand {
         let start = ContinuousClock.now
         var options = settings.engine.options(cache: .standard())
         options.adapter = settings.adapter
+        // A conversation is nobody else's.
+        options.keepsPrefixes = false
         let engine = try PhiEngine(folder: folder, options: options)
         guard let codec = engine.codec, codec.template != nil else {
             throw ModelError(

@@ -80,7 +80,11 @@ struct DoctorReport {
         case .folder(let folder):
             let (bytes, files) = Self.size(of: folder)
             rows.append(
-                ("cache", "\(folder): \(ModelFetch.size(bytes)) in \(files) files, \(free(at: folder))"))
+                (
+                    "cache",
+                    "\(folder): \(ModelFetch.size(bytes)) in \(files) files, \(free(at: folder)) "
+                        + "(\"phibatch help files\" says what is in it)"
+                ))
         }
         rows.append(("models", "\(hub.cacheFolder), \(free(at: hub.cacheFolder))"))
         for model in models {

@@ -67,6 +67,8 @@ struct VerifyCommand: ParsableCommand {
             (settings.output, settings.errors) = (nowhere, settings.errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
             job.cache = .standard()
+            // All is computed anew.
+            job.settings.engine.kvCache = .off
             let console = Console(isQuiet: quiet)
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 job.settings.modelName ?? job.settings.model, path: job.settings.model)

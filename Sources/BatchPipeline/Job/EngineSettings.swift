@@ -42,6 +42,13 @@ public enum SpeculationSetting: Sendable, Equatable {
     }
 }
 
+/// Whether KV caches of beginnings that many lines share are kept on disk.
+public enum CacheKeeping: String, Sendable, CaseIterable {
+    /// Where packed weights are kept, too.
+    case auto
+    case off
+}
+
 /// How the machine is used. Results don't depend on it, but for the KV cache's precision, which is in the engine's
 /// identity.
 public struct EngineSettings: Sendable, Equatable {
@@ -53,6 +60,8 @@ public struct EngineSettings: Sendable, Equatable {
     public var kvBudget = MemoryBudget.auto
     /// What KV caches hold.
     public var kvPrecision = CachePrecision.auto
+    /// Whether a later run finds what lines begin with.
+    public var kvCache = CacheKeeping.auto
     /// The most prompt tokens in one step, beside the others' decode.
     public var prefillChunk = 512
     /// Whether tokens are guessed ahead.
@@ -69,6 +78,7 @@ public struct EngineSettings: Sendable, Equatable {
     /// For a model that is loaded with these settings.
     package func options(cache: WeightCacheLocation) -> EngineOptions {
         var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
+        options.keepsPrefixes = kvCache == .auto
         if case .count(let threads) = threads { options.threads = threads }
         switch kvBudget {
         case .auto: break

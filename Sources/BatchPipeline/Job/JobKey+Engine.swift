@@ -20,6 +20,11 @@ extension JobKey {
                     job.engine.kvPrecision = try value.word(CachePrecision.self)
                 }, words: CachePrecision.allCases.map(\.rawValue))),
         JobKey(
+            "kv_cache", "auto|off",
+            "whether KV caches of prompt beginnings that lines share are kept in the cache folder, so that the next run "
+                + "reads them (default auto: where weights are kept)",
+            .word(\.engine.kvCache)),
+        JobKey(
             "prefill_chunk", "N",
             "the most prompt tokens in one step, beside the others' decode (default 512)",
             .int(\.engine.prefillChunk, 1...65_536)),

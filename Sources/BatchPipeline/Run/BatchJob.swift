@@ -19,7 +19,8 @@ public struct BatchJob: Sendable {
     public var prunes = false
     /// If another run is writing the output, wait for its end instead of throwing.
     public var waits = false
-    /// Where packed weights and the hashes of a model's files are kept from one start to the next. Off unless a
+    /// Where packed weights, the hashes of a model's files, and the beginnings of prompts (unless `kv_cache` is off) are
+    /// kept from one start to the next. Off unless a
     /// program asks for it: a library writes no files of its own accord.
     public var cache = WeightCacheLocation.off
     /// Takes what a person may want to know on the way; by default nobody does.
@@ -81,6 +82,12 @@ public struct BatchJob: Sendable {
             throw JobError(
                 .badJob,
                 "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
+        }
+        guard settings.engine.kvCache == .auto || !model.engine.keepsPrefixes else {
+            throw JobError(
+                .badJob,
+                "kv_cache is off, but the model was loaded to keep the beginnings of prompts (keepsPrefixes)."
+            )
         }
         let precision = settings.engine.kvPrecision
         let wanted = PhiEngine.identity(EngineOptions(kvPrecision: precision.engineValue))

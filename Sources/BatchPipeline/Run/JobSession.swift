@@ -54,6 +54,11 @@ package final class JobSession {
         ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
     ) {
         var jobs: [JobRun] = []
+        var isSound = true
+        let noted = { (number: Int, result: Result<RunOutcome, any Error>) in
+            if case .failure = result { isSound = false }
+            ended(number, result)
+        }
         for (number, (session, stopFlag)) in sessions.enumerated() {
             do {
                 try session.suspendedOnError {
@@ -61,13 +66,17 @@ package final class JobSession {
                         try JobRun(
                             job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
                             follows: follows, progress: { progress(number, $0) },
-                            ended: { ended(number, session.closed($0)) }))
+                            ended: { noted(number, session.closed($0)) }))
                 }
             } catch {
-                ended(number, .failure(error))
+                noted(number, .failure(error))
             }
         }
         _ = Runner(jobs, models: models).runAll()
+        let shouldStop = { sessions.contains { $0.stopFlag.isSet } }
+        // After an error, or where somebody waits for the end, the results' own journal is all that is written.
+        guard isSound, !shouldStop(), let engine = models.ifLoaded?.engine else { return }
+        sessions.first?.session.job.log(engine.keepPrefixes(until: shouldStop))
     }
 
     /// Has the job run in the loop of a model. On return it may still run.
@@ -185,6 +194,23 @@ extension BatchJob {
             && mine.engine.threads == others.engine.threads
             && mine.engine.kvBudget == others.engine.kvBudget
             && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
+            && mine.engine.kvCache == others.engine.kvCache
+    }
+
+    fileprivate func log(_ report: PrefixReport) {
+        if report.readTokens > 0 {
+            log.info(
+                "\(report.readTokens) tokens at the beginnings of prompts were in the cache folder, and read in \(Int((report.readSeconds * 1000).rounded())) ms"
+            )
+        }
+        if report.writtenTokens > 0 {
+            log.info(
+                "\(report.writtenTokens) tokens that prompts begin with are kept for the next run, in \((report.writtenBytes + 500_000) / 1_000_000) MB (kv_cache)"
+            )
+        }
+        for fault in report.faults {
+            log.notice("beginnings of prompts could not all be read or kept: \(fault)")
+        }
     }
 
     /// The engine alone, for what measures it.

@@ -12,6 +12,9 @@ package final class ModelLoader: @unchecked Sendable {
 
     init(load: @escaping () throws -> LoadedModel) { self.load = load }
 
+    /// Nil as long as no line needed it.
+    var ifLoaded: LoadedModel? { lock.withLock { model } }
+
     /// - Throws: what `load` throws.
     func loaded() throws -> LoadedModel {
         try lock.withLock {

@@ -43,6 +43,7 @@ import Testing
             ignore_eos: true
             kv_budget: 4GB
             kv: int8
+            kv_cache: off
             prefill_chunk: 256
             speculate: 7
             checkpoint_interval: 2.5
@@ -63,6 +64,7 @@ import Testing
         #expect(job.maxFailures == .percent(5) && job.maxFailures?.allowed(of: 39) == 1)
         #expect(job.tokens && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence)
         #expect(job.engine.kvBudget == .bytes(4_000_000_000) && job.engine.kvPrecision == .int8)
+        #expect(job.engine.kvCache == .off && !job.engine.options(cache: .off).keepsPrefixes)
         #expect(job.engine.prefillChunk == 256 && job.checkpointInterval == 2.5)
         #expect(job.engine.speculation == .tokens(7))
     }
@@ -292,7 +294,8 @@ import Testing
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
-            "max_failures: 3", "samples: 2", "kv: int8", "kv: f16", "speculate: off", "speculate: 3",
+            "max_failures: 3", "samples: 2", "kv: int8", "kv: f16", "kv_cache: off", "speculate: off",
+            "speculate: 3",
         ] {
             #expect(
                 try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")

@@ -21,7 +21,9 @@ extension HelpTopic {
           phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini --calibrate text.txt
           phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2
 
-        Weights are kept in `~/.cache/phibatch` as the processor reads them, so that the next start is quick; see \
-        PHIBATCH_CACHE in `phibatch help environment`.
+        Weights are kept in `~/.cache/phibatch` as the processor reads them, so that the next start is quick. So are KV \
+        caches of beginnings that many prompts share, if they have 128 tokens at least: a job that runs again with the same \
+        system message reads it instead of computing it, and its results are the same bytes. See PHIBATCH_CACHE in \
+        `phibatch help environment`; `kv_cache: off` keeps no beginnings.
         """)
 }
