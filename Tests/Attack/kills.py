@@ -198,22 +198,29 @@ for name in ("fresh", "edited"):
         register_faults(name, action, lasting, quick=name == "edited" and (action, lasting) == ("ENOSPC", True))
 
 
-def cache_trial(bench, call, action, lasting):
-    """Whatever happens to the kept weights, the job completes, now or on the next start."""
+def cache_trial(bench, job, call, action, lasting, seed=None, under="", follows=False):
+    """Whatever happens to what is kept, the job completes, now or on the next start; at once, if what is done there
+    follows the results."""
     what = f"cache, {action} at call {call.number} ({call.name} {re.sub('[0-9a-f]{6,}', '...', call.path)[-60:]})"
     folder, cache = bench.subfolder("trial"), bench.subfolder("cache")
-    bench.small.write(folder)
-    run, _ = faulty(bench, bench.command(bench.small.settings), folder, cache, call.number, action, lasting,
+    if seed:
+        shutil.copytree(seed, cache, dirs_exist_ok=True)
+    job.write(folder)
+    run, _ = faulty(bench, bench.command(job.settings), folder, cache + under, call.number, action, lasting,
                     {"PHIBATCH_CACHE": cache})
+    if follows or run.code == 0:
+        expect(results(folder) == bench.expected(job), f"{what}: no results, or others")
     if action in ("before", "after", "tear"):
         expect(run.code in (0, -9), lambda: f"{what}: {run}")
     else:
         run.must_end_with(0, what=what)
     for attempt in (1, 2):
-        bench.must_complete(bench.small, folder, f"{what}, run {attempt} after it",
-                            command=bench.command(bench.small.settings + ["--restart"]),
+        bench.must_complete(job, folder, f"{what}, run {attempt} after it",
+                            command=bench.command(job.settings + ["--restart"]),
                             environment={"PHIBATCH_CACHE": cache})
-    drafts = [name for _, _, files in os.walk(cache) for name in files if name.endswith(".tmp")]
+    # One that is empty goes when it is older.
+    drafts = [name for place, _, files in os.walk(cache + (under or "/weights")) for name in files
+              if name.endswith(".draft") and os.path.getsize(os.path.join(place, name))]
     expect(not drafts, f"{what}: left in the cache: {drafts}")
     shutil.rmtree(cache)
     shutil.rmtree(folder)
@@ -232,8 +239,42 @@ def cache_kills(bench):
     # Of the many equal writes some; of all else everything.
     writes = spread([call for call in calls if "write" in call.name], 4)
     others = spread([call for call in calls if "write" not in call.name and call.name != "flock"], 12)
-    trials = [(cache_trial, bench, call, action, False) for call in others for action in ("before", "after")]
-    trials += [(cache_trial, bench, call, "tear", False) for call in writes]
-    trials += [(cache_trial, bench, call, action, True) for call in writes[:2] + others
+    trials = [(cache_trial, bench, bench.small, call, action, False)
+              for call in others for action in ("before", "after")]
+    trials += [(cache_trial, bench, bench.small, call, "tear", False) for call in writes]
+    trials += [(cache_trial, bench, bench.small, call, action, True) for call in writes[:2] + others
                for action in ("ENOSPC", "EIO")]
+    in_parallel(bench, trials)
+
+
+@case("kills/prefixes", quick=True)
+def prefix_kills(bench):
+    """Kills and faults while beginnings of prompts are kept for the next run, and while that reads them."""
+    system = " ".join(f"Rule {number}: be brief." for number in range(30))
+    job = Job(bench.small.settings + ["--system", system], bench.small.lines)
+    bench.expected(job)
+    seed = bench.subfolder("seed")
+    for settings in (["--kv-cache", "off"], []):
+        folder = bench.subfolder("trial")
+        job.write(folder)
+        bench.run(bench.command(job.settings + settings), folder, environment={"PHIBATCH_CACHE": seed})
+        if settings:
+            # Weights and hashes alone.
+            expect(not os.path.exists(seed + "/prefixes"), "kv_cache: off keeps prefixes")
+            empty = bench.subfolder("seed")
+            shutil.copytree(seed, empty, dirs_exist_ok=True)
+    expect(len(os.listdir(seed + "/prefixes")) > 2, "nothing is kept")
+    trials = []
+    for start in (empty, seed):
+        cache, folder = bench.subfolder("cache"), bench.subfolder("trial")
+        shutil.copytree(start, cache, dirs_exist_ok=True)
+        job.write(folder)
+        run, calls = faulty(bench, bench.command(job.settings), folder, cache + "/prefixes",
+                            environment={"PHIBATCH_CACHE": cache})
+        run.must_end_with(0)
+        expect(calls or start is seed, "nothing is written")
+        calls = spread([call for call in calls if call.name != "flock"], 3 if bench.quick else 40)
+        trials += [(cache_trial, bench, job, call, action, action == "ENOSPC", start, "/prefixes", start is empty)
+                   for call in calls
+                   for action in ("before", "ENOSPC") + (("tear",) if "write" in call.name else ())]
     in_parallel(bench, trials)
