@@ -24,6 +24,19 @@ INLINE void phi_fetch_kv(const void *line, size_t ahead) {
         _mm_prefetch((const char *)line + 1024, _MM_HINT_T1);
 }
 
+// Calls DO with a constant for `count`, and for `ahead` if it is zero.
+#define PHI_EACH_COUNT(DO)                                                                                 \
+    switch (count + (ahead ? 4 : 0)) {                                                                     \
+    case 1: DO(1, 0); break;                                                                               \
+    case 2: DO(2, 0); break;                                                                               \
+    case 3: DO(3, 0); break;                                                                               \
+    case 4: DO(4, 0); break;                                                                               \
+    case 5: DO(1, ahead); break;                                                                           \
+    case 6: DO(2, ahead); break;                                                                           \
+    case 7: DO(3, ahead); break;                                                                           \
+    default: DO(4, ahead);                                                                                 \
+    }
+
 INLINE __m512i phi_quad512(const void *p) {
     int32_t bytes;
     memcpy(&bytes, p, 4);
@@ -58,12 +71,9 @@ INLINE void phi_dots512(const int8_t *const *queries, const int count, const uin
 
 INLINE void phi_key_dots512(const int8_t *const *queries, int count, const uint8_t *keys, size_t part,
                             size_t positions, size_t dims, size_t ahead, int32_t (*out)[64]) {
-    switch (count) {
-    case 1: phi_dots512(queries, 1, keys, part, positions, dims, ahead, out); break;
-    case 2: phi_dots512(queries, 2, keys, part, positions, dims, ahead, out); break;
-    case 3: phi_dots512(queries, 3, keys, part, positions, dims, ahead, out); break;
-    default: phi_dots512(queries, 4, keys, part, positions, dims, ahead, out);
-    }
+#define DOTS(n, far) phi_dots512(queries, n, keys, part, positions, dims, far, out)
+    PHI_EACH_COUNT(DOTS)
+#undef DOTS
 }
 
 INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const int8_t *values, size_t part,
@@ -90,12 +100,9 @@ INLINE void phi_weighted512(const uint8_t (*weights)[64], const int count, const
 INLINE void phi_weighted_values512(const uint8_t (*weights)[64], int count, const int8_t *values, size_t part,
                                    size_t positions, size_t dims, size_t ahead, const float *scales,
                                    float *const *to) {
-    switch (count) {
-    case 1: phi_weighted512(weights, 1, values, part, positions, dims, ahead, scales, to); break;
-    case 2: phi_weighted512(weights, 2, values, part, positions, dims, ahead, scales, to); break;
-    case 3: phi_weighted512(weights, 3, values, part, positions, dims, ahead, scales, to); break;
-    default: phi_weighted512(weights, 4, values, part, positions, dims, ahead, scales, to);
-    }
+#define WEIGHTED(n, far) phi_weighted512(weights, n, values, part, positions, dims, far, scales, to)
+    PHI_EACH_COUNT(WEIGHTED)
+#undef WEIGHTED
 }
 
 void phi_avx512_linear(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
