@@ -312,7 +312,8 @@ def chat(bench):
         typist.write(b"x\x1b[201~\x03\x04")
         expect(typist.end(f"odd keys at {size}") == 0, lambda: f"odd keys at {size}: {ascii(typist.shown[-300:])}")
     for number in (signal.SIGTERM, signal.SIGHUP):
-        typist = Typist(bench, ["--max-tokens", "500", "--logit-bias", "2=-100", "--threads", "1"], folder)
+        typist = Typist(bench, ["--max-tokens", "500", "--logit-bias", "2=-100", "--threads", "1",
+                                "--temperature", "1"], folder)
         typist.expect(b"\x1b[?2004h", "a prompt")
         typist.write(b"Tell me a story.\r")
         typist.expect(b"\x1b[?2004l", "an answer")

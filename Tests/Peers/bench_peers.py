@@ -138,7 +138,8 @@ class Phibatch:
                                   for i, p in enumerate(prompts)))
         job.write_text(json.dumps({
             "model": str(self.model), "input": str(source), "output": str(target), "max_tokens": generate,
-            "ignore_eos": True, "temperature": 0, "workers": "auto", **settings}))
+            "ignore_eos": True, "temperature": 0, "workers": "auto", "speculate": "off",
+            "kv_cache": "off", **settings}))
         for old in BENCH.glob("job-results.jsonl*"):
             old.unlink()
         done = run([self.binary, "run", job], self.env)

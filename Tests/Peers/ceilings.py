@@ -41,7 +41,7 @@ class Job:
         with open(source, "w") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
         command = [self.options.program, "run", "--model", self.options.model, "--input", source,
-                   "--output", output, "--restart", "--ignore-eos", *settings]
+                   "--output", output, "--restart", "--ignore-eos", "--speculate", "off", *settings]
         start = time.monotonic()
         process = subprocess.run(command, capture_output=True, text=True)
         seconds = time.monotonic() - start

@@ -54,7 +54,7 @@ class Job:
         processes = [
             subprocess.Popen(
                 [program, "run", "--model", self.options.model, "--input", self.source, "--output", output,
-                 "--ignore-eos", "--quiet", "--max-tokens", str(self.options.tokens),
+                 "--ignore-eos", "--quiet", "--speculate", "off", "--max-tokens", str(self.options.tokens),
                  "--workers", str(self.options.workers)])
             for output in outputs]
         used = 0

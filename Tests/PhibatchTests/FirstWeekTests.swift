@@ -29,7 +29,7 @@ struct FirstWeekTests {
     @Test func aRunAtWorkIsLeftToIt() throws {
         let job = try DemoJob(
             (0..<4).map { "{\"prompt\": \"Tell me a story about \($0).\"}" },
-            ["--max-tokens", "1500", "--ignore-eos", "--workers", "1"])
+            ["--max-tokens", "1500", "--ignore-eos", "--workers", "1", "--speculate", "off"])
         defer { job.remove() }
         let first = try job.start()
         try first.wait(for: "the lock") { first.errorsSoFar.contains("loading the model") }
@@ -197,7 +197,8 @@ struct FirstWeekTests {
 
     @Test func statusSaysWhereAJobStands() throws {
         let job = try DemoJob(
-            (0..<3).map { "{\"prompt\": \"Count to \($0 + 5).\"}" }, ["--max-tokens", "300", "--ignore-eos"])
+            (0..<3).map { "{\"prompt\": \"Count to \($0 + 5).\"}" },
+            ["--max-tokens", "300", "--ignore-eos", "--speculate", "off"])
         defer { job.remove() }
         func status(_ arguments: [String]) throws -> (code: Int32, text: String) {
             let run = try RunningProgram(["status"] + arguments, folder: job.folder).end()

@@ -182,7 +182,7 @@ struct HostileTextTests {
     /// A lock file may hold anything; who has it is said by `run` and by `status`.
     @Test func aLockFilesContentIsShownEscaped() throws {
         let job = try DemoJob(
-            ["{\"prompt\":\"one\"}"], ["--max-tokens", "4000", "--ignore-eos"])
+            ["{\"prompt\":\"one\"}"], ["--max-tokens", "4000", "--ignore-eos", "--speculate", "off"])
         defer { job.remove() }
         let first = try job.start()
         defer { first.send(SIGKILL) }

@@ -11,7 +11,7 @@ struct InterruptTests {
             Self.lines,
             [
                 "--max-tokens", "\(tokens)", "--ignore-eos", "--workers", "3",
-                "--checkpoint-interval", "0.05",
+                "--checkpoint-interval", "0.05", "--speculate", "off",
             ])
     }
 

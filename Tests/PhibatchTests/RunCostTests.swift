@@ -10,7 +10,10 @@ struct RunCostTests {
     private func job() throws -> DemoJob {
         let lines = (1...40).map { "{\"prompt\": \"Tell me a story about the number \($0).\"}" }
         return try DemoJob(
-            lines, ["--max-tokens", "32", "--ignore-eos", "--kv-budget", "\(Self.kvBudget)"])
+            lines,
+            [
+                "--max-tokens", "32", "--ignore-eos", "--kv-budget", "\(Self.kvBudget)", "--speculate", "off",
+            ])
     }
 
     private func run(_ job: DemoJob) throws -> (idle: Double, peak: Int?) {

@@ -76,7 +76,8 @@ struct ChatCommandTests {
     @Test(.timeLimit(.minutes(20))) func anAnswerIsInterruptedAndTheChatGoesOn() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let program = try atTerminal(folder, "--max-tokens", "2000", "--logit-bias", "2=-100")
+        let program = try atTerminal(
+            folder, "--max-tokens", "2000", "--logit-bias", "2=-100", "--temperature", "1")
         try program.expect("loading")
         try program.expect("is loaded")
         try program.expect("> ")
