@@ -68,16 +68,20 @@ struct ChatCommandTests {
 
     // MARK: At a terminal
 
-    private func atTerminal(_ folder: String, _ more: String...) throws -> TerminalProgram {
+    private func atTerminal(
+        _ folder: String, temperature: Int = 0, _ more: String...
+    ) throws -> TerminalProgram {
         try TerminalProgram(
-            ["chat", DemoJob.model ?? "", "--temperature", "0", "--threads", "1"] + more, folder: folder)
+            ["chat", DemoJob.model ?? "", "--temperature", "\(temperature)", "--threads", "1"] + more,
+            folder: folder)
     }
 
     @Test(.timeLimit(.minutes(20))) func anAnswerIsInterruptedAndTheChatGoesOn() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        // Drawn, as what repeats itself is soon at its end.
         let program = try atTerminal(
-            folder, "--max-tokens", "2000", "--logit-bias", "2=-100", "--temperature", "1")
+            folder, temperature: 1, "--max-tokens", "2000", "--logit-bias", "2=-100")
         try program.expect("loading")
         try program.expect("is loaded")
         try program.expect("> ")
