@@ -72,7 +72,7 @@ def quota_signals(bench):
 def many_threads(bench):
     """More threads than cores get in each other's way, but not by much."""
     cores = len(os.sched_getaffinity(0))
-    lines = [json.dumps({"id": f"n{number}", "prompt": "Tell me a story."}) for number in range(8)]
+    lines = [json.dumps({"id": f"n{number}", "prompt": f"Tell me story {number}."}) for number in range(8)]
     job = Job(["--max-tokens", "24", "--workers", "8"], lines)
 
     def seconds(threads, most=HANG_SECONDS):

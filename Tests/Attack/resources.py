@@ -19,7 +19,7 @@ LEAVE_SECONDS = 10
 
 def long_job(bench):
     """Half a minute's work or more, saved all the time."""
-    lines = [json.dumps({"id": f"n{number}", "prompt": "Tell me a long story."}) for number in range(64)]
+    lines = [json.dumps({"id": f"n{number}", "prompt": f"Tell me long story {number}."}) for number in range(64)]
     return Job(["--max-tokens", "900", "--workers", "4", "--checkpoint-interval", "0.05", "--speculate", "off"], lines)
 
 

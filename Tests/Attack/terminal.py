@@ -172,7 +172,7 @@ def with_unread(bench, what, job, ends, more=(), nonblocking=False, number=None)
 
 def quiet_job(bench):
     """No line fails: nothing that must be said."""
-    lines = [json.dumps({"id": f"n{number}", "prompt": "Tell me a story."}) for number in range(24)]
+    lines = [json.dumps({"id": f"n{number}", "prompt": f"Tell me story {number}."}) for number in range(24)]
     return Job(["--max-tokens", "40", "--threads", "1"], lines)
 
 
