@@ -75,7 +75,11 @@ struct CacheFolder {
         for path in ((try? Files.names(in: path)) ?? []).filter(isDraft).map(path(of:)) {
             let state = try? OpenFile.at(path, followsLinks: false).state()
             let isEmpty = state.map { $0.size == 0 && now - $0.modified > 60_000_000_000 } ?? false
-            guard isEmpty || OwnFile.begins(path, with: mark), Platform.isAbandoned(path) else { continue }
+            // Or in the middle of the mark.
+            let start = mark.prefix(state.flatMap { $0.size > 0 ? $0.size : nil } ?? mark.count)
+            guard isEmpty || OwnFile.begins(path, with: Array(start)), Platform.isAbandoned(path) else {
+                continue
+            }
             Platform.removeFile(path)
         }
     }
