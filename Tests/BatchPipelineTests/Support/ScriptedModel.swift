@@ -47,6 +47,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     /// The lengths of prompts, as told by a position and the tokens before it.
     private var prompts: [RequestID: Int] = [:]
     private(set) var steps = 0
+    private(set) var admissions = 0
     private(set) var rows = 0
     private(set) var preemptions = 0
     private(set) var largestStep = 0
@@ -154,6 +155,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
             $0 + max($1.reserved, pieces(min($1.ceiling, $1.tokens.count + lookahead)))
         }
         guard room == .max || others + need <= room else { return .wait(.room) }
+        admissions += 1
         let cached = min(cachedTokens, cacheable)
         sequences[id] = Sequence(
             tokens: Array(tokens[..<cached]), reserved: pieces(tokens.count), ceiling: ceiling)
