@@ -93,7 +93,7 @@ struct Summary {
                 + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
         ]
         if let whereTimeWent { lines.append(whereTimeWent) }
-        lines += [howCompletionsEnded, howLongRequestsTook].compactMap { $0 }
+        lines += [howCompletionsEnded, howLongRequestsTook, howManyRanTogether].compactMap { $0 }
         if statistics.passedOver > 0 {
             lines.append(
                 "passed over, as they carry an earlier error: \(statistics.passedOver) lines (error_lines)")
@@ -210,6 +210,16 @@ struct Summary {
             + "\(shares(statistics.firstTokenTimes))"
         if let memory = Platform.peakMemory { line += "; peak memory \(memory / 1_000_000) MB" }
         return line
+    }
+
+    /// Nil where it was not measured.
+    private var howManyRanTogether: Message? {
+        guard isAlone, let found = outcome.statistics.workers else { return nil }
+        let change =
+            found.gain >= 0
+            ? "\(rounded(100 * found.gain)) % less time" : "\(rounded(-100 * found.gain)) % more time"
+        return
+            "workers: \(found.workers), measured: with \(found.tried) a token took \(change) than with \(found.before)"
     }
 
     /// What of an earlier run's results was used; nil if there were none.

@@ -88,7 +88,7 @@ import Testing
 }
 
 extension Scheduler {
-    fileprivate mutating func nextStep(prompts: [Int]) -> [Part] {
+    mutating func nextStep(prompts: [Int]) -> [Part] {
         nextStep(prompts.map { Open(rows: $0, isCompletion: false) })
     }
 }

@@ -38,6 +38,9 @@ package final class BatchLoop {
         self.init(scheduler: Scheduler(workers: workers, prefillChunk: prefillChunk)) { engine }
     }
 
+    /// What was found of how many should run together; nil where that is not measured, or not yet.
+    package var workersFinding: WorkerMeasure.Finding? { scheduler.measure?.finding }
+
     /// Sources that have not ended.
     package var sourceCount: Int { slots.count }
 
@@ -128,11 +131,11 @@ package final class BatchLoop {
             inputs.append(
                 running[part.place].send(part.rows, samples: part.samples, guess: guess?.tokens ?? []))
         }
-        let start = ContinuousClock.now
+        let (start, attention) = (ContinuousClock.now, engine.times.attention)
         let answers = try engine.step(inputs)
         let seconds = (.now - start).seconds
-        scheduler.stepTook(seconds)
         let rows = inputs.reduce(0) { $0 + $1.tokens.count }
+        scheduler.stepTook(seconds, attention: engine.times.attention - attention, rows: rows)
         plan.note(rows: rows, seconds: seconds, isDecoding: parts.allSatisfy(\.decodes))
         count(inputs, parts, rows: rows, seconds: seconds)
         precondition(answers.count == parts.count, "a step answers each of its inputs")

@@ -69,10 +69,21 @@ public struct EngineSettings: Sendable, Equatable {
 
     public init() {}
 
+    /// Where they are measured, how many there are at first.
     package var workerCount: Int {
         if case .count(let count) = workers { return count }
-        if case .count(let count) = threads { return Scheduler.automaticWorkers(threads: count) }
-        return Scheduler.automaticWorkers(threads: Processors.count)
+        return Scheduler.automaticWorkers(threads: threadCount)
+    }
+
+    /// More than `workerCount` where they are measured.
+    var mostWorkers: Int {
+        if case .count(let count) = workers { return count }
+        return Scheduler.mostWorkers(threads: threadCount)
+    }
+
+    private var threadCount: Int {
+        if case .count(let count) = threads { return count }
+        return Processors.count
     }
 
     /// For a model that is loaded with these settings.

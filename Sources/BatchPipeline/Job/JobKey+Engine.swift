@@ -2,7 +2,7 @@
 extension JobKey {
     package static let engine = [
         JobKey(
-            "workers", "N", "requests that advance together, or auto (default auto)",
+            "workers", "N", "requests that advance together, or auto, which measures how many (default auto)",
             .countOrAuto(\.engine.workers, 1...4096)),
         JobKey(
             "threads", "N", "compute threads, or auto (default auto: the cores that this process may use)",

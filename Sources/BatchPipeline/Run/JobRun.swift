@@ -14,6 +14,8 @@ final class JobRun: RequestSource {
     static let failuresReported = 5
 
     let workers: Int
+    /// How many run together before it is measured how many should.
+    var firstWorkers: Int { job.engine.workerCount }
     var prefillChunk: Int { job.engine.prefillChunk }
     var speculation: Speculation { job.engine.speculation.engineValue }
     /// How the job ended; nil before.
@@ -83,8 +85,8 @@ final class JobRun: RequestSource {
         self.progress = progress
         self.ended = ended
         self.follows = follows
-        workers = job.engine.workerCount
-        queue = WorkQueue(countLimit: max(64, 8 * workers))
+        workers = job.engine.mostWorkers
+        queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
         feeder = try LineFeeder(
@@ -256,6 +258,7 @@ final class JobRun: RequestSource {
         }
         statistics.preempted += report.preempted
         statistics.running = report.running
+        statistics.workers = loop.workersFinding
         if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
         reportIfDue()
     }

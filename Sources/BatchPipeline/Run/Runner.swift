@@ -45,7 +45,8 @@ package final class Runner {
     init(_ jobs: [JobRun], models: ModelLoader) {
         self.jobs = jobs
         let scheduler = Scheduler(
-            workers: jobs.map(\.workers).max() ?? 1, prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
+            workers: jobs.map(\.firstWorkers).max() ?? 1, upTo: jobs.map(\.workers).max() ?? 1,
+            prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
         loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
         for job in jobs { loop.add(job) }
     }
