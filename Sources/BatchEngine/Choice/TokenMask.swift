@@ -44,6 +44,18 @@ package struct TokenMask: Sendable, Equatable {
         }
     }
 
+    /// Adds many stretches of a list of tokens, each of the vocabulary.
+    /// - Parameter body: is given what adds one stretch, by places in the list.
+    package mutating func insert(_ tokens: [Int32], _ body: ((Range<Int>) -> Void) -> Void) {
+        words.withUnsafeMutableBufferPointer { words in
+            tokens.withUnsafeBufferPointer { tokens in
+                body { range in
+                    for token in tokens[range] { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
+                }
+            }
+        }
+    }
+
     /// Adds a token, without looking whether it is in the vocabulary but by the array's own check.
     package mutating func insert(_ token: Int32) { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
 

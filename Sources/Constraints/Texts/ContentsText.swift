@@ -8,7 +8,7 @@ final class ContentsText: StringText {
         case table(LengthTable)
     }
 
-    let contents: any ByteAutomaton
+    let contents: MachineText
     let minLength: Int
     let maxLength: Int?
     let isAny: Bool

@@ -1,33 +1,70 @@
 import Foundation
 
 /// A machine as an automaton that keeps what it was asked.
-final class MachineText: ByteAutomaton {
+package final class MachineText: ByteAutomaton {
     let machine: ByteMachine
-    /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet. nil where that is too much.
-    private let known: UnsafeMutablePointer<Int32>?
+    /// Rows of `known`; nil where they would be too many.
+    private let memory: Memory?
+    private let rows: Int
+
+    private struct Memory {
+        /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet.
+        let known: UnsafeMutablePointer<Int32>
+        /// By state: what `loops` said; 0 where it was not asked yet.
+        let loops: UnsafeMutablePointer<UInt64>
+        /// By state: whether it is none within a scalar.
+        let isBetween: UnsafeMutablePointer<Bool>
+    }
 
     init(_ machine: ByteMachine) {
         self.machine = machine
-        let rows = machine.automaton.count * machine.alphabet.nodeCount
+        rows = machine.automaton.count * machine.alphabet.nodeCount
         // Fresh zeros take no memory before they are touched.
-        let memory = rows <= ConstraintLimits.knownRows ? calloc(rows * 256, MemoryLayout<Int32>.stride) : nil
-        known = memory?.bindMemory(to: Int32.self, capacity: rows * 256)
+        guard rows <= ConstraintLimits.knownRows, let known = Self.zeros(rows * 256, of: Int32.self),
+            let loops = Self.zeros(rows, of: UInt64.self), let isBetween = Self.zeros(rows, of: Bool.self)
+        else {
+            memory = nil
+            return
+        }
+        for state in stride(from: 0, to: rows, by: machine.alphabet.nodeCount) { isBetween[state] = true }
+        memory = Memory(known: known, loops: loops, isBetween: isBetween)
     }
 
-    deinit { free(known) }
+    private static func zeros<T: BitwiseCopyable>(_ count: Int, of type: T.Type) -> UnsafeMutablePointer<T>? {
+        calloc(count, MemoryLayout<T>.stride)?.bindMemory(to: type, capacity: count)
+    }
 
-    var start: Int32 { machine.start }
+    deinit {
+        free(memory?.known)
+        free(memory?.loops)
+        free(memory?.isBetween)
+    }
 
-    func next(_ state: Int32, _ byte: UInt8) -> Int32 {
-        guard let known else { return machine.next(state, byte) }
-        let place = Int(state) << 8 | Int(byte)
-        if known[place] > 0 { return known[place] - 2 }
+    package var start: Int32 { machine.start }
+
+    @inline(__always) package func next(_ state: Int32, _ byte: UInt8) -> Int32 {
+        guard let memory else { return machine.next(state, byte) }
+        let known = memory.known[Int(state) << 8 | Int(byte)]
+        return known > 0 ? known - 2 : ask(state, byte, memory)
+    }
+
+    @inline(never) private func ask(_ state: Int32, _ byte: UInt8, _ memory: Memory) -> Int32 {
         let next = machine.next(state, byte)
-        known[place] = next + 2
+        memory.known[Int(state) << 8 | Int(byte)] = next + 2
         return next
     }
 
-    func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
-    func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
-    func isBetweenScalars(_ state: Int32) -> Bool { machine.isBetweenScalars(state) }
+    package func isFinal(_ state: Int32) -> Bool { machine.isFinal(state) }
+    package func fewestBytes(_ state: Int32) -> Int { machine.fewestBytes(state) }
+
+    @inline(__always) package func isBetweenScalars(_ state: Int32) -> Bool {
+        memory?.isBetween[Int(state)] ?? machine.isBetweenScalars(state)
+    }
+
+    /// Which bytes lead from a state between two scalars back to it.
+    func loops(_ state: Int32) -> LoopClasses {
+        guard let memory else { return LoopClasses(machine, state) }
+        if memory.loops[Int(state)] == 0 { memory.loops[Int(state)] = LoopClasses(machine, state).bits }
+        return LoopClasses(bits: memory.loops[Int(state)])
+    }
 }

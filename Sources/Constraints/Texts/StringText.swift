@@ -4,7 +4,7 @@
 /// Whoever writes keeps a state and the number of whole scalars so far. A way on is open if `fewestBytes` has a
 /// number there.
 package protocol StringText: AnyObject {
-    var contents: any ByteAutomaton { get }
+    var contents: MachineText { get }
     var minLength: Int { get }
     var maxLength: Int? { get }
     /// Whether `contents` is every string, in every spelling that JSON allows (lone surrogates apart).

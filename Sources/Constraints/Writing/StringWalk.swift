@@ -8,18 +8,21 @@ struct StringWalk {
         var state: Int32
     }
 
-    /// Tokens in a row of the trie that lead to the same state with equally many scalars.
+    /// Tokens in a row of the trie that lead to the same end.
     struct Run {
         /// Its place in `ends`.
         let end: Int32
         let from: Int32
-        var to: Int32
+        let to: Int32
     }
 
-    /// Where tokens lead. Scalars are 0 where they are not counted.
-    struct End: Hashable {
+    /// Where tokens lead.
+    struct End {
         let state: Int32
-        let scalars: Int32
+        /// How many more scalars a token brings to an end than begin in it: less where it has escapes.
+        let more: Int32
+        /// Of the tokens that lead here, how many scalars begin in them; empty where they are not counted.
+        var scalars: ScalarCounts
     }
 
     var runs: [Run] = []
@@ -33,7 +36,48 @@ struct StringWalk {
     var exits: [(node: Int, scalars: Int)] = []
 
     /// About how many bytes it takes.
-    var bytes: Int { staying.count / 8 + 16 * exits.count + 12 * runs.count + 8 * ends.count }
+    var bytes: Int { staying.count / 8 + 16 * exits.count + 12 * runs.count + 40 * ends.count }
+}
+
+/// A set of numbers of scalars. Of tokens with very many only the most counts, as if there were all numbers up to it.
+struct ScalarCounts {
+    private(set) var few: UInt64 = 0
+    private(set) var most = 0
+
+    mutating func insert(_ count: Int) {
+        if count < 64 { few |= 1 << UInt64(count) }
+        most = max(most, count)
+    }
+
+    var isEmpty: Bool { few == 0 && most == 0 }
+
+    func forEach(_ body: (Int) -> Void) {
+        var left = few
+        while left != 0 {
+            body(left.trailingZeroBitCount)
+            left &= left - 1
+        }
+        if most >= 64 { for count in 64...most { body(count) } }
+    }
+}
+
+/// Which numbers of scalars a token may have.
+struct AdmittedCounts {
+    private(set) var areAll = true
+    private(set) var areSome = false
+    private var few: UInt64 = 0
+    private var many: Set<Int> = []
+
+    mutating func add(_ count: Int, _ isIn: Bool) {
+        areAll = areAll && isIn
+        areSome = areSome || isIn
+        guard isIn else { return }
+        if count < 64 { few |= 1 << UInt64(count) } else { many.insert(count) }
+    }
+
+    func contains(_ count: Int) -> Bool {
+        count < 64 ? few >> UInt64(count) & 1 == 1 : many.contains(count)
+    }
 }
 
 extension StringText {
@@ -77,44 +121,30 @@ extension Writer {
 extension StringWalk {
     /// Goes through all tokens that begin in a state.
     /// - Parameter isCounted: whether the numbers of scalars matter.
-    init(_ contents: any ByteAutomaton, from start: Int32, _ tokens: TokenTrie, isCounted: Bool) {
+    init(_ contents: MachineText, from start: Int32, _ tokens: TokenTrie, isCounted: Bool) {
         staying = TokenMask(count: tokens.count)
-        // Compiled for the type that texts mostly have, as every byte asks it.
-        if let machine = contents as? MachineText {
-            walk(machine, from: start, tokens, isCounted: isCounted)
-        } else {
-            walk(contents, from: start, tokens, isCounted: isCounted)
-        }
-        for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
-        for run in runs { staying.insert(contentsOf: tokens.ids[Int(run.from)..<Int(run.to)]) }
-    }
-
-    private mutating func walk<Text: ByteAutomaton>(
-        _ contents: Text, from start: Int32, _ tokens: TokenTrie, isCounted: Bool
-    ) {
         tokens.nodes.withView { walk(contents, from: start, tokens, $0, isCounted: isCounted) }
+        for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
+        staying.insert(tokens.ids) { insert in
+            for run in runs { insert(Int(run.from)..<Int(run.to)) }
+        }
     }
 
-    private mutating func walk<Text: ByteAutomaton>(
-        _ contents: Text, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View, isCounted: Bool
+    private mutating func walk(
+        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View, isCounted: Bool
     ) {
-        let states = UnsafeMutablePointer<Int32>.allocate(capacity: tokens.longest + 2)
-        let counts = UnsafeMutablePointer<Int>.allocate(capacity: tokens.longest + 2)
-        defer {
-            states.deallocate()
-            counts.deallocate()
-        }
-        (states[0], counts[0]) = (start, 0)
-        var places = EndPlaces()
-        var loops = LoopCache()
+        let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
+        defer { path.deallocate() }
+        path[0] = (start, 0)
+        var list = RunList()
         var node = 1
         while node < nodes.count {
             let depth = Int(nodes.depth[node])
-            let (state, scalars) = (states[depth - 1], counts[depth - 1])
+            let (state, scalars) = path[depth - 1]
             let byte = nodes.byte[node]
             let end = Int(nodes.end[node])
             if byte == UInt8(ascii: "\""), contents.isBetweenScalars(state) {
-                if contents.isFinal(state) { exits.append((node, scalars)) }
+                if contents.isFinal(state) { exits.append((node, Int(scalars))) }
                 node = end
                 continue
             }
@@ -124,146 +154,87 @@ extension StringWalk {
                 continue
             }
             let isBetween = contents.isBetweenScalars(next)
-            let count = scalars + (isBetween ? 1 : 0)
-            (states[depth], counts[depth]) = (next, count)
+            let after = scalars &+ (isBetween ? 1 : 0)
+            path[depth] = (next, after)
+            let first = nodes.first[node]
             // Where all bytes below lead back to a state, all tokens below stay in it.
-            if end - node > 1 {
+            if end &- node > 1 {
                 let isBack = next == state && isBetween
                 let isWide = !isBetween && byte >= 0xC2 && contents.isBetweenScalars(state)
-                if isBack || isWide,
-                    loops.classes(of: state, contents).holds(nodes, node, fromWithin: isWide)
-                {
-                    let (from, to) = (Int(nodes.first[node]), Int(nodes.first[end]))
-                    if isCounted {
-                        // The scalar that is begun here is one of those below.
-                        let before = scalars + 1 - Int(nodes.scalars[node])
-                        for rank in from..<to {
-                            add(rank..<(rank + 1), state, before + Int(tokens.scalars[rank]), &places)
-                        }
-                    } else {
-                        add(from..<to, state, 0, &places)
-                    }
+                if isBack || isWide, contents.loops(state).holds(nodes, node, fromWithin: isWide) {
+                    // The scalar that is begun here is one of those below.
+                    let more = isCounted ? scalars &+ 1 &- Int32(nodes.scalars[node]) : 0
+                    list.add(first, nodes.first[end], state, more)
                     node = end
                     continue
                 }
             }
-            let (from, to) = (Int(nodes.first[node]), Int(nodes.first[node + 1]))
-            if from < to { add(from..<to, next, isCounted ? count : 0, &places) }
+            let to = nodes.first[node + 1]
+            if first < to { list.add(first, to, next, isCounted ? after &- Int32(nodes.scalars[node]) : 0) }
             node += 1
         }
-    }
-
-    private mutating func add(
-        _ ranks: Range<Int>, _ state: Int32, _ scalars: Int, _ places: inout EndPlaces
-    ) {
-        let end = places.place(of: End(state: state, scalars: Int32(scalars)), in: &ends)
-        let last = runs.count - 1
-        if last >= 0, runs[last].end == end, runs[last].to == ranks.lowerBound {
-            runs[last].to = Int32(ranks.upperBound)
-            return
-        }
-        runs.append(Run(end: end, from: Int32(ranks.lowerBound), to: Int32(ranks.upperBound)))
-    }
-}
-
-/// Finds the places of ends: open addressing, as it is asked for nearly every token.
-private struct EndPlaces {
-    /// Places plus 1; 0 is free.
-    private var slots = [Int32](repeating: 0, count: 1 << 10)
-
-    mutating func place(of end: StringWalk.End, in ends: inout [StringWalk.End]) -> Int32 {
-        var slot = Self.hash(end) & (slots.count - 1)
-        while slots[slot] != 0 {
-            if ends[Int(slots[slot]) - 1] == end { return slots[slot] - 1 }
-            slot = (slot + 1) & (slots.count - 1)
-        }
-        ends.append(end)
-        slots[slot] = Int32(ends.count)
-        if 2 * ends.count > slots.count { grow(ends) }
-        return Int32(ends.count - 1)
-    }
-
-    private mutating func grow(_ ends: [StringWalk.End]) {
-        slots = [Int32](repeating: 0, count: 4 * slots.count)
-        for (place, end) in ends.enumerated() {
-            var slot = Self.hash(end) & (slots.count - 1)
-            while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-            slots[slot] = Int32(place + 1)
-        }
-    }
-
-    private static func hash(_ end: StringWalk.End) -> Int {
-        let key = UInt64(UInt32(bitPattern: end.state)) << 16 ^ UInt64(UInt32(bitPattern: end.scalars))
-        return Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 32)
-    }
-}
-
-/// What was found of states during a walk.
-private struct LoopCache {
-    private var known: [Int32: LoopClasses] = [:]
-    private var last: (state: Int32, classes: LoopClasses)?
-
-    mutating func classes(of state: Int32, _ text: any ByteAutomaton) -> LoopClasses {
-        if let last, last.state == state { return last.classes }
-        let classes = known[state] ?? LoopClasses(text, state)
-        known[state] = classes
-        last = (state, classes)
-        return classes
-    }
-}
-
-/// Which bytes lead from a state back to it.
-private struct LoopClasses {
-    /// The classes of bytes that do so alone.
-    var ascii: UInt64 = 0
-    /// Whether all scalars do that take several bytes.
-    var isWide: Bool
-
-    init(_ text: any ByteAutomaton, _ state: Int32) {
-        var broken: UInt64 = ByteClass.wide
-        for byte in UInt8.min..<0x80 where text.next(state, byte) != state {
-            broken |= 1 << UInt64(ByteClass.of(byte))
-        }
-        ascii = ~broken
-        isWide = Self.allLead(
-            text, state, to: state,
-            [
-                [0xC2...0xDF, 0x80...0xBF], [0xE0...0xE0, 0xA0...0xBF, 0x80...0xBF],
-                [0xE1...0xEC, 0x80...0xBF, 0x80...0xBF], [0xED...0xED, 0x80...0x9F, 0x80...0xBF],
-                [0xEE...0xEF, 0x80...0xBF, 0x80...0xBF],
-                [0xF0...0xF0, 0x90...0xBF, 0x80...0xBF, 0x80...0xBF],
-                [0xF1...0xF3, 0x80...0xBF, 0x80...0xBF, 0x80...0xBF],
-                [0xF4...0xF4, 0x80...0x8F, 0x80...0xBF, 0x80...0xBF],
-            ])
-    }
-
-    /// Whether all texts below a node lead back to the state.
-    /// - Parameter fromWithin: whether the node's byte is the first of several of a scalar.
-    func holds(_ nodes: TrieNodes.View, _ node: Int, fromWithin: Bool) -> Bool {
-        let others = nodes.classes[node] & ~ascii
-        if others == 0, !fromWithin { return true }
-        guard isWide, nodes.isWhole[node], others & ~ByteClass.wide == 0 else { return false }
-        return !fromWithin || nodes.first[node] == nodes.first[node + 1]
-    }
-
-    /// Whether every text with one byte of each range leads from one state to the other.
-    private static func allLead(
-        _ text: any ByteAutomaton, _ state: Int32, to end: Int32, _ forms: [[ClosedRange<UInt8>]]
-    ) -> Bool {
-        forms.allSatisfy { ranges in
-            var states: Set<Int32> = [state]
-            for range in ranges {
-                var next: Set<Int32> = []
-                for state in states {
-                    for byte in range {
-                        let after = text.next(state, byte)
-                        if after < 0 { return false }
-                        next.insert(after)
-                    }
-                }
-                states = next
+        (runs, ends) = list.finished()
+        guard isCounted else { return }
+        tokens.scalars.withUnsafeBufferPointer { scalars in
+            for run in runs {
+                var counts = ends[Int(run.end)].scalars
+                for rank in run.from..<run.to { counts.insert(Int(scalars[Int(rank)])) }
+                ends[Int(run.end)].scalars = counts
             }
-            return states == [end]
         }
+    }
+}
+
+/// Puts runs together.
+private struct RunList {
+    private struct Key: Hashable {
+        var state: Int32
+        var more: Int32
+    }
+
+    private var runs: [StringWalk.Run] = []
+    private var ends: [StringWalk.End] = []
+    private var places: [Key: Int32] = [:]
+    // The run that may go on, and those ends that were asked for last.
+    private var last = Key(state: -1, more: 0)
+    private var lastEnd: Int32 = -1
+    private var other = Key(state: -1, more: 0)
+    private var otherEnd: Int32 = -1
+    private var from: Int32 = 0
+    private var to: Int32 = -1
+
+    @inline(__always) mutating func add(_ from: Int32, _ to: Int32, _ state: Int32, _ more: Int32) {
+        if state == last.state, more == last.more, from == self.to {
+            self.to = to
+        } else {
+            begin(from, to, Key(state: state, more: more))
+        }
+    }
+
+    private mutating func begin(_ from: Int32, _ to: Int32, _ key: Key) {
+        close()
+        if key != last {
+            (last, other) = (other, last)
+            (lastEnd, otherEnd) = (otherEnd, lastEnd)
+            if key != last { (last, lastEnd) = (key, end(key)) }
+        }
+        (self.from, self.to) = (from, to)
+    }
+
+    private mutating func end(_ key: Key) -> Int32 {
+        if let known = places[key] { return known }
+        let place = Int32(ends.count)
+        ends.append(StringWalk.End(state: key.state, more: key.more, scalars: ScalarCounts()))
+        places[key] = place
+        return place
+    }
+
+    private mutating func close() {
+        if to > from { runs.append(StringWalk.Run(end: lastEnd, from: from, to: to)) }
+    }
+
+    mutating func finished() -> ([StringWalk.Run], [StringWalk.End]) {
+        close()
+        return (runs, ends)
     }
 }

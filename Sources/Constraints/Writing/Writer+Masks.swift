@@ -86,34 +86,38 @@ struct MaskMaker {
 
     /// Goes through all tokens below a node whose bytes lead on from a state.
     private mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
-        var path = [Int32](repeating: state, count: tokens.longest + 2)
+        nodes.withView { walk($0, below: root, from: state) }
+    }
+
+    private mutating func walk(_ nodes: TrieNodes.View, below root: Int, from state: Int32) {
+        let path = UnsafeMutablePointer<Int32>.allocate(capacity: tokens.longest + 2)
+        defer { path.deallocate() }
+        path[0] = state
         let base = Int(nodes.depth[root])
         var node = root + 1
         let end = Int(nodes.end[root])
         let ids = tokens.ids
         while node < end {
-            let depth = Int(nodes.depth[node]) - base
-            let before = path[depth - 1]
+            let depth = Int(nodes.depth[node]) &- base
+            let before = path[depth &- 1]
             let after = writer.next(before, nodes.byte[node])
+            let next = Int(nodes.end[node])
             guard after >= 0 else {
-                node = Int(nodes.end[node])
+                node = next
                 continue
             }
-            let next = Int(nodes.end[node])
-            if after == before, next - node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
-                if admits(after) {
-                    let (from, to) = nodes.texts(below: node)
-                    result.mask.insert(contentsOf: ids[from..<to])
-                }
+            let from = Int(nodes.first[node])
+            if after == before, next &- node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
+                if admits(after) { result.mask.insert(contentsOf: ids[from..<Int(nodes.first[next])]) }
                 node = next
                 continue
             }
             path[depth] = after
-            let (from, to) = nodes.texts(at: node)
+            let to = Int(nodes.first[node &+ 1])
             if from < to, admits(after) {
                 for rank in from..<to { result.mask.insert(ids[rank]) }
             }
-            node += 1
+            node &+= 1
         }
     }
 
@@ -204,34 +208,54 @@ struct MaskMaker {
     private mutating func addRuns(of walk: StringWalk, _ places: [Place], _ closing: Int) {
         let string = writer.strings[Int(places[0].a)]
         let count = Int(places[0].c)
-        var isIn = [Bool](repeating: false, count: walk.ends.count)
-        for (place, end) in walk.ends.enumerated() {
-            var after = count + Int(end.scalars)
-            if let most = string.maxLength {
-                let isBetween = string.contents.isBetweenScalars(end.state)
-                guard after <= (isBetween ? most : most - 1) else { continue }
-            } else {
-                after = min(after, string.minLength)
-            }
-            guard let bytes = string.fewestBytes(end.state, count: after) else { continue }
-            if left == nil {
-                result.safe = max(result.safe, bytes + closing + 1)
-                isIn[place] = true
-            } else {
-                let state = writer.number(
-                    of: places.map {
-                        Place(kind: .string, a: $0.a, b: end.state, c: Int32(after), frame: $0.frame)
-                    })
-                isIn[place] = admits(state)
-            }
+        // By end, which numbers of scalars are in.
+        let isIn = walk.ends.map { end in
+            var isIn = AdmittedCounts()
+            end.scalars.forEach { isIn.add($0, admits(end, count + $0 + Int(end.more), string, places, closing)) }
+            if end.scalars.isEmpty { isIn.add(0, admits(end, count, string, places, closing)) }
+            return isIn
         }
-        if !isIn.contains(false) {
+        if isIn.allSatisfy(\.areAll) {
             result.mask.formUnion(walk.staying)
-        } else {
-            for run in walk.runs where isIn[Int(run.end)] {
-                result.mask.insert(contentsOf: tokens.ids[Int(run.from)..<Int(run.to)])
+            return
+        }
+        result.mask.insert(tokens.ids) { insert in
+            tokens.scalars.withUnsafeBufferPointer { scalars in
+                for run in walk.runs {
+                    let counts = isIn[Int(run.end)]
+                    let range = Int(run.from)..<Int(run.to)
+                    if counts.areAll {
+                        insert(range)
+                    } else if counts.areSome {
+                        for rank in range where counts.contains(Int(scalars[rank])) { insert(rank..<rank + 1) }
+                    }
+                }
             }
         }
+    }
+
+    /// Whether a token may lead to an end in a string.
+    /// - Parameter length: whole scalars of the string then.
+    private mutating func admits(
+        _ end: StringWalk.End, _ length: Int, _ string: any StringText, _ places: [Place], _ closing: Int
+    ) -> Bool {
+        var after = length
+        if let most = string.maxLength {
+            let isBetween = string.contents.isBetweenScalars(end.state)
+            guard after <= (isBetween ? most : most - 1) else { return false }
+        } else {
+            after = min(after, string.minLength)
+        }
+        guard let bytes = string.fewestBytes(end.state, count: after) else { return false }
+        guard left != nil else {
+            result.safe = max(result.safe, bytes + closing + 1)
+            return true
+        }
+        return admits(
+            writer.number(
+                of: places.map {
+                    Place(kind: .string, a: $0.a, b: end.state, c: Int32(after), frame: $0.frame)
+                }))
     }
 
     /// Tokens that end the string with a number of scalars in the range.

@@ -34,7 +34,8 @@ final class Writer {
     var states: [[Place]] = []
     private var stateNumbers: [[Place]: Int32] = [:]
     var stateFacts: [StateFacts] = []
-    private var tables: [UnsafeMutablePointer<Int32>] = []
+    // Asked for every byte of every token.
+    @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<Int32>] = []
     /// Names that objects have had, as sets.
     var nameSets = NameSets()
     var shortestTexts: [ShortestKey: [UInt8]] = [:]
