@@ -76,7 +76,7 @@ package final class AnswerGrammar: @unchecked Sendable {
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
         lock.withLock { _ in
             if writer.isLarge {
-                writer = GrammarWriter(shape, layout: layout, tokens: tokens)
+                writer = GrammarWriter(shape, layout: layout, tokens: tokens, former: writer.writer)
                 writerNumber += 1
             }
             return body(writerNumber, writer)

@@ -34,7 +34,9 @@ struct LoopClasses {
     func holds(_ nodes: TrieNodes.View, _ node: Int, fromWithin: Bool) -> Bool {
         let others = nodes.classes[node] & ~bits
         if others == 0, !fromWithin { return true }
-        guard bits & Self.isWide != 0, nodes.isWhole[node], others & ~ByteClass.wide == 0 else { return false }
+        guard bits & Self.isWide != 0, nodes.isWhole[node], others & ~ByteClass.wide == 0 else {
+            return false
+        }
         return !fromWithin || nodes.first[node] == nodes.first[node + 1]
     }
 }

@@ -37,9 +37,13 @@ struct GrammarConstraint: Constraint {
         if isComplete { return TokenMask(tokens.endOfSequence, count: tokens.count) }
         if let next = forced.first { return TokenMask(CollectionOfOne(next), count: tokens.count) }
         return grammar.withWriter { number, writer in
-            let state = number == self.writer ? state : writer.state(after: text)
-            return mask(state, writer).mask
+            mask(state(in: writer, number), writer).mask
         }
+    }
+
+    private func state(in writer: GrammarWriter, _ number: Int) -> Int32 {
+        if number == self.writer { return state }
+        return writer.state(after: text, formerState: state, isFormer: number == self.writer + 1)
     }
 
     /// - Parameter state: in this writer.
@@ -66,10 +70,7 @@ struct GrammarConstraint: Constraint {
         }
         guard !bytes.isEmpty else { return false }
         return grammar.withWriter { number, writer in
-            if number != self.writer {
-                state = writer.state(after: text)
-                self.writer = number
-            }
+            (state, self.writer) = (state(in: writer, number), number)
             guard let after = writer.state(after: bytes, from: state, text) else { return false }
             if forced.isEmpty, writer.isDeep(state) { isSteered = true }
             if !isSteered, forced.isEmpty, left < writer.mostSafe(state) {

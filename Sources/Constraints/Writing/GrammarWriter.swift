@@ -4,36 +4,46 @@ import BatchEngine
 final class GrammarWriter {
     let writer: Writer
     private let tokens: TokenTrie
+    /// Those of the last states, and those before them: when there are many of the first, they take the others' place.
     private var masks: [Int32: StateMask] = [:]
+    private var olderMasks: [Int32: StateMask] = [:]
     private var startMask: StateMask?
     private var forcedTokens: [Int32: (tokens: [Int32], bytes: Int)] = [:]
     /// The most bytes that a value of the grammar takes at least.
     private let largest: Int
+    /// The writer before this one, whose states can be taken over.
+    private let former: Writer?
 
-    init(_ shape: AnswerShape, layout: AnswerGrammar.Layout, tokens: TokenTrie) {
+    /// - Parameter former: of the same shape and layout.
+    init(_ shape: AnswerShape, layout: AnswerGrammar.Layout, tokens: TokenTrie, former: Writer? = nil) {
         writer = Writer(shape, layout: layout)
         self.tokens = tokens
+        self.former = former
         largest = shape.goals.reduce(0) { max($0, $1.fewestBytes) }
     }
 
-    /// Of `bytes` those that texts needed that another writer had begun. They would be needed again and again.
+    /// Of the writer's bytes those that texts needed that another writer had begun. They would be needed again and again.
     private(set) var replayed = 0
 
     /// Whether a new one should take its place.
-    var isLarge: Bool { bytes > ConstraintLimits.writerBytes + 2 * replayed }
-
-    /// About how many bytes it takes.
-    var bytes: Int { writer.bytes + masks.count * (tokens.count / 8 + 100) }
+    var isLarge: Bool { writer.bytes > ConstraintLimits.writerBytes + 2 * replayed }
 
     // MARK: Texts
 
     /// The state after a text that was accepted before.
-    func state(after text: [UInt8]) -> Int32 {
-        let before = bytes
+    /// - Parameters:
+    ///   - formerState: after the same text.
+    ///   - isFormer: whether that is of the writer before this one; else it means nothing here.
+    func state(after text: [UInt8], formerState: Int32, isFormer: Bool) -> Int32 {
+        let before = writer.bytes
+        defer { replayed += writer.bytes - before }
+        if isFormer, let former {
+            let name = former.hasFreeName(formerState) ? Self.lastName(of: text) : []
+            return writer.adopt(formerState, of: former, name: name)
+        }
         guard let state = state(after: text[...], from: writer.start, []) else {
             preconditionFailure("a text that was accepted is accepted again")
         }
-        replayed += bytes - before
         return state
     }
 
@@ -69,13 +79,28 @@ final class GrammarWriter {
 
     /// - Parameter left: how many tokens are left; nil if that plays no role.
     func mask(_ state: Int32, isStart: Bool, left: Int? = nil) -> StateMask {
-        if left == nil, let known = isStart ? startMask : masks[state] { return known }
+        if left == nil, let known = isStart ? startMask : known(state) { return known }
         var maker = MaskMaker(writer, tokens, left: left)
         let mask = maker.mask(of: state, isStart: isStart)
         if left == nil {
-            if isStart { startMask = mask } else { masks[state] = mask }
+            if isStart { startMask = mask } else { keep(mask, for: state) }
         }
         return mask
+    }
+
+    private func known(_ state: Int32) -> StateMask? {
+        if let known = masks[state] { return known }
+        guard let known = olderMasks.removeValue(forKey: state) else { return nil }
+        keep(known, for: state)
+        return known
+    }
+
+    private func keep(_ mask: StateMask, for state: Int32) {
+        if masks.count >= ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100) {
+            olderMasks = masks
+            masks = [:]
+        }
+        masks[state] = mask
     }
 
     /// With so many tokens left no mask of this state is narrower for want of room.

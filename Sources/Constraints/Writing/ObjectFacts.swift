@@ -61,6 +61,8 @@ struct NameSets {
 
     private var counts = [0]
     private var roots: [Int32] = [-1]
+    // Of each set the one before, and the name that it has besides.
+    private var lasts: [Key] = [Key(set: 0, name: [])]
     private var known: [Key: Int32] = [:]
     private(set) var trie = NameTrie()
     private(set) var bytes = 0
@@ -72,6 +74,7 @@ struct NameSets {
         let before = trie.bytes
         roots.append(trie.root(of: roots[Int(set)], with: name))
         counts.append(counts[Int(set)] + 1)
+        lasts.append(key)
         bytes += trie.bytes - before + name.count + 150
         known[key] = Int32(counts.count - 1)
         return Int32(counts.count - 1)
@@ -80,4 +83,15 @@ struct NameSets {
     /// The node of the trie where a set's names begin; -1 if it is empty.
     func root(of set: Int32) -> Int32 { roots[Int(set)] }
     func count(of set: Int32) -> Int { counts[Int(set)] }
+
+    /// The names of a set, in the order in which they were added.
+    func names(of set: Int32) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        var set = set
+        while set > 0 {
+            names.append(lasts[Int(set)].name)
+            set = lasts[Int(set)].set
+        }
+        return names.reversed()
+    }
 }

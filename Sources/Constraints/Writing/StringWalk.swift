@@ -51,13 +51,9 @@ struct ScalarCounts {
 
     var isEmpty: Bool { few == 0 && most == 0 }
 
-    func forEach(_ body: (Int) -> Void) {
-        var left = few
-        while left != 0 {
-            body(left.trailingZeroBitCount)
-            left &= left - 1
-        }
-        if most >= 64 { for count in 64...most { body(count) } }
+    var numbers: [Int] {
+        let few = (0..<64).filter { self.few >> UInt64($0) & 1 == 1 }
+        return most < 64 ? few : few + (64...most)
     }
 }
 
@@ -131,7 +127,8 @@ extension StringWalk {
     }
 
     private mutating func walk(
-        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View, isCounted: Bool
+        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View,
+        isCounted: Bool
     ) {
         let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
         defer { path.deallocate() }

@@ -25,7 +25,7 @@ struct MaskMaker {
     let tokens: TokenTrie
     /// How many tokens are left; nil if that plays no role.
     let left: Int?
-    private var result: StateMask
+    var result: StateMask
     /// What `admits` said last, as tokens that lead to one state often stand together.
     private var last: (state: Int32, answer: Bool) = (Writer.dead, false)
 
@@ -64,7 +64,7 @@ struct MaskMaker {
     }
 
     /// Whether the text can be brought to an end after a token that leads to this state.
-    private mutating func admits(_ state: Int32) -> Bool {
+    mutating func admits(_ state: Int32) -> Bool {
         if state == last.state { return last.answer }
         last = (state, admits(state, margin: 0))
         return last.answer
@@ -85,7 +85,7 @@ struct MaskMaker {
     // MARK: Walks
 
     /// Goes through all tokens below a node whose bytes lead on from a state.
-    private mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
+    mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
         nodes.withView { walk($0, below: root, from: state) }
     }
 
@@ -163,12 +163,16 @@ struct MaskMaker {
             if admits(own, margin: Self.longestRest) { result.mask.formUnion(table.withinAll) }
         } else {
             var admitted = [Bool](repeating: false, count: min(table.most, max(most, 0)) + 1)
+            var staying = [Bool](repeating: false, count: table.staying.count)
             for scalars in admitted.indices {
                 let state = writer.number(of: places.map { writer.place($0, after: scalars) })
-                if scalars < table.staying.count, admits(state) {
-                    result.mask.formUnion(table.staying[scalars])
-                }
+                if scalars < table.staying.count { staying[scalars] = admits(state) }
                 admitted[scalars] = scalars < most && admits(state, margin: Self.longestRest)
+            }
+            if !staying.contains(false) {
+                result.mask.formUnion(table.stayingAll)
+            } else {
+                for (mask, isIn) in zip(table.staying, staying) where isIn { result.mask.formUnion(mask) }
             }
             for exit in table.within where exit.scalars < admitted.count && admitted[exit.scalars] {
                 result.mask.insert(exit.token)
@@ -176,86 +180,6 @@ struct MaskMaker {
         }
         let least = string.minLength - count
         addExits(table, to: ended, least...max(most, least))
-    }
-
-    /// A string of certain texts: what its tokens do depends on the state of its contents alone, and is found once.
-    private mutating func addCertainString(_ places: [Place], _ ended: Int32) {
-        let place = places[0]
-        let string = writer.strings[Int(place.a)]
-        let count = Int(place.c)
-        let walk = writer.walk(StringWalk.Key(string: place.a, state: place.b), tokens)
-        let closing =
-            writer.fewestBytes(writer.number(of: places)) - (string.fewestBytes(place.b, count: count) ?? 0)
-        if left == nil, string.isFree, string.maxLength == nil, count >= string.minLength {
-            result.mask.formUnion(walk.staying)
-            result.safe = max(result.safe, walk.mostBytes + closing + 1)
-        } else {
-            addRuns(of: walk, places, closing)
-        }
-        guard ended >= 0 else { return }
-        for (node, scalars) in walk.exits {
-            let length = count + scalars
-            guard length >= string.minLength, length <= string.maxLength ?? .max else { continue }
-            let (from, to) = tokens.nodes.texts(at: node)
-            if from < to, admits(ended) {
-                for rank in from..<to { result.mask.insert(tokens.ids[rank]) }
-            }
-            self.walk(tokens.nodes, below: node, from: ended)
-        }
-    }
-
-    /// Tokens that stay in a string, where bounds on its length or the room that is left play a role.
-    private mutating func addRuns(of walk: StringWalk, _ places: [Place], _ closing: Int) {
-        let string = writer.strings[Int(places[0].a)]
-        let count = Int(places[0].c)
-        // By end, which numbers of scalars are in.
-        let isIn = walk.ends.map { end in
-            var isIn = AdmittedCounts()
-            end.scalars.forEach { isIn.add($0, admits(end, count + $0 + Int(end.more), string, places, closing)) }
-            if end.scalars.isEmpty { isIn.add(0, admits(end, count, string, places, closing)) }
-            return isIn
-        }
-        if isIn.allSatisfy(\.areAll) {
-            result.mask.formUnion(walk.staying)
-            return
-        }
-        result.mask.insert(tokens.ids) { insert in
-            tokens.scalars.withUnsafeBufferPointer { scalars in
-                for run in walk.runs {
-                    let counts = isIn[Int(run.end)]
-                    let range = Int(run.from)..<Int(run.to)
-                    if counts.areAll {
-                        insert(range)
-                    } else if counts.areSome {
-                        for rank in range where counts.contains(Int(scalars[rank])) { insert(rank..<rank + 1) }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether a token may lead to an end in a string.
-    /// - Parameter length: whole scalars of the string then.
-    private mutating func admits(
-        _ end: StringWalk.End, _ length: Int, _ string: any StringText, _ places: [Place], _ closing: Int
-    ) -> Bool {
-        var after = length
-        if let most = string.maxLength {
-            let isBetween = string.contents.isBetweenScalars(end.state)
-            guard after <= (isBetween ? most : most - 1) else { return false }
-        } else {
-            after = min(after, string.minLength)
-        }
-        guard let bytes = string.fewestBytes(end.state, count: after) else { return false }
-        guard left != nil else {
-            result.safe = max(result.safe, bytes + closing + 1)
-            return true
-        }
-        return admits(
-            writer.number(
-                of: places.map {
-                    Place(kind: .string, a: $0.a, b: end.state, c: Int32(after), frame: $0.frame)
-                }))
     }
 
     /// Tokens that end the string with a number of scalars in the range.

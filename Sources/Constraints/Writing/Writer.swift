@@ -36,6 +36,9 @@ final class Writer {
     var stateFacts: [StateFacts] = []
     // Asked for every byte of every token.
     @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<Int32>] = []
+    // Tables of several states stand together, as many small ones take long to free.
+    private var slabs: [UnsafeMutablePointer<Int32>] = []
+    private static let slabTables = 32
     /// Names that objects have had, as sets.
     var nameSets = NameSets()
     var shortestTexts: [ShortestKey: [UInt8]] = [:]
@@ -89,7 +92,7 @@ final class Writer {
         start = number(of: places.places)
     }
 
-    deinit { for table in tables { table.deallocate() } }
+    deinit { for slab in slabs { slab.deallocate() } }
 
     /// Numbers each automaton and shape once, however many goals share it.
     private struct Numbering {
@@ -129,10 +132,18 @@ final class Writer {
             StateFacts(
                 depth: places.reduce(0) { max($0, $1.frame < 0 ? 0 : frameFacts[Int($1.frame)].depth) }))
         stateNumbers[places] = number
-        let table = UnsafeMutablePointer<Int32>.allocate(capacity: 256)
-        table.initialize(repeating: Self.unknown, count: 256)
-        tables.append(table)
+        addTable()
         return number
+    }
+
+    private func addTable() {
+        let place = tables.count % Self.slabTables
+        if place == 0 {
+            let slab = UnsafeMutablePointer<Int32>.allocate(capacity: 256 * Self.slabTables)
+            slab.initialize(repeating: Self.unknown, count: 256 * Self.slabTables)
+            slabs.append(slab)
+        }
+        tables.append(slabs[slabs.count - 1] + 256 * place)
     }
 
     func number(of frame: Frame) -> Int32 {

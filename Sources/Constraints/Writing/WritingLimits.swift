@@ -6,6 +6,9 @@ extension ConstraintLimits {
     static let depth = 64
     /// Bytes of what must come next that are looked at together.
     static let forcedBytes = 256
-    /// Bytes of the tables of one grammar, about. Larger ones begin anew, but for what the texts being written need.
-    static let writerBytes = 32 << 20
+    /// Bytes of the tables of one grammar, about. Larger ones begin anew, but for what the texts being written need; those
+    /// before them are kept so long.
+    static let writerBytes = 20 << 20
+    /// Bytes of the masks of one grammar.
+    static let maskBytes = 16 << 20
 }

@@ -70,6 +70,25 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<3) func aNewWriterTakesOverStates(_ seed: Int) throws {
+        for shape in [
+            try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
+        ] {
+            let grammar = try grammar(shape, .indented(1))
+            _ = try write(grammar, grammar.leastTokens + 60, seed: seed) { constraint, _, text in
+                let (adopted, read) = grammar.withWriter { _, former in
+                    let writer = GrammarWriter(
+                        shape, layout: .indented(1), tokens: tokens, former: former.writer)
+                    return (
+                        writer.state(after: text, formerState: constraint.state, isFormer: true),
+                        writer.state(after: text, formerState: 0, isFormer: false)
+                    )
+                }
+                #expect(adopted == read, "after \(String(decoding: text, as: UTF8.self))")
+            }
+        }
+    }
+
     @Test func leastTokensIsTheLeast() throws {
         // {" name ":" "," age ": 12 }
         let grammar = try grammar(Handmade.twins())

@@ -1,0 +1,87 @@
+import BatchEngine
+
+extension MaskMaker {
+    /// A string of certain texts: what its tokens do depends on the state of its contents alone, and is found once.
+    mutating func addCertainString(_ places: [Place], _ ended: Int32) {
+        let place = places[0]
+        let string = writer.strings[Int(place.a)]
+        let count = Int(place.c)
+        let walk = writer.walk(StringWalk.Key(string: place.a, state: place.b), tokens)
+        let closing =
+            writer.fewestBytes(writer.number(of: places)) - (string.fewestBytes(place.b, count: count) ?? 0)
+        if left == nil, string.isFree, string.maxLength == nil, count >= string.minLength {
+            result.mask.formUnion(walk.staying)
+            result.safe = max(result.safe, walk.mostBytes + closing + 1)
+        } else {
+            addRuns(of: walk, places, closing)
+        }
+        guard ended >= 0 else { return }
+        for (node, scalars) in walk.exits {
+            let length = count + scalars
+            guard length >= string.minLength, length <= string.maxLength ?? .max else { continue }
+            let (from, to) = tokens.nodes.texts(at: node)
+            if from < to, admits(ended) {
+                for rank in from..<to { result.mask.insert(tokens.ids[rank]) }
+            }
+            self.walk(tokens.nodes, below: node, from: ended)
+        }
+    }
+
+    /// Tokens that stay in a string, where bounds on its length or the room that is left play a role.
+    private mutating func addRuns(of walk: StringWalk, _ places: [Place], _ closing: Int) {
+        let string = writer.strings[Int(places[0].a)]
+        let count = Int(places[0].c)
+        // By end, which numbers of scalars are in.
+        let isIn = walk.ends.map { end in
+            var isIn = AdmittedCounts()
+            for scalars in end.scalars.numbers {
+                isIn.add(scalars, admits(end, count + scalars + Int(end.more), string, places, closing))
+            }
+            if end.scalars.isEmpty { isIn.add(0, admits(end, count, string, places, closing)) }
+            return isIn
+        }
+        if isIn.allSatisfy(\.areAll) {
+            result.mask.formUnion(walk.staying)
+            return
+        }
+        result.mask.insert(tokens.ids) { insert in
+            tokens.scalars.withUnsafeBufferPointer { scalars in
+                for run in walk.runs {
+                    let counts = isIn[Int(run.end)]
+                    let range = Int(run.from)..<Int(run.to)
+                    if counts.areAll {
+                        insert(range)
+                    } else if counts.areSome {
+                        for rank in range where counts.contains(Int(scalars[rank])) {
+                            insert(rank..<rank + 1)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a token may lead to an end in a string.
+    /// - Parameter length: whole scalars of the string then.
+    private mutating func admits(
+        _ end: StringWalk.End, _ length: Int, _ string: any StringText, _ places: [Place], _ closing: Int
+    ) -> Bool {
+        var after = length
+        if let most = string.maxLength {
+            let isBetween = string.contents.isBetweenScalars(end.state)
+            guard after <= (isBetween ? most : most - 1) else { return false }
+        } else {
+            after = min(after, string.minLength)
+        }
+        guard let bytes = string.fewestBytes(end.state, count: after) else { return false }
+        guard left != nil else {
+            result.safe = max(result.safe, bytes + closing + 1)
+            return true
+        }
+        return admits(
+            writer.number(
+                of: places.map {
+                    Place(kind: .string, a: $0.a, b: end.state, c: Int32(after), frame: $0.frame)
+                }))
+    }
+}
