@@ -49,6 +49,16 @@ void phi_leave_processor(int32_t processor) {
     if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof all, &all);
 }
 
+void phi_bind_thread(const int32_t *processors, int32_t count) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int32_t i = 0; i < count; i++) {
+        if (processors[i] >= 0 && processors[i] < CPU_SETSIZE) CPU_SET(processors[i], &set);
+    }
+    // It only matters for speed: where it is refused, the thread stays free.
+    if (CPU_COUNT(&set) > 0) sched_setaffinity(0, sizeof set, &set);
+}
+
 #else
 
 int32_t phi_thread(void) { return 0; }
@@ -56,5 +66,6 @@ int32_t phi_processor(void) { return -1; }
 int64_t phi_thread_time(int32_t thread) { return thread < 0 ? 0 : -1; }
 void phi_fetch_thread(int32_t thread) { (void)thread; }
 void phi_leave_processor(int32_t processor) { (void)processor; }
+void phi_bind_thread(const int32_t *processors, int32_t count) { (void)processors, (void)count; }
 
 #endif

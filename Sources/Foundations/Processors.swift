@@ -3,29 +3,28 @@ package enum Processors {
     /// Those it may run on: `taskset` and containers leave some out.
     package static let usable = usable(root: "") ?? max(1, ThreadCalls.onlineCount)
 
-    /// How many threads can be at work all the time: the usable processors, or fewer where a control group
-    /// limits the time. A part of a processor counts as one, since what nobody uses is lost.
-    package static let count = count(usable: usable, groups: ControlGroups())
+    /// How many threads can be at work all the time: one on each usable core, or fewer where a control group limits
+    /// the time. A part of a processor counts as one, since what nobody uses is lost.
+    package static let count = count(cores: ProcessorTopology.current.cores.count, groups: ControlGroups())
 
-    /// What `sched_getaffinity` says, as far as a file has it. Nil if there is no such file.
+    private static func usable(root: String) -> Int? { numbers(root: root).map { max(1, $0.count) } }
+
+    /// What `sched_getaffinity` says, as far as a file has it: numbers in ascending order. Nil if there is no such
+    /// file.
     /// - Parameter root: where /proc and /sys are; another one in tests.
-    static func usable(root: String) -> Int? {
+    static func numbers(root: String) -> [Int]? {
         guard let status = SystemFile.text(root + "/proc/self/status"),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
             let allowed = ranges(line.dropFirst("Cpus_allowed_list:".count)), !allowed.isEmpty
         else { return nil }
+        let all = Set(allowed.joined())
         // Processors that may be plugged in one day are allowed, too.
         let online = SystemFile.text(root + "/sys/devices/system/cpu/online").flatMap { ranges($0[...]) }
-        let usable = online.map { $0.reduce(0) { sum, range in sum + overlap(range, allowed) } }
-        return max(1, usable ?? allowed.reduce(0) { $0 + $1.count })
-    }
-
-    private static func overlap(_ range: ClosedRange<Int>, _ others: [ClosedRange<Int>]) -> Int {
-        others.reduce(0) { $0 + ($1.overlaps(range) ? $1.clamped(to: range).count : 0) }
+        return online.map { Set($0.joined()).intersection(all).sorted() } ?? all.sorted()
     }
 
     /// A list like "0-3,8"; nil for anything else.
-    private static func ranges(_ list: Substring) -> [ClosedRange<Int>]? {
+    static func ranges(_ list: Substring) -> [ClosedRange<Int>]? {
         var ranges: [ClosedRange<Int>] = []
         for part in list.split(whereSeparator: { ", \t\n".contains($0) }) {
             let ends = part.split(separator: "-").map { Int($0) ?? -1 }
@@ -36,7 +35,7 @@ package enum Processors {
         return ranges
     }
 
-    static func count(usable: Int, groups: ControlGroups) -> Int {
+    static func count(cores: Int, groups: ControlGroups) -> Int {
         let shares = groups.groups(of: "cpu").compactMap { group -> Double? in
             let (quota, period): (Int?, Int?)
             if group.isUnified {
@@ -50,7 +49,7 @@ package enum Processors {
             guard let quota, let period, quota > 0, period > 0 else { return nil }
             return Double(quota) / Double(period)
         }
-        guard let least = shares.min(), least < Double(usable) else { return usable }
+        guard let least = shares.min(), least < Double(cores) else { return cores }
         return max(1, Int(least.rounded(.up)))
     }
 }

@@ -104,9 +104,12 @@ struct DoctorReport {
     }
 
     private var threads: String {
-        let text =
+        let (cores, nodes) = (machine.topology.cores.count, machine.topology.nodes.count)
+        var text =
             "\(machine.threads), on \(machine.processors) processor\(machine.processors == 1 ? "" : "s")"
-        return machine.threads < machine.processors ? text + "; a control group limits their time" : text
+        if cores < machine.processors { text += " of \(cores) core\(cores == 1 ? "" : "s")" }
+        if nodes > 1 { text += ", by \(nodes) memory nodes" }
+        return machine.threads < cores ? text + "; a control group limits their time" : text
     }
 
     private var speed: String {
@@ -139,6 +142,8 @@ struct DoctorReport {
             writer.array("available_kernels") { writer in for name in machine.kernels { writer.string(name) }
             }
             number("processors", machine.processors)
+            number("cores", machine.topology.cores.count)
+            number("memory_nodes", machine.topology.nodes.count)
             number("threads", machine.threads)
             number("memory", machine.physicalMemory)
             number("available_memory", machine.availableMemory)

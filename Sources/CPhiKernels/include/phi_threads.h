@@ -22,4 +22,7 @@ void phi_fetch_thread(int32_t thread);
 // Moves the caller to another processor, if it may be on another.
 void phi_leave_processor(int32_t processor);
 
+// Has the caller run on these processors alone.
+void phi_bind_thread(const int32_t *processors, int32_t count);
+
 #endif

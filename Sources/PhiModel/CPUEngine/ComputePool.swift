@@ -9,6 +9,11 @@ import Foundations
 /// threads spin for some microseconds, then sleep; sooner if the one they wait for has no processor, since other
 /// programs run, too: it gets theirs. Of more threads than there are processors only so many are awake at a time.
 /// Used by one caller at a time.
+///
+/// Where there are several memory nodes, each thread keeps to one. Weights are moved to memory in the shares in which
+/// they are multiplied, so that each thread's share lies beside it; a share is left to others only when they have done
+/// theirs. Within a node threads are free: pinned to a processor each, they wait for whatever else runs there, which
+/// on a machine that others use takes up to twice as long.
 final class ComputePool: Sendable {
     /// How many threads work in all, the caller among them.
     let threads: Int
@@ -24,15 +29,24 @@ final class ComputePool: Sendable {
     /// - Parameters:
     ///   - asked: how many threads are wanted, the caller among them; at least 1. Fewer will do.
     ///   - processors: how many may be awake at a time.
-    init(threads asked: Int, processors: Int = Processors.usable, stackSize: Int = ComputePool.stackSize) {
+    ///   - topology: whose nodes they keep to.
+    init(
+        threads asked: Int, processors: Int = Processors.usable, stackSize: Int = ComputePool.stackSize,
+        topology: ProcessorTopology = .current
+    ) {
         let asked = max(1, asked)
         let team = ComputeTeam(threads: asked, width: max(1, min(asked, processors)))
+        // The caller's thread isn't ours to bind.
+        let nodes = topology.nodes.count > 1 ? topology.nodes(of: team.width) : []
         var made = 1
         var fault: String?
         while made < asked, fault == nil {
             let number = made
             do throws(WorkerThread.CannotStart) {
-                try WorkerThread.start("compute \(number)", stackSize: stackSize) { team.help(number) }
+                try WorkerThread.start("compute \(number)", stackSize: stackSize) {
+                    if !nodes.isEmpty { Self.bind(to: topology.nodes[nodes[team.share(of: number)]]) }
+                    team.help(number)
+                }
                 made += 1
             } catch {
                 fault = "of \(asked) compute threads only \(made) can be made: \(error.reason)"
@@ -43,6 +57,11 @@ final class ComputePool: Sendable {
         threads = made
         width = min(made, team.width)
         self.fault = fault
+    }
+
+    private static func bind(to processors: [Int]) {
+        let numbers = processors.map { Int32($0) }
+        phi_bind_thread(numbers, Int32(numbers.count))
     }
 
     // The team lives as long as its threads.

@@ -155,9 +155,12 @@ final class ComputeTeam: @unchecked Sendable {
 
     // MARK: The helpers
 
+    /// The share of a region that a helper begins with.
+    func share(of thread: Int) -> Int { width == 1 ? 0 : 1 + (thread - 1) % (width - 1) }
+
     /// What a helper does all its life.
     func help(_ thread: Int) {
-        let share = width == 1 ? 0 : 1 + (thread - 1) % (width - 1)
+        let share = share(of: thread)
         var seen: UInt64 = 0
         while let (region, function) = nextRegion(after: seen) {
             seen = region.number

@@ -14,6 +14,8 @@ package struct MachineReport: Sendable {
     /// Processors that this process may run on, and threads that it would use: fewer where a control group limits
     /// the time.
     package let processors: Int
+    /// Of those: cores, which may have several processors each, and memory nodes.
+    package let topology: ProcessorTopology
     package let threads: Int
     /// Bytes.
     package let physicalMemory: Int
@@ -37,6 +39,7 @@ package struct MachineReport: Sendable {
         kernels = Kernels.available.map(\.name)
         self.chosen = chosen.name
         processors = Processors.usable
+        topology = .current
         threads = Processors.count
         physicalMemory = Int(clamping: ProcessInfo.processInfo.physicalMemory)
         let memory = AvailableMemory.limits()

@@ -56,6 +56,28 @@
             phi_fetch_thread(phi_thread())
             #expect(try allowed() == before)
         }
+
+        /// Threads keep to the memory nodes that their shares are of. Here each processor is taken as one.
+        @Test(.enabled(if: Processors.usable > 1)) func threadsKeepToTheirNodes() {
+            let here = ProcessorTopology.current
+            let topology = ProcessorTopology(cores: here.cores, nodes: here.cores)
+            let pool = ComputePool(threads: here.cores.count, topology: topology)
+            let seen = Mutex<[Int: Set<Int32>]>([:])
+            let caller = phi_thread()
+            for _ in 0..<2000 {
+                pool.run(here.cores.count) { index in
+                    if phi_thread() != caller {
+                        _ = seen.withLock { $0[Int(phi_thread()), default: []].insert(phi_processor()) }
+                    }
+                    for _ in 0..<100 { phi_relax() }
+                }
+            }
+            let nodes = Set(here.cores.map { Set($0.map { Int32($0) }) })
+            for (thread, processors) in seen.withLock({ $0 }) {
+                #expect(nodes.contains { processors.isSubset(of: $0) }, "\(thread) was on \(processors)")
+            }
+            #expect(seen.withLock { !$0.isEmpty })
+        }
     }
 
     /// Two threads of a pool that wait for each other again and again, and others that take their processors.
