@@ -65,29 +65,13 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     let rows: RowOps
     let pool: ComputePool
     private let logits: LogitReader
-    var blocks: KVBlocks
+    private(set) var sequences: SequenceTable
     /// Nil if none are kept.
     let prefixes: PrefixStore?
-    private var sequences: [RequestID: Sequence] = [:]
     /// Sequences begun without a loop.
     var directCount = 0
     private var move: WeightMove?
     private var hasStepped = false
-
-    /// What the cache holds of a sequence.
-    private struct Sequence {
-        var lease: KVBlocks.Lease
-        /// Positions whose keys and values are in the cache.
-        var length: Int
-        /// Tokens it began with.
-        var begun: Int
-        /// Tokens it may come to.
-        var ceiling: Int
-        var longRope: Bool
-
-        /// The RoPE factors are in the keys.
-        var branch: Int { longRope ? 1 : 0 }
-    }
 
     /// Loads the model in `folder`: MLX's quantized format, of one of the `Architectures`.
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
@@ -113,7 +97,8 @@ package final class PhiEngine: Engine, @unchecked Sendable {
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
                     + "need \(cache.blockBytes) bytes")
         }
-        blocks = KVBlocks(capacity: cache.capacity, blockLength: KVCache.blockLength)
+        sequences = SequenceTable(
+            shape, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
         prefixes = sources.store(options, store, blockBytes: cache.blockBytes, threads: threads)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
@@ -161,68 +146,14 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     package func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
     ) -> Admission {
-        do { try check(tokens) } catch { return .never(Refusal(.invalid, error.message)) }
-        guard ceiling <= shape.contextLength else {
-            return .never(
-                Refusal(
-                    .invalid,
-                    "prompt and completion of \(ceiling) tokens together exceed the context of "
-                        + "\(shape.contextLength)"))
-        }
-        guard blocks.blocks(for: ceiling) <= blocks.capacity else {
-            return .never(
-                Refusal(
-                    .tooLarge,
-                    "\(ceiling) tokens need \(blocks.blocks(for: ceiling) * rows.cache.blockBytes) bytes of KV "
-                        + "cache, more than its budget of \(rows.cache.capacity * rows.cache.blockBytes)"))
-        }
-        // Once a request, from all it may come to: the same however it is cut, saved or computed again.
-        let long = usesLongRope(length: ceiling) ?? false
-        let own =
-            blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
-        let spared = sequences.values.reduce(own) { $0 + growth($1, by: lookahead) }
-        restorePrefix(of: tokens, branch: long ? 1 : 0, cacheable: cacheable)
-        switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared, cacheable: cacheable) {
-        case .wait(let shortage): return .wait(shortage)
-        case .leased(let lease):
-            sequences[id] = Sequence(
-                lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long)
-            return .ready(cached: lease.cached, room: room(lease))
+        sequences.admit(id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable) {
+            restorePrefix(of: tokens, in: &$0, branch: $1, cacheable: cacheable)
         }
     }
 
-    /// Blocks that a sequence needs for so many tokens more, as far as its ceiling goes.
-    private func growth(_ sequence: Sequence, by lookahead: Int) -> Int {
-        let count = min(sequence.ceiling, max(sequence.length, sequence.begun) + lookahead)
-        return max(0, blocks.blocks(for: count) - sequence.lease.blocks.count)
-    }
-
-    private func room(_ lease: KVBlocks.Lease) -> Int { lease.blocks.count * KVCache.blockLength }
-
-    package func extend(_ id: RequestID, to length: Int) -> Int? {
-        guard var sequence = sequences[id], blocks.extend(&sequence.lease, to: length) else { return nil }
-        sequences[id] = sequence
-        return room(sequence.lease)
-    }
-
-    package func release(_ id: RequestID) {
-        guard let old = sequences.removeValue(forKey: id) else { return }
-        blocks.release(old.lease)
-    }
-
-    package func preempt(_ id: RequestID, tokens: [Int32]) {
-        guard let old = sequences.removeValue(forKey: id) else { return }
-        blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
-    }
-
-    private func check(_ tokens: [Int32]) throws(ModelError) {
-        if tokens.isEmpty { throw ModelError(.badRequest, "the prompt has no tokens") }
-        if let bad = tokens.first(where: { $0 < 0 || $0 >= shape.vocabularySize }) {
-            throw ModelError(
-                .badRequest,
-                "there is no token id \(bad): the model's ids are 0 to \(shape.vocabularySize - 1)")
-        }
-    }
+    package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
+    package func release(_ id: RequestID) { sequences.release(id) }
+    package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
 
     /// Which rotary factors were used, where the model has two sets.
     package func provenance(of id: RequestID) -> [String: String] {
@@ -231,36 +162,11 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     }
 
     package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
-        var runs: [RowRun] = []
-        runs.reserveCapacity(inputs.count)
-        for input in inputs {
-            guard var sequence = sequences[input.sequence] else {
-                preconditionFailure("a step for a sequence that was not admitted or was released")
-            }
-            if let start = input.start {
-                precondition(start <= sequence.length)
-                sequence.length = start
-                sequences[input.sequence] = sequence
-            }
-            precondition(
-                !input.tokens.isEmpty && sequence.length + input.tokens.count <= room(sequence.lease))
-            precondition(
-                (input.tokens + input.targets).allSatisfy { $0 >= 0 && $0 < shape.vocabularySize })
-            runs.append(
-                RowRun(
-                    tokens: input.tokens, start: sequence.length, blocks: sequence.lease.blocks,
-                    longRope: sequence.longRope, logitRows: input.logitRows))
-        }
+        let runs = inputs.map { sequences.begin($0) }
         moveWeights()
         logits.begin(inputs)
         try rows.run(runs, through: network, use: logits.read)
-        for (input, answer) in zip(inputs, logits.answers) {
-            guard var sequence = sequences[input.sequence] else { continue }
-            // Guesses that were wrong are written over.
-            sequence.length += input.tokens.count - (input.samplings.count - answer.choices.count)
-            blocks.advance(&sequence.lease, to: sequence.length)
-            sequences[input.sequence] = sequence
-        }
+        for (input, answer) in zip(inputs, logits.answers) { sequences.finish(input, answer) }
         return logits.answers
     }
 
@@ -277,6 +183,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     package func warmUp(lengths: [Int]) {
         hasStepped = true
         while move != nil { moveWeights() }
+        let blocks = sequences.blocks
         rows.cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
     }
 
@@ -286,13 +193,15 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         _ use: (LogitPiece) throws(ModelError) -> Void
     ) throws {
         let tokens = Array(tokens)
-        try check(tokens)
+        if let fault = sequences.fault(of: tokens) { throw ModelError(.badRequest, fault) }
         let long = usesLongRope(length: tokens.count) ?? false
         // No tokens are named, so that nothing is shared: all rows are computed.
-        guard case .leased(var lease) = blocks.lease([]), blocks.extend(&lease, to: tokens.count) else {
+        guard case .leased(var lease) = sequences.blocks.lease([]),
+            sequences.blocks.extend(&lease, to: tokens.count)
+        else {
             throw ModelError(.resources, "the KV cache has no room for \(tokens.count) tokens")
         }
-        defer { blocks.release(lease) }
+        defer { sequences.blocks.release(lease) }
         let run = RowRun(
             tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
         try rows.run([run], through: network, use: use)

@@ -34,7 +34,7 @@ extension PhiEngine {
     package var keepsPrefixes: Bool { prefixes != nil }
 
     /// Brings what an earlier run has kept of a prompt's beginning, as far as there is unused room.
-    func restorePrefix(of tokens: [Int32], branch: Int, cacheable: Int) {
+    func restorePrefix(of tokens: [Int32], in blocks: inout KVBlocks, branch: Int, cacheable: Int) {
         guard let prefixes,
             let unknown = blocks.unknownBeginning(of: tokens, branch: branch, cacheable: cacheable)
         else { return }
@@ -49,8 +49,8 @@ extension PhiEngine {
     package func keepPrefixes(until shouldStop: () -> Bool) -> PrefixReport {
         guard let prefixes else { return PrefixReport() }
         prefixes.keep(
-            blocks.beginnings(), prompts: blocks.promptCount, memory: { rows.cache.block($0) },
-            until: shouldStop)
+            sequences.blocks.beginnings(), prompts: sequences.blocks.promptCount,
+            memory: { rows.cache.block($0) }, until: shouldStop)
         return prefixes.takeReport()
     }
 }

@@ -94,7 +94,7 @@ import Testing
                     cache: place.cache.path, limit: limit, runLimit: run, reserve: reserve
                 ) { text }
                 store.keep(
-                    engine.blocks.beginnings(), prompts: 2, memory: { engine.rows.cache.block($0) },
+                    engine.sequences.blocks.beginnings(), prompts: 2, memory: { engine.rows.cache.block($0) },
                     until: { false })
                 return store.takeReport()
             }

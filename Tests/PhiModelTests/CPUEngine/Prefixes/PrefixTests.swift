@@ -177,7 +177,7 @@ import Testing
             for precision in [KVPrecision.int8, .float16] {
                 let engine = try place.engine { $0.kvPrecision = precision }
                 _ = try engine.answer(PrefixPlace.prompt(1))
-                let first = try #require(engine.blocks.beginnings().first)
+                let first = try #require(engine.sequences.blocks.beginnings().first)
                 sums.append(BlockChecksum.of(UnsafeRawBufferPointer(engine.rows.cache.block(first.block))))
             }
             #expect(KVCache.layoutVersion == 1)
