@@ -22,6 +22,16 @@ struct MemoryCheck {
     private static let rows = 512 + 32
     private static let programBytes = 100_000_000
 
+    /// For an engine that has no threads' stacks and maps no weights.
+    init(weightBytes: Int, workingBytes: Int, workerBytes: Int, folder: String) {
+        self.weightBytes = weightBytes
+        self.workingBytes = workingBytes
+        self.workerBytes = workerBytes
+        self.folder = folder
+        stackBytes = 0
+        mapsWeights = false
+    }
+
     init(
         _ model: any Architecture, _ store: TensorStore, precision: KVPrecision,
         cache: WeightCacheLocation = .off, threads: Int = 1

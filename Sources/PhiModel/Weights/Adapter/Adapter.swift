@@ -41,9 +41,25 @@ package struct Adapter {
         tensors = Dictionary(file.tensors.map { ($0.name, $0) }) { first, _ in first }
     }
 
+    /// The two matrices of a layer.
+    struct Factors {
+        /// a [rank][columns] and b [rows][rank]
+        let a, b: [Float]
+        let rank: Int
+        let scale: Float
+    }
+
     /// The adapter's part of the linear layer at `path`; nil if it leaves it alone.
     /// - Throws: `ModelError` naming the tensor.
     func layer(_ path: String, rows: Int, columns: Int) throws -> LowRank? {
+        guard let part = try factors(path, rows: rows, columns: columns) else { return nil }
+        return try LowRank(
+            a: part.a, b: part.b, rank: part.rank, rows: rows, columns: columns, scale: part.scale)
+    }
+
+    /// The same as plain numbers.
+    /// - Throws: as `layer`.
+    func factors(_ path: String, rows: Int, columns: Int) throws -> Factors? {
         let names = Self.names(path, configuration.format)
         guard let a = names.a.lazy.compactMap({ tensors[$0] }).first,
             let b = names.b.lazy.compactMap({ tensors[$0] }).first
@@ -69,9 +85,9 @@ package struct Adapter {
         }
         // As floats, turned, and packed.
         try PageMemory.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
-        return try LowRank(
-            a: Self.values(a, rank, columns, isTransposed), b: Self.values(b, rows, rank, isTransposed),
-            rank: rank, rows: rows, columns: columns, scale: configuration.scale(of: path))
+        return Factors(
+            a: try Self.values(a, rank, columns, isTransposed),
+            b: try Self.values(b, rows, rank, isTransposed), rank: rank, scale: configuration.scale(of: path))
     }
 
     /// - Parameter layers: all that took their parts.
