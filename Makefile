@@ -2,6 +2,7 @@
 # make test   all tests, in release
 # make torture  kill a real job 200 times and compare (KILLS=n)
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
+# make mlx    fetch MLX and put it beside the program, for "engine: mlx"
 # make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
 # make install  program, manual page and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets
@@ -15,7 +16,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage check-install demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage check-install demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -73,6 +74,11 @@ bench-peers: build
 # Perplexity beside exact arithmetic's and llama.cpp's; TEXT=file for another text.
 perplexity: build model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
+
+# Apple's MLX for this machine, in the version that Sources/CMLX/phi_mlx.h names, and what connects it. MLX names
+# another of its packages, such as MLX=mlx-cuda-12.
+mlx: build
+	@PYTHON="$(PYTHON)" sh Sources/CMLX/fetch.sh .build/release/phibatch-mlx $(MLX)
 
 # 2,000 answers under 200 schemas, judged by Python's jsonschema; ANSWERS passes options on, e.g. ANSWERS="--seed 2".
 SHARED = $(or $(PHIBATCH_SHARED),$(CURDIR)/../shared)

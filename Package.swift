@@ -50,6 +50,8 @@ let package = Package(
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        // The header alone: "make mlx" compiles the rest against MLX, and the program loads it when a job asks for it.
+        .systemLibrary(name: "CMLX"),
         .target(
             name: "Foundations",
             dependencies: [
@@ -71,7 +73,7 @@ let package = Package(
         .target(
             name: "PhiModel",
             dependencies: [
-                "BatchEngine", "CPhiKernels", "Foundations",
+                "BatchEngine", "CMLX", "CPhiKernels", "Foundations",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],

@@ -37,7 +37,7 @@ struct DemoTextTests {
     /// Where exact arithmetic decides by less than this, 8-bit activations may decide otherwise.
     private static let tolerance: Float = 0.5
 
-    private func reference() throws -> Reference {
+    static func reference() throws -> Reference {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(
@@ -69,7 +69,7 @@ struct DemoTextTests {
 
     @Test func greedyTextsAreTheGoldenOnes() throws {
         let engine = try PhiEngine(folder: try #require(DemoModel.folder))
-        let reference = try reference()
+        let reference = try Self.reference()
         let answers = try reference.answers.map { answer in
             let prompt = try engine.text.tokens(for: .messages(answer.messages))
             #expect(prompt == answer.prompt, "template and tokenizer give the reference's ids")
@@ -97,7 +97,7 @@ struct DemoTextTests {
         var clear = 0
         var equal = 0
         var steps = 0
-        for answer in try reference().answers {
+        for answer in try Self.reference().answers {
             let count = answer.greedy.count
             let chosen = try decode(engine, answer.prompt, count: count, forced: answer.greedy)
             for step in 0..<count {

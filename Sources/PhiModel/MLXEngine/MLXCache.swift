@@ -1,0 +1,89 @@
+/// Keys and values of all layers in MLX's memory, in blocks of `KVCache.blockLength` positions; `KVBlocks` says whose they
+/// are. The memory grows as blocks are first used.
+final class MLXCache {
+    private let mlx: MLXLibrary
+    private let shape: AttentionShape
+    private let element: MLXArray.Element
+    /// Each [positions, key heads * head dimension].
+    private var keys: [MLXArray?]
+    private var values: [MLXArray?]
+    /// Blocks that there is memory for.
+    private var blocks = 0
+    /// Blocks that there may be.
+    let capacity: Int
+    let blockBytes: Int
+
+    /// - Parameter budget: bytes.
+    init(_ mlx: MLXLibrary, _ shape: ModelShape, element: MLXArray.Element, budget: Int) {
+        self.mlx = mlx
+        self.shape = shape.attention
+        self.element = element
+        blockBytes =
+            2 * shape.layerCount * KVCache.blockLength * shape.attention.keyWidth * element.size
+        // Places are 32-bit numbers.
+        capacity = min(max(0, budget) / blockBytes, Int(Int32.max) / KVCache.blockLength)
+        keys = Array(repeating: nil, count: shape.layerCount)
+        values = keys
+    }
+
+    /// All memory that there is, to be evaluated with a step.
+    var arrays: [MLXArray] { (keys + values).compactMap(\.self) }
+
+    /// Makes room for block number `last`.
+    /// - Throws: `ModelError` of kind `resources`.
+    func grow(to last: Int32) throws(ModelError) {
+        guard Int(last) >= blocks else { return }
+        let count = min(capacity, max(Int(last) + 1, blocks * 5 / 4, 16))
+        for layer in keys.indices {
+            // One after the other: the old memory of a layer goes before the next one's new memory comes.
+            try grow(&keys[layer], to: count)
+            try grow(&values[layer], to: count)
+        }
+        blocks = count
+    }
+
+    private func grow(_ array: inout MLXArray?, to count: Int) throws(ModelError) {
+        let missing = (count - blocks) * KVCache.blockLength
+        let zeros = MLXArray.zeros(mlx, element, [missing, shape.keyWidth])
+        let grown = MLXArray.concatenated((array.map { [$0] } ?? []) + [zeros], axis: 0)
+        try mlx.evaluate([grown])
+        array = grown
+    }
+
+    /// Writes the keys and values [rows, key heads, head dimension] of a step's rows.
+    func put(_ newKeys: MLXArray, _ newValues: MLXArray, layer: Int, _ rows: MLXRows) {
+        func put(_ new: MLXArray, _ place: inout MLXArray?) {
+            // Nobody else may hold it, or all of it would be copied.
+            guard let old = place.take() else { preconditionFailure("the cache has no memory yet") }
+            place = old.putting(
+                new.reshaped(rows.count, shape.keyWidth).converted(to: element), at: rows.slots)
+        }
+        put(newKeys, &keys[layer])
+        put(newValues, &values[layer])
+    }
+
+    /// What each row's queries [rows, heads, head dimension] find, [rows, heads * head dimension].
+    func attend(_ queries: MLXArray, layer: Int, _ rows: MLXRows) -> MLXArray {
+        guard let keys = keys[layer], let values = values[layer] else {
+            preconditionFailure("the cache has no memory yet")
+        }
+        let scale = 1 / Float(shape.headDimension).squareRoot()
+        let found = rows.groups.map { group in
+            func gathered(_ array: MLXArray) -> MLXArray {
+                let blockWidth = KVCache.blockLength * shape.keyWidth
+                return array.reshaped(blocks, blockWidth).taking(group.table)
+                    .reshaped(group.count, -1, shape.keyValueHeadCount, shape.headDimension)
+                    .slice(axis: 1, 0..<group.length).transposed(0, 2, 1, 3)
+            }
+            let own = queries.slice(axis: 0, group.rows)
+                .reshaped(group.count, group.width, shape.headCount, shape.headDimension)
+                .transposed(0, 2, 1, 3)
+            let found = gathered(values)
+            return own.attention(
+                gathered(keys), group.isOwn?.select(found, found.scalar(0)) ?? found, scale: scale,
+                mask: group.mask, isCausal: group.isCausal
+            ).transposed(0, 2, 1, 3).reshaped(group.rows.count, shape.queryWidth)
+        }
+        return .concatenated(found, axis: 0)
+    }
+}

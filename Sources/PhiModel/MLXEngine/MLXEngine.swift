@@ -1,0 +1,184 @@
+import BatchEngine
+import Foundation
+import Foundations
+
+/// A loaded Phi model that MLX runs: on Apple's and NVIDIA's GPUs, or on the processor where there is none.
+///
+/// MLX's sums depend on how many rows come together, so that a result is the same to within rounding, and not byte for
+/// byte, whatever runs beside it. Everything else is as `PhiEngine` does it: which tokens a sequence may come to, which
+/// rotary factors it has, how tokens are chosen from logits.
+package final class MLXEngine: Engine, @unchecked Sendable {
+    package let limits: ModelLimits
+    /// Nil if the folder has no tokenizer.
+    package let codec: TextCodec?
+    /// What a person may want to know of how the model was loaded, a sentence each.
+    package let notes: [String]
+    /// How it could be faster; nil if a GPU computes.
+    package var advice: String? {
+        mlx.isGPU
+            ? nil : "MLX finds no GPU and computes on the processor, where \"engine: cpu\" is much faster"
+    }
+
+    private let shape: ModelShape
+    private let mlx: MLXLibrary
+    private let network: any MLXNetwork
+    private let rotary: MLXRotary
+    private let cache: MLXCache
+    private var sequences: SequenceTable
+    private let logits: LogitReader
+    /// All steps so far.
+    private var seconds = 0.0
+
+    /// Rows of logits that are made at a time.
+    private static let logitRows = 32
+    /// Bytes of freed buffers that MLX keeps for the next ones.
+    private static let bufferBytes = 256 << 20
+
+    /// Loads the model in `folder`, with its quantized weights as they are in the checkpoint.
+    /// - Throws: `ModelError` naming the file, tensor or key at fault, or what MLX lacks.
+    package convenience init(folder: String, options: EngineOptions = EngineOptions()) throws {
+        // Processors have no arithmetic of 16-bit floats that MLX uses: its products take a hundred times as long.
+        try self.init(folder: folder, options: options, inFloat32: !MLXLibrary.load().isGPU)
+    }
+
+    /// - Parameter inFloat32: whether everything is computed in float32, and not in the checkpoint's own precision.
+    init(folder: String, options: EngineOptions, inFloat32: Bool) throws {
+        let mlx = try MLXLibrary.load()
+        let model = try Architectures.read(folder: folder)
+        let store = try TensorStore(folder: folder)
+        let memory = try MemoryCheck(mlx: model, store, inFloat32: inFloat32)
+        let budget = try memory.budget(asked: options.kvBudget)
+        codec = try TextCodec(folder: folder)
+        let adapter = try options.adapter.map { try Adapter(folder: $0) }
+        let shape = model.shape
+        (network, rotary, cache) = try mlx.use {
+            let others = mlx.memory.active
+            var reader = MLXWeightReader(
+                mlx, store, quantization: shape.quantization, adapter: adapter, inFloat32: inFloat32)
+            let network = try MLXModels.network(model, &reader)
+            try adapter?.checkUse(of: reader.adapted)
+            let element = network.element ?? .f16
+            let rotary = MLXRotary(
+                mlx, shape.rope, headDimension: shape.attention.headDimension, element: element)
+            let cache = MLXCache(mlx, shape, element: element, budget: budget)
+            mlx.limitMemory(
+                total: others + memory.weightBytes + memory.workingBytes + budget,
+                cache: Self.bufferBytes)
+            return (network, rotary, cache)
+        }
+        guard cache.capacity > 0 else {
+            throw ModelError(
+                .resources,
+                "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model need \(cache.blockBytes) bytes"
+            )
+        }
+        self.mlx = mlx
+        self.shape = shape
+        sequences = SequenceTable(
+            shape, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
+        logits = LogitReader(
+            Sampler(kernels: try Kernels.chosen()), ComputePool(threads: options.threads ?? Processors.count))
+        notes = store.notes
+        limits = ModelLimits(shape, codec)
+    }
+
+    /// How its text becomes tokens.
+    package var text: any TextCoding { codec ?? NoText() }
+
+    package var identity: [(name: String, value: String)] { Self.identity(mlx) }
+
+    /// What results depend on besides model, request and seed.
+    /// - Throws: `ModelError` if MLX is not there.
+    package static func identity() throws(ModelError) -> [(name: String, value: String)] {
+        identity(try MLXLibrary.load())
+    }
+
+    private static func identity(_ mlx: MLXLibrary) -> [(name: String, value: String)] {
+        [
+            // Raised with every change of the models' definitions that gives other numbers.
+            ("engine", "mlx 1"), ("mlx", MLXLibrary.wantedVersion), ("device", mlx.device),
+            ("ends", TextCodec.turnEndNames.joined(separator: " ")),
+        ]
+    }
+
+    /// MLX does not tell apart what it spends time on: all of it counts as matmuls.
+    package var times: ComputeTimes {
+        var times = ComputeTimes()
+        times.sampling = logits.seconds
+        times.matmul = seconds - logits.seconds
+        return times
+    }
+
+    package func provenance(of id: RequestID) -> [String: String] {
+        var facts = ["engine": "mlx \(MLXLibrary.wantedVersion), \(mlx.device)"]
+        if case .longrope = shape.rope.scaling, let found = sequences[id] {
+            facts["rope"] = found.longRope ? "long" : "short"
+        }
+        return facts
+    }
+
+    // MARK: Sequences
+
+    package func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission {
+        sequences.admit(id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable)
+    }
+
+    package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
+    package func release(_ id: RequestID) { sequences.release(id) }
+    package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
+
+    // MARK: Steps
+
+    package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
+        let runs = inputs.map { sequences.begin($0) }
+        var clock = Stopwatch()
+        defer { seconds += clock.lap() }
+        let order = MLXRows.order(runs)
+        logits.begin(order.map { inputs[$0] })
+        try mlx.use { try run(order.map { runs[$0] }) }
+        var answers = inputs.map { _ in StepAnswer() }
+        for (place, answer) in zip(order, logits.answers) {
+            sequences.finish(inputs[place], answer)
+            answers[place] = answer
+        }
+        return answers
+    }
+
+    private func run(_ runs: [RowRun]) throws {
+        try cache.grow(to: runs.reduce(0) { max($0, $1.blocks.prefix($1.usedBlocks).max() ?? 0) })
+        let rows = MLXRows(mlx, runs, slidingWindow: shape.attention.slidingWindow)
+        let hidden = network.hidden(
+            MLXStep(rows: rows, cache: cache, rotary: rotary, shape: shape.attention))
+        // What the cache holds is computed with the first rows of logits: one wait a step.
+        var due = cache.arrays
+        for start in stride(from: 0, to: rows.keptCount, by: Self.logitRows) {
+            let some = start..<min(start + Self.logitRows, rows.keptCount)
+            let values = network.logits(hidden.slice(axis: 0, some)).converted(to: .f32)
+            try mlx.evaluate(due + [values] + (some.upperBound < rows.keptCount ? [hidden] : []))
+            due = []
+            try read(values, some)
+        }
+        if !due.isEmpty { try mlx.evaluate(due) }
+    }
+
+    private func read(_ values: MLXArray, _ rows: Range<Int>) throws {
+        guard let start = values.values else {
+            throw ModelError(.resources, "MLX failed: the logits can't be read")
+        }
+        let size = shape.vocabularySize
+        try withExtendedLifetime(values) {
+            try logits.read(
+                LogitPiece(
+                    rows: rows, logits: start.assumingMemoryBound(to: Float.self), stride: size, count: size))
+        }
+    }
+
+    // MARK: Memory
+
+    /// The memory of all of MLX's arrays, now and at most so far.
+    package var memory: (active: Int, peak: Int) { mlx.memory }
+    /// Bytes that the KV cache may come to.
+    package var cacheBytes: Int { cache.capacity * cache.blockBytes }
+}

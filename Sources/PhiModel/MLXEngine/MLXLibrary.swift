@@ -1,0 +1,111 @@
+import CMLX
+import Foundation
+import Foundations
+
+/// Apple's array library MLX, loaded when something asks for it: `make mlx` puts it beside the program.
+package final class MLXLibrary: Sendable {
+    /// The version that this program is written for. `make mlx` fetches it.
+    package static let wantedVersion = PHI_MLX_VERSION
+
+    nonisolated(unsafe) let functions: UnsafePointer<PhiMLX>
+    /// What computes, as in "cpu" or "gpu Apple M4 Max".
+    package let device: String
+    package let isGPU: Bool
+    /// MLX has one caller at a time, however many engines there are.
+    private let turn = NSLock()
+
+    private static let folderName = "phibatch-mlx"
+    private static let fileName = "libphibatch-mlx." + Platform.LoadedLibrary.suffix
+    private static let shared = Result { () throws(ModelError) in try MLXLibrary(path: find()) }
+
+    /// The library, loaded once.
+    /// - Throws: `ModelError`: `missing` if it is not there, which says how to get it; `unsupported` if it is of another
+    ///   version or can't be loaded.
+    package static func load() throws(ModelError) -> MLXLibrary { try shared.get() }
+
+    /// Whether there is a library that works on a GPU.
+    package static var hasGPU: Bool { (try? load())?.isGPU ?? false }
+
+    private init(path: String) throws(ModelError) {
+        let (library, reason) = Platform.LoadedLibrary.open(path)
+        guard let library else {
+            throw ModelError(.unsupported, path: path, "can't be loaded: \(reason). Run \"make mlx\" again.")
+        }
+        guard let start = library.symbol(PHI_MLX_START),
+            let functions = unsafeBitCast(start, to: PhiMLXStart.self)()
+        else { throw ModelError(.unsupported, path: path, "MLX does not start on this machine.") }
+        // What follows it means nothing if this differs.
+        let interface = functions.pointee.interface_version
+        guard interface == UInt32(PHI_MLX_INTERFACE) else {
+            throw ModelError(
+                .unsupported, path: path,
+                "was made for another version of phibatch (interface \(Int(interface)), not \(Int(PHI_MLX_INTERFACE))). Run \"make mlx\" again."
+            )
+        }
+        for text in [functions.pointee.version, functions.pointee.compiled_version] {
+            let version = String(cString: text)
+            guard version == Self.wantedVersion else {
+                throw ModelError(
+                    .unsupported, path: path,
+                    "is MLX \(version); \(Self.wantedVersion) is needed. Run \"make mlx\" again.")
+            }
+        }
+        self.functions = functions
+        device = String(cString: functions.pointee.device)
+        isGPU = functions.pointee.is_gpu != 0
+    }
+
+    /// Beside the program, or where an installation has libraries; or what PHIBATCH_MLX names.
+    private static func find() throws(ModelError) -> String {
+        if let named = ProcessInfo.processInfo.environment["PHIBATCH_MLX"], !named.isEmpty {
+            let path = Files.kind(of: named) == .folder ? Paths.join(named, fileName) : named
+            guard Files.kind(of: path) == .regular else {
+                throw ModelError(
+                    .missing, path: path, "there is no such file, and PHIBATCH_MLX names it.")
+            }
+            return path
+        }
+        let program = Bundle.main.executablePath.flatMap(Files.canonicalPath) ?? ""
+        let folder = Paths.folder(of: program)
+        for top in [folder, Paths.join(Paths.folder(of: folder), "lib")] {
+            let path = Paths.join(Paths.join(top, folderName), fileName)
+            if Files.kind(of: path) == .regular { return path }
+        }
+        throw ModelError(
+            .missing, path: folder,
+            "MLX is not there: \"make mlx\" fetches it and puts it beside the program; or leave \"engine: mlx\" out."
+        )
+    }
+
+    /// Calls `body` while nobody else uses MLX.
+    func use<Value>(_ body: () throws -> Value) rethrows -> Value { try turn.withLock(body) }
+
+    /// Computes these arrays.
+    /// - Throws: `ModelError` of kind `resources` with MLX's own words for what failed since the last time.
+    func evaluate(_ arrays: [MLXArray]) throws(ModelError) {
+        let status = withExtendedLifetime(arrays) {
+            functions.pointee.eval(arrays.map(\.handle), Int32(arrays.count))
+        }
+        let reason = functions.pointee.error().map { String(cString: $0) }
+        guard status == 0, reason == nil else {
+            throw ModelError(.resources, "MLX failed: \(reason ?? "unknown error")")
+        }
+    }
+
+    // MARK: Memory
+
+    /// Bytes of all arrays, now and at most so far.
+    package var memory: (active: Int, peak: Int) {
+        (functions.pointee.active_memory(), functions.pointee.peak_memory())
+    }
+
+    package func resetPeakMemory() { functions.pointee.reset_peak_memory() }
+
+    /// - Parameters:
+    ///   - total: bytes of all arrays.
+    ///   - cache: bytes of freed buffers that are kept for the next ones.
+    func limitMemory(total: Int, cache: Int) {
+        _ = functions.pointee.set_memory_limit(total)
+        _ = functions.pointee.set_cache_limit(cache)
+    }
+}

@@ -1,0 +1,115 @@
+/// Finds a model's tensors, checks them against the shapes that the model needs, and copies them to MLX's memory:
+/// quantized words as they are, floats as they are or in float32.
+struct MLXWeightReader {
+    let mlx: MLXLibrary
+    private let store: TensorStore
+    private let quantization: QuantizationConfiguration?
+    private let adapter: Adapter?
+    private let inFloat32: Bool
+    /// Paths of the layers that the adapter changes.
+    private(set) var adapted: Set<String> = []
+
+    init(
+        _ mlx: MLXLibrary, _ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter?,
+        inFloat32: Bool
+    ) {
+        self.mlx = mlx
+        self.store = store
+        self.quantization = quantization
+        self.adapter = adapter
+        self.inFloat32 = inFloat32
+    }
+
+    func contains(_ name: String) -> Bool { store.contains(name) }
+
+    /// The matrix at `path` (as in "model.embed_tokens").
+    /// - Throws: `ModelError` naming the tensor, also if a value is not finite.
+    func matrix(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws -> MLXMatrix {
+        try matrix(
+            store.linear(path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+    }
+
+    /// The linear layer at `path`, whose `.bias` must be there exactly if it `hasBias`.
+    /// - Throws: as `matrix`.
+    mutating func linear(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws
+        -> MLXLinear
+    {
+        var linear = MLXLinear(matrix: try matrix(path, rows, columns, hasBias: hasBias))
+        if hasBias { linear.bias = try vector(path + ".bias", rows) }
+        if let part = try adapter?.factors(path, rows: rows, columns: columns) {
+            adapted.insert(path)
+            linear.adapter = (
+                a: .values(mlx, part.a, .f32, [part.rank, columns]),
+                b: .values(mlx, part.b.map { part.scale * $0 }, .f32, [rows, part.rank])
+            )
+        }
+        return linear
+    }
+
+    /// `count` matrices that are stacked at `path`.
+    /// - Throws: as `matrix`.
+    func stack(_ path: String, _ count: Int, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
+        let tensors = try store.linears(
+            stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization)
+        return try stack(tensors.map(matrix), path)
+    }
+
+    /// Matrices that have a path each.
+    /// - Throws: as `matrix`; of kind `unsupported` if they differ in precision.
+    func stack(_ paths: [String], _ rows: Int, _ columns: Int) throws -> MLXMatrix {
+        try stack(paths.map { try matrix($0, rows, columns) }, paths[0])
+    }
+
+    /// The tensor [count] of this name.
+    /// - Throws: as `matrix`.
+    func vector(_ name: String, _ count: Int) throws -> MLXArray {
+        try array(store.vector(name, count: count), isFloat: true)
+    }
+
+    func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> MLXLayerNorm {
+        MLXLayerNorm(
+            weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count),
+            epsilon: Float(epsilon))
+    }
+
+    private func stack(_ matrices: [MLXMatrix], _ path: String) throws -> MLXMatrix {
+        guard let stack = MLXMatrix.stack(matrices) else {
+            throw ModelError(
+                .unsupported, path: store.folder,
+                "the experts beside \"\(path)\" differ in precision, which the engine mlx can't run; use \"engine: cpu\"."
+            )
+        }
+        // Or each would be there twice.
+        try mlx.evaluate(stack.arrays)
+        return stack
+    }
+
+    private func matrix(_ tensors: LinearTensors) throws -> MLXMatrix {
+        switch tensors {
+        case .plain(let weight, _, _): MLXMatrix(values: .plain(try array(weight, isFloat: true)))
+        case .quantized(let q):
+            MLXMatrix(
+                values: .quantized(
+                    try array(q.weight, isFloat: false), scales: try array(q.scales, isFloat: true),
+                    biases: try array(q.biases, isFloat: true), group: q.groupSize, bits: q.bits))
+        }
+    }
+
+    private func array(_ tensor: TensorView, isFloat: Bool) throws -> MLXArray {
+        let element: MLXArray.Element
+        switch tensor.type {
+        case .u32: element = .u32
+        case .f16: element = .f16
+        case .bf16: element = .bf16
+        case .f32: element = .f32
+        default: throw tensor.fault(.malformed, "has type \(tensor.type); F16, BF16, F32 or U32 is needed.")
+        }
+        if isFloat {
+            let rows = tensor.shape.dropLast().reduce(1, *)
+            try tensor.checkFinite(rows: 0..<rows, of: rows)
+            // MLX's own conversion of 16-bit floats takes minutes on a processor.
+            if inFloat32, element != .f32 { return .values(mlx, try tensor.floats(), .f32, tensor.shape) }
+        }
+        return tensor.withBytes { MLXArray.copy(mlx, $0, element, tensor.shape) }
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+extension MemoryCheck {
+    /// What the engine `mlx` needs: weights as they are in the checkpoint, but perhaps for their floats, and a cache in
+    /// the precision that it computes in.
+    init(mlx model: any Architecture, _ store: TensorStore, inFloat32: Bool) throws {
+        let shape = model.shape
+        let rows = 512 + 32
+        let tokens = min(512, shape.contextLength)
+        // On the way of a chunk of a long prompt there are also its attention's scores.
+        let scores = rows * shape.attention.headCount * min(shape.contextLength, 4096) * 4
+        let weightBytes = try store.names.reduce(0) { sum, name in
+            let tensor = try store.tensor(name)
+            let grows = inFloat32 && (tensor.type == .f16 || tensor.type == .bf16)
+            return sum + tensor.range.count * (grows ? 2 : 1)
+        }
+        self.init(
+            weightBytes: weightBytes,
+            workingBytes: 400_000_000 + 2 * rows * model.rowBytes + 64 * shape.vocabularySize * 4 + scores,
+            workerBytes: 4 * tokens * shape.layerCount * shape.attention.keyWidth, folder: store.folder)
+    }
+}
