@@ -49,9 +49,21 @@ public enum CacheKeeping: String, Sendable, CaseIterable {
     case off
 }
 
-/// How the machine is used. Results don't depend on it, but for the KV cache's precision, which is in the engine's
-/// identity.
+/// What computes.
+public enum EngineKind: String, Sendable, CaseIterable {
+    /// `mlx` where it is there and finds a GPU, else `cpu`.
+    case auto
+    /// phibatch's own arithmetic, with the same bytes on every machine.
+    case cpu
+    /// Apple's MLX, which `make mlx` fetches: results are the same to within rounding.
+    case mlx
+}
+
+/// How the machine is used. Results don't depend on it, but for the engine and the KV cache's precision, which are in
+/// the engine's identity.
 public struct EngineSettings: Sendable, Equatable {
+    /// What computes.
+    public var kind = EngineKind.cpu
     /// Requests that advance together.
     public var workers = CountSetting.auto
     /// Compute threads.
@@ -84,6 +96,24 @@ public struct EngineSettings: Sendable, Equatable {
     private var threadCount: Int {
         if case .count(let count) = threads { return count }
         return Processors.count
+    }
+
+    /// Whether MLX computes.
+    package var usesMLX: Bool { kind == .mlx || (kind == .auto && MLXLibrary.hasGPU) }
+
+    /// What is wrong with the settings together; nil if nothing is.
+    package var problem: String? {
+        guard usesMLX, threads != .auto || kvPrecision != .auto else { return nil }
+        let name = threads != .auto ? "threads" : "kv"
+        return
+            "\(name) belongs to the CPU engine, and engine is \(kind.rawValue): MLX has its own threads, and keeps KV "
+            + "caches in the precision that it computes in. Leave \(name) out."
+    }
+
+    /// All that results depend on as far as the engine chooses it, of a model that is loaded with these settings.
+    /// - Throws: `ModelError` if MLX is wanted and not there.
+    package func identity(cache: WeightCacheLocation) throws -> [(name: String, value: String)] {
+        usesMLX ? try MLXEngine.identity() : PhiEngine.identity(options(cache: cache))
     }
 
     /// For a model that is loaded with these settings.

@@ -150,7 +150,7 @@ extension JobSettings {
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
-        if let problem = taskProblem ?? choicesProblem ?? answerProblem {
+        if let problem = taskProblem ?? choicesProblem ?? answerProblem ?? engine.problem {
             throw JobError(kind, at: file, problem)
         }
         if output != "-", input.contains(where: { Self.areSame($0, output) }) {

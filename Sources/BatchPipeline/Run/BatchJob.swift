@@ -78,6 +78,11 @@ public struct BatchJob: Sendable {
                 "adapter is \(settings.adapter ?? "none"), but the model was loaded with \(model.adapter ?? "none")."
             )
         }
+        guard !settings.engine.usesMLX else {
+            throw JobError(
+                .badJob,
+                "engine is \(settings.engine.kind.rawValue), but the model was loaded with the CPU engine.")
+        }
         guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
             throw JobError(
                 .badJob,

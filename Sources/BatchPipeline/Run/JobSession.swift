@@ -20,7 +20,7 @@ package final class JobSession {
         try Self.checkModelFolder(job.settings)
         try job.settings.makeOutputFolder()
         for warning in try job.settings.warnings() { job.log.warning("\(warning)") }
-        let identity = engine ?? PhiEngine.identity(job.engineOptions)
+        let identity = try engine ?? job.settings.engine.identity(cache: job.cache)
         store = try Self.openStore(job, identity, stopFlag)
     }
 
@@ -191,6 +191,7 @@ extension BatchJob {
         func place(_ path: String?) -> Files.Identity? { path.flatMap { Files.identity(of: $0) } }
         let (mine, others) = (settings, other.settings)
         return place(mine.model) == place(others.model) && place(mine.adapter) == place(others.adapter)
+            && mine.engine.usesMLX == others.engine.usesMLX
             && mine.engine.threads == others.engine.threads
             && mine.engine.kvBudget == others.engine.kvBudget
             && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
@@ -219,6 +220,12 @@ extension BatchJob {
     }
 
     fileprivate func loadModel() throws -> LoadedModel {
+        if settings.engine.usesMLX {
+            let engine = try MLXEngine(folder: settings.model, options: engineOptions)
+            for note in engine.notes { log.warning("\(note)") }
+            if let advice = engine.advice { log.notice("\(advice)") }
+            return LoadedModel(engine: engine, text: engine.text)
+        }
         let engine = try loadEngine()
         for note in engine.notes { log.warning("\(note)") }
         if let advice = engine.advice { log.notice("\(advice)") }

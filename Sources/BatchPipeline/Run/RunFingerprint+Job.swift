@@ -30,8 +30,6 @@ extension JobSettings {
     /// - Throws: `ModelError` if its folder can't be read.
     func runFingerprint(cache: WeightCacheLocation) throws -> RunFingerprint? {
         guard Files.kind(of: model) == .folder else { return nil }
-        var options = engine.options(cache: cache)
-        options.adapter = adapter
-        return try RunFingerprint(job: self, engine: PhiEngine.identity(options), cache: cache)
+        return try RunFingerprint(job: self, engine: engine.identity(cache: cache), cache: cache)
     }
 }

@@ -295,7 +295,7 @@ import Testing
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
             "max_failures: 3", "samples: 2", "kv: int8", "kv: f16", "kv_cache: off", "speculate: off",
-            "speculate: 3",
+            "speculate: 3", "engine: cpu",
         ] {
             #expect(
                 try JobSettings.parse(Self.required + line).resultSettings.map { "\($0)" } == base, "\(line)")
@@ -324,6 +324,20 @@ import Testing
         #expect(JobKey.named("prompt")?.help.contains(JobSettings.defaultPrompt) == true)
         #expect(Set(JobKey.all.map(\.name)).count == JobKey.all.count)
     }
+
+    /// What only the CPU engine has is no setting of MLX's.
+    @Test func threadsAndPrecisionBelongToTheCPUEngine() throws {
+        #expect(
+            try JobSettings.parse(Self.required + "engine: cpu\nthreads: 2\nkv: f16").engine.problem == nil)
+        #expect(try JobSettings.parse(Self.required + "engine: mlx").engine.usesMLX)
+        for (line, name) in [("threads: 2", "threads"), ("kv: f16", "kv")] {
+            let error = #expect(throws: JobError.self) {
+                try JobSettings.parse(Self.required + "engine: mlx\n" + line).check(file: nil)
+            }
+            #expect(error?.message.hasPrefix("\(name) belongs to the CPU engine") == true)
+        }
+    }
+
     @Test func automaticWorkersGrowWithTheThreads() throws {
         #expect(try JobSettings.parse(Self.required + "threads: 2").engine.workerCount == 32)
         #expect(try JobSettings.parse(Self.required + "threads: 16").engine.workerCount == 64)

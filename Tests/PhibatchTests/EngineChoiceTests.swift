@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+/// `engine: mlx` as a person meets it, on a model that is so small that MLX's processor back end is quick.
+@Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
+struct EngineChoiceTests {
+    /// Runs `body` with a job on the small model, by the engine that its first settings name.
+    private func withJob(
+        _ engine: String, lines: Int = 2, _ settings: [String] = ["--max-tokens", "2"],
+        _ body: (inout DemoJob) throws -> Void
+    ) throws {
+        let texts = (0..<lines).map { line in
+            let ids = (0..<40).map { (line * 131 + $0 * 37) % 1990 + 5 }
+            return #"{"id": "n\#(line)", "prompt": \#(ids), "temperature": \#(line % 2)}"#
+        }
+        let common = ["--engine", engine, "--tokens", "--ignore-eos"]
+        var job = try DemoJob(texts, common + settings)
+        defer { job.remove() }
+        try PlainModel().write(to: job.folder + "/model")
+        job.model = "model"
+        try body(&job)
+    }
+
+    /// Ids and tokens of all results.
+    private func tokens(_ job: DemoJob) throws -> [String: [Int]] {
+        let pairs = try (job.results ?? []).map { line in
+            let result = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return (result?["id"] as? String ?? "?", result?["tokens"] as? [Int] ?? [])
+        }
+        return try Dictionary(pairs) { _, _ in throw CocoaError(.coderReadCorrupt) }
+    }
+
+    /// The same lines with as many tokens, and the same ones but where rounding has decided, which is seldom.
+    private func expectAlike(_ found: [String: [Int]], _ expected: [String: [Int]]) {
+        #expect(found.mapValues(\.count) == expected.mapValues(\.count))
+        #expect(expected.count { found[$0.key] == $0.value } >= expected.count - 1)
+    }
+
+    @Test func aProgramWithoutMLXSaysHowToGetIt() throws {
+        try withJob("mlx") { job in
+            let files = try job.files
+            let run = try job.run(environment: ["PHIBATCH_MLX": job.folder + "/nowhere"])
+            #expect(run.status == 69, "\(run.errors)")
+            #expect(
+                run.errors.contains("there is no such file, and PHIBATCH_MLX names it"), "\(run.errors)")
+            #expect(try job.files == files)
+            job.settings[1] = "auto"
+            let automatic = try job.run(environment: ["PHIBATCH_MLX": "/nowhere"])
+            #expect(automatic.status == 0, "\(automatic.errors)")
+        }
+    }
+
+    @Test(.enabled(if: !hasMLX, "MLX is there")) func makeFetchesIt() throws {
+        try withJob("mlx") { job in
+            let run = try job.run()
+            #expect(run.status == 69 && run.errors.contains(#""make mlx" fetches it"#), "\(run.errors)")
+        }
+    }
+
+    private static var hasMLX: Bool {
+        guard let program = Program.path else { return false }
+        let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent()
+        return FileManager.default.fileExists(atPath: folder.path + "/phibatch-mlx")
+    }
+    private static let missing: Comment = "MLX is not there; make mlx fetches it"
+
+    @Test(.enabled(if: hasMLX, missing)) func resultsOfTwoEnginesAreNotMixed() throws {
+        try withJob("mlx") { job in
+            let first = try job.run()
+            #expect(first.status == 0, "\(first.errors)")
+            job.settings[1] = "cpu"
+            let other = try job.run()
+            #expect(other.status == 65 && other.errors.contains("engine"), "\(other.errors)")
+            job.settings[1] = "mlx"
+            #expect(try job.run().errors.contains("nothing to do"))
+        }
+    }
+
+    @Test(.enabled(if: hasMLX, missing)) func settingsOfTheOtherEngineAreRefused() throws {
+        for setting in [["--threads", "1"], ["--kv", "f16"]] {
+            try withJob("mlx", setting) { job in
+                let run = try job.run()
+                #expect(run.status == 64 || run.status == 65, "\(run.errors)")
+                #expect(run.errors.contains("belongs to the CPU engine"), "\(run.errors)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: hasMLX, missing)) func resultsSayWhatComputedThem() throws {
+        try withJob("mlx", ["--max-tokens", "2", "--provenance"]) { job in
+            let run = try job.run()
+            #expect(run.status == 0, "\(run.errors)")
+            let lines = try #require(job.results)
+            #expect(lines.allSatisfy { $0.contains(#""engine":"mlx "#) }, "\(lines)")
+            let manifest = try String(
+                contentsOfFile: job.folder + "/out.jsonl.manifest.json", encoding: .utf8)
+            for name in ["engine", "mlx", "device"] {
+                #expect(manifest.contains("\"\(name)\": \""), "\(name) in \(manifest)")
+            }
+            let doctor = try Program.run(["doctor", "--json"])
+            #expect(doctor.output.contains(#""mlx_device":""#), "\(doctor.output)")
+        }
+    }
+
+    /// Requests that give way in the middle, in a KV cache that is too small for those that run.
+    @Test(.enabled(if: hasMLX, missing)) func whatGivesWayEndsAsWithPlentyOfRoom() throws {
+        try withJob("mlx", lines: 8, ["--max-tokens", "120", "--workers", "8"]) { job in
+            let plenty = try job.run(["--kv-budget", "100MB"])
+            try #require(plenty.status == 0, "\(plenty.errors)")
+            let expected = try tokens(job)
+            #expect(expected.count == 8 && expected.values.allSatisfy { $0.count == 120 })
+            // A request comes to three blocks, and all have room for eight.
+            let tight = try job.run(["--restart", "--kv-budget", "530kB"])
+            #expect(tight.status == 0, "\(tight.errors)")
+            #expect(tight.errors.contains("a request gave way"), "\(tight.errors)")
+            expectAlike(try tokens(job), expected)
+        }
+    }
+
+    @Test(.enabled(if: hasMLX, missing)) func whatIsKilledGoesOn() throws {
+        let settings = ["--max-tokens", "150", "--workers", "3", "--checkpoint-interval", "0"]
+        try withJob("mlx", lines: 9, settings) { job in
+            let whole = try job.run()
+            try #require(whole.status == 0, "\(whole.errors)")
+            let expected = try tokens(job)
+            for file in ["out.jsonl", "out.jsonl.settings"] {
+                try FileManager.default.removeItem(atPath: job.folder + "/" + file)
+            }
+            let journal = job.folder + "/out.jsonl.journal"
+            // Killed when there are some results more than before.
+            for wanted in [1, 5] {
+                let program = try job.start()
+                try program.wait(for: "\(wanted) results") {
+                    let lines = FileManager.default.contents(atPath: journal)?.count { $0 == 10 } ?? 0
+                    return lines > wanted
+                }
+                program.send(SIGKILL)
+                #expect(try program.end().status == SIGKILL)
+            }
+            let rest = try job.run()
+            #expect(rest.status == 0, "\(rest.errors)")
+            expectAlike(try tokens(job), expected)
+        }
+    }
+}
