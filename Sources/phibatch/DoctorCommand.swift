@@ -10,7 +10,7 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Say what this machine is to phibatch, to be pasted in a bug report.",
         discussion: """
             Processor, kernels, threads, memory and what limits it, the speed of memory (measured for about a \
-            second), folders and the models in them. Tells no tokens.
+            second), the library of `engine: mlx`, folders and the models in them. Tells no tokens.
 
             EXAMPLE:
               phibatch doctor
@@ -37,9 +37,20 @@ struct DoctorReport {
 
     /// Variables that change what phibatch does, with their values.
     private static let variables = [
-        "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT",
+        "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "PHIBATCH_MLX", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
+        "HF_ENDPOINT",
         "HF_HUB_OFFLINE",
     ]
+
+    /// What `engine: mlx` would load.
+    private let mlx = Result { () throws(ModelError) in try MLXLibrary.load() }
+
+    private var mlxText: String {
+        switch mlx {
+        case .success(let library): "\(MLXLibrary.wantedVersion), \(library.device)"
+        case .failure(let error): "none: \(error)"
+        }
+    }
 
     private var set: [(name: String, value: String)] {
         Self.variables.compactMap { name in ProgramCall.path(inVariable: name).map { (name, $0) } }
@@ -72,7 +83,8 @@ struct DoctorReport {
             ("version", Phibatch.version),
             ("processor", (machine.processor ?? "unknown") + (machine.family.map { ", \($0)" } ?? "")),
             ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
-            ("threads", threads), ("memory", machine.memoryLimits.joined(separator: "; ")), ("speed", speed),
+            ("mlx", mlxText), ("threads", threads), ("memory", machine.memoryLimits.joined(separator: "; ")),
+            ("speed", speed),
         ]
         switch cache {
         case .off: rows.append(("cache", "off"))
@@ -141,6 +153,8 @@ struct DoctorReport {
             string("kernels", machine.chosen)
             writer.array("available_kernels") { writer in for name in machine.kernels { writer.string(name) }
             }
+            string("mlx", (try? mlx.get()).map { _ in MLXLibrary.wantedVersion })
+            string("mlx_device", (try? mlx.get())?.device)
             number("processors", machine.processors)
             number("cores", machine.topology.cores.count)
             number("memory_nodes", machine.topology.nodes.count)

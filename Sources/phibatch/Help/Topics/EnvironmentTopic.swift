@@ -8,6 +8,7 @@ extension HelpTopic {
         (`~/Library/Caches/phibatch` on macOS). It may be removed at any time.
         - PHIBATCH_KERNELS :: The instruction set to use, one of those that `phibatch doctor` lists. Results are the same \
         with each.
+        - PHIBATCH_MLX :: Where MLX lies for `engine: mlx`, if not beside the program: a folder that `make mlx` made.
         - HF_HOME, HF_HUB_CACHE :: Where Hugging Face's programs keep models; so does phibatch. By default \
         `~/.cache/huggingface/hub`.
         - HF_TOKEN, HF_TOKEN_PATH :: The token for models that are not public, or the file that holds it.

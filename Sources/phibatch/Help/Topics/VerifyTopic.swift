@@ -10,7 +10,8 @@ extension HelpTopic {
 
         Lines are chosen at random. It ends with 0 if all that were made again are the same, byte for byte, and with 1 \
         and the first difference if not. Without a name of the results they are the job's output. Outputs in \
-        another format than JSON lines, or without their failed lines (`errors`), need the `.record` file beside them.
+        another format than JSON lines, or without their failed lines (`errors`), need the `.record` file beside them. \
+        With `engine: mlx` results are the same to within rounding only; see `phibatch help engines`.
 
         `provenance: true` in a job, or this afterwards, writes `OUTPUT.manifest.json`: the program's version, the \
         arithmetic, the model's files with their SHA-256 and its commit on Hugging Face, the settings, the input and the \
