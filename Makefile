@@ -122,6 +122,8 @@ BASH_COMPLETION = share/bash-completion/completions/phibatch
 ZSH_COMPLETION = share/zsh/site-functions/_phibatch
 FISH_COMPLETION = share/fish/vendor_completions.d/phibatch.fish
 INSTALLED = bin/phibatch $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+# What "make mlx" fetched, if it did.
+MLX_FOLDER = lib/phibatch-mlx
 STAGED = $(addprefix $(STAGE)/,$(INSTALLED))
 
 install:
@@ -133,13 +135,20 @@ install:
 	$(INSTALL) -m 644 $(STAGE)/$(BASH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)"
 	$(INSTALL) -m 644 $(STAGE)/$(ZSH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(ZSH_COMPLETION)"
 	$(INSTALL) -m 644 $(STAGE)/$(FISH_COMPLETION) "$(DESTDIR)$(PREFIX)/$(FISH_COMPLETION)"
+	rm -rf "$(DESTDIR)$(PREFIX)/$(MLX_FOLDER)"
+	if [ -d $(STAGE)/$(MLX_FOLDER) ]; then $(INSTALL) -d "$(DESTDIR)$(PREFIX)/lib" && \
+		cp -R $(STAGE)/$(MLX_FOLDER) "$(DESTDIR)$(PREFIX)/lib"; fi
 
 uninstall:
 	rm -f $(addprefix "$(DESTDIR)$(PREFIX)"/,$(INSTALLED))
+	rm -rf "$(DESTDIR)$(PREFIX)/$(MLX_FOLDER)"
 
 # What install copies.
 stage: build
 	@$(MAKE) -s BUILT=yes $(STAGED)
+	@rm -rf $(STAGE)/$(MLX_FOLDER)
+	@if [ -d .build/release/phibatch-mlx ]; then mkdir -p $(STAGE)/lib && \
+		cp -R .build/release/phibatch-mlx $(STAGE)/$(MLX_FOLDER); fi
 
 # The same objects that the tests run, linked once more, with Swift's libraries inside: some seconds, where another
 # build takes minutes. The file that imports Foundation brings in the libraries that Foundation itself needs. Without
