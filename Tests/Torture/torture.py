@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills a real job over and over and compares what comes out with an undisturbed run.
 
-    torture.py [--kills 200] [--seed N] [--program FILE] [--model FOLDER] [--keep]
+    torture.py [--kills 200] [--seed N] [--program FILE] [--model FOLDER] [--engine mlx] [--keep]
 
 Each round runs one job to its end through many processes; every fourth job has more results than the program
 keeps in memory, and two of four have two samples of answers that follow schemas and regular expressions or are
@@ -11,6 +11,8 @@ SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends c
 missing, a fifth while the output is written and put in place and the journal removed, the others at any time, the
 start included. At the end of a round the results must be those of the undisturbed run, byte for byte but for the
 `timing` members.
+With --engine mlx results may differ where rounding decides: how many do is counted, and is no complaint. On a processor
+it takes a small model, such as one of 64 hidden values, to get anywhere between two kills.
 Exit status 1 if anything is lost, doubled or different, or if the program ever misbehaves.
 """
 import argparse
@@ -52,6 +54,7 @@ def parse():
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
     parser.add_argument("--program", default=os.path.join(TOP, ".build/release/phibatch"))
     parser.add_argument("--model", default=os.path.join(TOP, "models/smollm2-demo"))
+    parser.add_argument("--engine", default="cpu", choices=["cpu", "mlx"])
     parser.add_argument("--keep", action="store_true", help="keep the folder")
     return parser.parse_args()
 
@@ -139,12 +142,13 @@ class Torture:
             # A row of 60 tokens has 2 MB.
             Job("forms.jsonl", list(constrained(self.rng)),
                 ["--tokens", "--temperature", "1", "--samples", "2", "--provenance", "--max-failures", "100%"],
-                ("4MB", "9MB", "auto"))]
+                ("4MB", "9MB", "auto") if options.engine == "cpu" else ("200kB", "600kB", "auto"))]
         for job in self.jobs:
             with open(self.path(job.name), "w") as file:
                 file.write(job.text)
         self.job = self.jobs[0]
-        self.kernels = self.find_kernels()
+        self.is_exact = options.engine == "cpu"
+        self.kernels = self.find_kernels() if self.is_exact else [None]
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -154,8 +158,9 @@ class Torture:
         print("torture: " + text, flush=True)
 
     def start(self, output, settings, kernels=None):
-        command = [self.options.program, "run", "--model", self.options.model, "--input", self.path(self.job.name),
-                   "--output", self.path(output), "--max-tokens", "60", "--seed", "5"]
+        command = [self.options.program, "run", "--model", self.options.model, "--engine", self.options.engine,
+                   "--input", self.path(self.job.name), "--output", self.path(output), "--max-tokens", "60",
+                   "--seed", "5"]
         environment = {"PHIBATCH_CACHE": self.path("cache"), **os.environ}
         if kernels:
             environment["PHIBATCH_KERNELS"] = kernels
@@ -193,7 +198,8 @@ class Torture:
 
     def settings(self):
         rng = self.rng
-        return (["--workers", str(rng.choice([1, 2, 3, 7, 16, 32])), "--threads", str(rng.choice([1, 2, 3])),
+        threads = ["--threads", str(rng.choice([1, 2, 3]))] if self.is_exact else []
+        return (threads + ["--workers", str(rng.choice([1, 2, 3, 7, 16, 32])),
                  "--prefill-chunk", str(rng.choice([3, 32, 512])),
                  "--speculate", rng.choice(["auto", "off", "1", "5", "24"]), "--checkpoint-interval",
                  str(rng.choice([0, 0.05, 0.3, 2])), "--kv-budget", rng.choice(self.job.budgets)],
@@ -294,10 +300,11 @@ class Torture:
             self.counts["lost"] += not same
             self.counts["doubled"] += len(same) > 1
             self.counts["different"] += bool(same) and same[0] != line
-            if same and same[0] != line:
+            if same and same[0] != line and self.is_exact:
                 self.complain(f"{when}: expected {line.decode()}\n   got {same[0].decode()}")
-        self.counts["different"] += len(by_place) or not self.counts["lost"] + self.counts["doubled"]
-        self.complain(f"{when}: the output differs")
+        if self.is_exact or by_place or self.counts["lost"] + self.counts["doubled"]:
+            self.counts["different"] += len(by_place) or not self.counts["lost"] + self.counts["doubled"]
+            self.complain(f"{when}: the output differs")
 
     def round(self):
         number = self.counts["rounds"]
@@ -333,7 +340,8 @@ class Torture:
             return
 
     def run(self):
-        print(f"torture: seed {self.options.seed}, kernels {', '.join(self.kernels)}", flush=True)
+        kernels = ", ".join(self.kernels) if self.is_exact else "of MLX"
+        print(f"torture: seed {self.options.seed}, kernels {kernels}", flush=True)
         for self.job in self.jobs:
             self.undisturbed()
         shown = 0
