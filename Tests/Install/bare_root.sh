@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the installed program in a root that has nothing but Debian's smallest system: no Swift, no CA certificates.
-# usage: bare_root.sh STAGE MODEL, from the top of the project; SUITE and MIRROR say which Debian.
+# usage: bare_root.sh STAGE MODEL [PACKAGE], from the top of the project; SUITE and MIRROR say which Debian. With a
+# Debian package it is that which is installed.
 set -eu
 [ "$(id -u)" = 0 ] || { echo "error: only root can change its root" >&2; exit 1; }
 command -v debootstrap >/dev/null || { echo "error: no debootstrap; apt-get install debootstrap" >&2; exit 1; }
@@ -14,7 +15,12 @@ rm -rf "$root/srv"
 mkdir -p "$root/srv/models"
 cp -R jobs samples "$root/srv"
 cp -R "$2" "$root/srv/models/smollm2-demo"
-make -s install BUILT=yes DESTDIR="$root" PREFIX=/usr
+if [ -n "${3:-}" ]; then
+    cp "$3" "$root/srv/phibatch.deb"
+    chroot "$root" dpkg --install /srv/phibatch.deb
+else
+    make -s install BUILT=yes DESTDIR="$root" PREFIX=/usr
+fi
 ldd "$1/bin/phibatch"
 
 # In namespaces of its own, so that /proc goes with the last process.
@@ -33,8 +39,14 @@ expect 0 "phibatch doctor"
 expect 0 "phibatch run jobs/demo.yaml"
 expect 0 "phibatch status jobs/demo.yaml --check"
 expect 0 "phibatch verify jobs/demo.yaml --sample 3"
-expect 0 "test -s /usr/share/man/man1/phibatch.1"
+expect 0 "test -s /usr/share/man/man1/phibatch.1 || test -s /usr/share/man/man1/phibatch.1.gz"
 expect 69 "HF_ENDPOINT=https://127.0.0.1:1 phibatch pull phi-4-mini 2>&1 | tee said; grep -q ca-certificates said && exit 69"
 echo "==> the same without /proc"
 chroot "$root" /usr/bin/phibatch --version || [ $? = 69 ] || status=1
+if [ -n "${3:-}" ]; then
+    chroot "$root" dpkg --purge phibatch
+    [ ! -e "$root/usr/bin/phibatch" ] || { echo "error: the package leaves the program behind" >&2; status=1; }
+else
+    make -s uninstall DESTDIR="$root" PREFIX=/usr
+fi
 exit $status
