@@ -43,15 +43,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
         .target(name: "CPhiKernels", cSettings: kernels),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         // The header alone: "make mlx" compiles the rest against MLX, and the program loads it when a job asks for it.
         .systemLibrary(name: "CMLX"),
+        // A header as well, of our own: libcurl is looked for when a model is fetched.
+        .systemLibrary(name: "CCurl"),
         .target(
             name: "Foundations",
             dependencies: [
@@ -81,12 +81,7 @@ let package = Package(
         .target(
             name: "ModelHub",
             dependencies: [
-                "Foundations", "PhiModel",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "CCurl", "Foundations", "PhiModel", .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict),
         .target(
@@ -127,13 +122,7 @@ let package = Package(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ModelHubTests",
-            dependencies: [
-                "Foundations", "ModelHub", "PhiModel",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: strict),
+            dependencies: ["Foundations", "ModelHub", "PhiModel"], swiftSettings: strict),
         .testTarget(
             name: "PhiModelTests",
             dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel", "TestSupport"],

@@ -17,8 +17,8 @@ struct ContentHash {
 
     /// - Parameter size: of the whole content, in bytes.
     init(etag: String, size: Int) {
-        expected = etag
-        guard etag.utf8.allSatisfy(\.isHexadecimal) else {
+        expected = etag.lowercased()
+        guard expected.utf8.allSatisfy(\.isHexadecimal) else {
             kind = .unknown
             return
         }

@@ -1,16 +1,18 @@
-import Foundation
 import Foundations
+import Synchronization
 
 /// Adds up what the files of a download have, and reports it a few times a second.
-final class DownloadTally: @unchecked Sendable {
+final class DownloadTally: Sendable {
+    private struct Count {
+        var here: [String: Int] = [:]
+        var fetched = 0
+        var lastReport: ContinuousClock.Instant?
+    }
+
     private let total: Int
     private let report: @Sendable (ModelDownload.Event) -> Void
     private let started = ContinuousClock.now
-    private let lock = NSLock()
-    // Guarded by `lock`.
-    private var here: [String: Int] = [:]
-    private var fetched = 0
-    private var lastReport: ContinuousClock.Instant?
+    private let count = Mutex(Count())
 
     init(files: [HubFile], report: @escaping @Sendable (ModelDownload.Event) -> Void) {
         total = files.reduce(0) { $0 + $1.size }
@@ -21,16 +23,16 @@ final class DownloadTally: @unchecked Sendable {
     ///   - count: bytes of the file that are here.
     ///   - new: how many of them just came.
     func count(_ file: String, here count: Int, fetched new: Int) {
-        let progress = lock.withLock { () -> DownloadProgress? in
-            here[file] = count
-            fetched += new
+        let progress = self.count.withLock { sum -> DownloadProgress? in
+            sum.here[file] = count
+            sum.fetched += new
             let now = ContinuousClock.now
-            let done = here.values.reduce(0, +)
-            if let lastReport, (now - lastReport).seconds < 0.2, done < total { return nil }
-            guard fetched > 0 else { return nil }
-            lastReport = now
+            let done = sum.here.values.reduce(0, +)
+            if let last = sum.lastReport, (now - last).seconds < 0.2, done < total { return nil }
+            guard sum.fetched > 0 else { return nil }
+            sum.lastReport = now
             return DownloadProgress(
-                total: total, done: done, fetched: fetched, seconds: (now - started).seconds)
+                total: total, done: done, fetched: sum.fetched, seconds: (now - started).seconds)
         }
         if let progress { report(.progress(progress)) }
     }

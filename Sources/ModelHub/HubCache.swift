@@ -19,6 +19,9 @@ package struct HubCache: Sendable {
 
     func blob(_ id: RepositoryID, _ etag: String) -> String { Paths.join(repository(id), "blobs/\(etag)") }
 
+    /// What is here of a blob that is being fetched.
+    static func part(ofBlob blob: String) -> String { blob + ".incomplete" }
+
     func reference(_ id: RepositoryID) -> String { Paths.join(repository(id), "refs/\(id.revision)") }
 
     func lock(_ id: RepositoryID, _ etag: String) -> String {
@@ -39,6 +42,24 @@ package struct HubCache: Sendable {
         guard let commit = commit(of: id) else { return nil }
         let folder = snapshot(id, commit: commit)
         return ModelFiles.areComplete(in: folder) ? folder : nil
+    }
+
+    /// Why `folder(of:)` is nil, as the beginning of a sentence.
+    func absence(of id: RepositoryID) -> Message {
+        if let commit = commit(of: id), case let folder = snapshot(id, commit: commit),
+            Files.kind(of: folder) == .folder, let lack = ModelFiles.lack(in: folder)
+        {
+            return "it is not whole on this machine (\(lack) lacks)"
+        }
+        let others = snapshots(of: id).filter(ModelFiles.areComplete(in:)).map(Paths.name(of:)).sorted()
+        guard let other = others.first else { return "it is not on this machine" }
+        return
+            "revision \(id.revision) of it is not on this machine, though \(id.name)@\(other) is"
+    }
+
+    private func snapshots(of id: RepositoryID) -> [String] {
+        let folder = Paths.join(repository(id), "snapshots")
+        return ((try? Files.names(in: folder)) ?? []).map { Paths.join(folder, $0) }
     }
 
     /// A repository that has something here.
@@ -77,9 +98,7 @@ package struct HubCache: Sendable {
             if name.hasSuffix(".incomplete") { incomplete += state.size }
         }
         // Of any revision: a snapshot with all it needs.
-        let snapshots = Paths.join(repository(id), "snapshots")
-        let isComplete = ((try? Files.names(in: snapshots)) ?? [])
-            .contains { ModelFiles.areComplete(in: Paths.join(snapshots, $0)) }
+        let isComplete = snapshots(of: id).contains(where: ModelFiles.areComplete(in:))
         return Entry(
             id: id, folder: repository(id), size: size, incomplete: incomplete, isComplete: isComplete)
     }
@@ -102,6 +121,24 @@ package struct HubCache: Sendable {
             if Files.kind(of: locks) == .folder { try FolderRemoval.remove(locks) }
         } catch {
             throw HubError(.files, folder, "can't be removed: \(error.reason).")
+        }
+    }
+
+    /// Removes the content of files that are damaged, so that it is fetched anew.
+    /// - Parameters:
+    ///   - names: within the snapshot.
+    /// - Throws: `HubError`, also if one is being fetched.
+    package func removeBlobs(of names: [String], in snapshot: String, _ id: RepositoryID) throws(HubError) {
+        for name in names {
+            guard let blob = Files.canonicalPath(Paths.join(snapshot, name)) else { continue }
+            guard let lock = try? FileLock.take(self.lock(id, Paths.name(of: blob))) else {
+                throw HubError(.files, blob, "it is being fetched by another process; stop that first.")
+            }
+            do {
+                try withExtendedLifetime(lock) { () throws(Files.Failure) in try Files.remove(blob) }
+            } catch {
+                throw HubError(.files, blob, "can't be removed: \(error.reason).")
+            }
         }
     }
 }

@@ -1,29 +1,47 @@
-import AsyncHTTPClient
-import Foundation
 import Foundations
-import NIOCore
-import NIOHTTP1
 
-/// Asks Hugging Face's hub.
+/// Asks Hugging Face's hub, on the calling thread.
 struct HubClient: Sendable {
     private static let listingLimit = 16 << 20
+    /// Of one file. A model has some terabytes at most, and sums of what is claimed must stay numbers.
+    private static let sizeLimit = 1 << 48
 
     let settings: HubSettings
-    let http: HTTPClient
+    let curl: Curl
+    let connections: HubConnections
     /// How often and how patiently a request that failed is tried again.
-    var patience = Patience()
+    let patience: Patience
+    let stop: Stop
+    /// Told why it waits, and how many seconds.
+    let pauses: @Sendable (Message, Double) -> Void
+
+    init(
+        settings: HubSettings, patience: Patience, stop: Stop,
+        pauses: @escaping @Sendable (Message, Double) -> Void
+    ) throws(HubError) {
+        let curl = try Curl.load()
+        self.settings = settings
+        self.curl = curl
+        self.patience = patience
+        self.stop = stop
+        self.pauses = pauses
+        let network = settings.network
+        connections = HubConnections { () throws(HubError) in try WebConnection(curl, network, patience) }
+    }
 
     /// What a revision means now, and which files there are.
     /// - Throws: `HubError` or `CancellationError`.
-    func listing(_ id: RepositoryID) async throws -> HubListing {
+    func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
             "\(settings.endpoint)/api/models/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
-        let bytes = try await patience.tries("\(id)") {
-            let response = try await HubRequest(client: http, settings: settings, method: .GET).send(
-                to: address)
+        let bytes = try tries("\(id)") {
+            var bytes: [UInt8] = []
+            let response = try HubRequest(client: self, seconds: patience.answering).send(to: address) {
+                bytes += $1
+                return bytes.count <= Self.listingLimit
+            }
             try check(response, id, file: nil)
-            var body = try await response.body.collect(upTo: Self.listingLimit)
-            return body.readBytes(length: body.readableBytes) ?? []
+            return bytes
         }
         guard let value = try? JSONValue(parsing: bytes, limits: .file),
             case .string(let commit)? = value["sha"],
@@ -41,61 +59,115 @@ struct HubClient: Sendable {
     }
 
     /// What the hub says of one file. - Throws: as `listing`.
-    func file(_ path: String, of id: RepositoryID, commit: String) async throws -> HubFile {
-        try await patience.tries("\(id)") {
-            var request = HubRequest(client: http, settings: settings, method: .HEAD)
-            // The hub's own answer has the ETag; the host with the content need not be asked yet.
-            request.leavesOrigin = false
-            let response = try await request.send(to: address(path, of: id, commit: commit))
-            if response.status.code >= 400 { try check(response, id, file: path) }
-            let headers = response.headers
-            guard let tag = headers.first(name: "X-Linked-Etag") ?? headers.first(name: "ETag"),
-                let size = headers.first(name: "X-Linked-Size")
-                    ?? (response.status.code < 300 ? headers.first(name: "Content-Length") : nil),
-                let size = Int(size), size >= 0, let etag = Self.name(ofTag: tag)
+    func file(_ path: String, of id: RepositoryID, commit: String) throws -> HubFile {
+        try tries("\(id)") {
+            let request = HubRequest(client: self, headOnly: true, seconds: patience.answering)
+            let response = try request.send(to: address(path, of: id, commit: commit))
+            if response.status >= 400 { try check(response, id, file: path) }
+            let head = response.head
+            guard let tag = head.first("X-Linked-Etag") ?? head.first("ETag"),
+                let size = head.first("X-Linked-Size")
+                    ?? (response.status < 300 ? head.first("Content-Length") : nil)
             else {
                 throw HubError(.damaged, "\(id)", "the hub says neither size nor hash of \(path).")
+            }
+            guard let etag = Self.name(ofTag: tag) else {
+                throw HubError(
+                    .damaged, "\(id)", "the hub gives \(path) the ETag \(tag), which names no blob.")
+            }
+            guard let size = ResponseHead.number(size), size <= Self.sizeLimit else {
+                throw HubError(
+                    .damaged, "\(id)", "the hub says that \(path) has \(size) bytes, which can't be.")
             }
             return HubFile(path: path, etag: etag, size: size)
         }
     }
 
-    /// Begins to read a file from a byte on.
-    /// - Throws: as `listing`; also what the connection failed with.
-    func open(_ file: HubFile, of id: RepositoryID, commit: String, from start: Int) async throws
-        -> (start: Int, body: HTTPClientResponse.Body)
+    /// Reads a file from a byte on.
+    /// - Parameters:
+    ///   - begins: told, before the first byte, which one it is: `start`, or 0 if all comes again.
+    ///   - body: takes what comes, and says whether to go on.
+    /// - Throws: as `listing`; also `Retry` and `WebFailure`, and what the closures throw.
+    func read(
+        _ file: HubFile, of id: RepositoryID, commit: String, from start: Int,
+        begins: (Int) throws -> Void, body: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        var request = HubRequest(client: self)
+        if start > 0 { request.fields = ["Range: bytes=\(start)-"] }
+        var hasBegun = false
+        func begin(_ response: HubResponse) throws {
+            if !hasBegun { try begins(beginning(of: response, file, id, from: start)) }
+            hasBegun = true
+        }
+        try begin(
+            request.send(to: address(file.path, of: id, commit: commit)) { response, bytes in
+                try begin(response)
+                return try body(bytes)
+            })
+    }
+
+    private func beginning(of response: HubResponse, _ file: HubFile, _ id: RepositoryID, from start: Int)
+        throws -> Int
     {
-        var request = HubRequest(client: http, settings: settings, method: .GET)
-        if start > 0 { request.headers = [("Range", "bytes=\(start)-")] }
-        let response = try await request.send(to: address(file.path, of: id, commit: commit))
-        switch response.status.code {
-        case 206:
-            // "bytes 100-199/200"
-            let range = response.headers.first(name: "Content-Range") ?? ""
-            let begin = range.drop { !$0.isNumber }.prefix { $0.isNumber }
-            guard Int(begin) == start else {
-                throw HubError(
-                    .damaged, "\(id)", "the hub sent another part of \(file.path) than was asked for.")
-            }
-            return (start, response.body)
-        case 200: return (0, response.body)
-        case 416: throw Retry.fromStart
+        if let packing = response.head.first("Content-Encoding"), packing.lowercased() != "identity" {
+            throw HubError(
+                .network, "\(id)",
+                "\(response.host) sends \(file.path) packed (\(packing)), which was not asked for.")
+        }
+        switch response.status {
+        case 200: return 0
+        case 206 where start > 0:
+            // "bytes 100-199/200"; the size may be "*".
+            let parts = (response.head.first("Content-Range") ?? "")
+                .split(omittingEmptySubsequences: false) { " -/".contains($0) }
+            guard parts.count == 4, ResponseHead.number(parts[1]) == start,
+                parts[3] == "*" || ResponseHead.number(parts[3]) == file.size
+            else { throw Retry.fromStart(file.path) }
+            return start
+        case 416 where start > 0: throw Retry.fromStart(file.path)
+        case 400..<500 where !response.isHub && !Patience.isPassing(response.status):
+            // The hub signs the address for a while only, and gives a new one each time.
+            throw Retry.later(
+                after: nil,
+                "\(response.host), where the hub keeps \(file.path), answers \(response.head.statusText)")
         default:
             try check(response, id, file: file.path)
-            throw HubError(.network, "\(id)", "the hub answered \(response.status.code) for \(file.path).")
+            throw HubError(
+                .network, "\(id)", "the hub answers \(response.head.statusText) for \(file.path).")
         }
+    }
+
+    /// Goes on until it succeeds or patience ends.
+    private func tries<Value>(_ place: String, _ body: () throws -> Value) throws -> Value {
+        var failures = 0
+        while true {
+            do { return try body() } catch let error where Patience.isFinal(error) {
+                throw error
+            } catch {
+                failures += 1
+                try wait(after: failures, error, place)
+            }
+        }
+    }
+
+    /// - Parameter place: what it is about, for the error.
+    /// - Throws: `HubError` if it is enough, `CancellationError`.
+    func wait(after failures: Int, _ error: any Error, _ place: String) throws {
+        let seconds = try patience.pause(after: failures, error, place)
+        pauses(Patience.reason(error), seconds)
+        try stop.sleep(seconds)
     }
 
     private func address(_ path: String, of id: RepositoryID, commit: String) -> String {
         "\(settings.endpoint)/\(id.name)/resolve/\(commit)/\(Self.escaped(path, slashes: false))"
     }
 
-    private func check(_ response: HTTPClientResponse, _ id: RepositoryID, file: String?) throws {
-        guard response.status.code >= 300 else { return }
-        if Patience.isPassing(response.status.code) {
+    private func check(_ response: HubResponse, _ id: RepositoryID, file: String?) throws {
+        guard response.status >= 300 else { return }
+        if Patience.isPassing(response.status) {
             throw Retry.later(
-                after: response.headers.first(name: "Retry-After").flatMap(Double.init),
-                "\(response.status.code) \(response.status.reasonPhrase)")
+                after: response.head.number("Retry-After"),
+                "\(response.host) answers \(response.head.statusText)")
         }
         throw HubError(refused: response, id, file: file, settings)
     }
@@ -105,17 +177,29 @@ struct HubClient: Sendable {
         var text = tag[...]
         if text.hasPrefix("W/") { text = text.dropFirst(2) }
         let name = text.filter { $0 != "\"" }
-        let isName = name.utf8.allSatisfy {
-            $0.isHexadecimal || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0
-                || UInt8(ascii: "g")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "-")
-                || $0 == UInt8(ascii: "_")
+        return name.utf8.allSatisfy {
+            isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
-        return isName && 1...200 ~= name.utf8.count ? String(name) : nil
+            && 1...200 ~= name.utf8.count ? name : nil
     }
 
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+
+    /// - Parameter slashes: whether they are escaped, too.
     private static func escaped(_ text: String, slashes: Bool) -> String {
-        var plain = CharacterSet.alphanumerics
-        plain.insert(charactersIn: "-._~" + (slashes ? "" : "/"))
-        return text.addingPercentEncoding(withAllowedCharacters: plain) ?? text
+        var escaped = ""
+        for byte in text.utf8 {
+            let isPlain =
+                isLetterOrDigit(byte) || "-._~".utf8.contains(byte) || !slashes && byte == UInt8(ascii: "/")
+            escaped += isPlain ? String(UnicodeScalar(byte)) : "%" + FileHash.hexadecimal([byte]).uppercased()
+        }
+        return escaped
     }
 }

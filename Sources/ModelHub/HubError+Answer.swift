@@ -1,12 +1,11 @@
-import AsyncHTTPClient
 import Foundations
 
 extension HubError {
     /// What an answer of the hub means that no second try will change.
-    init(refused response: HTTPClientResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
-        let status = response.status.code
-        let code = response.headers.first(name: "X-Error-Code") ?? ""
-        let said = response.headers.first(name: "X-Error-Message")
+    init(refused response: HubResponse, _ id: RepositoryID, file: String?, _ settings: HubSettings) {
+        let status = response.status
+        let code = response.head.first("X-Error-Code") ?? ""
+        let said = response.head.first("X-Error-Message")
         let page = "\(settings.endpoint)/\(id.name)"
         let token: Message = settings.tokenOrigin.map { "the token of \($0)" } ?? "no token"
         switch (status, code) {

@@ -1,8 +1,14 @@
-import AsyncHTTPClient
-import Foundation
 import Foundations
-import NIOCore
-import NIOHTTP1
+
+/// A response, and who gave it.
+struct HubResponse {
+    let head: ResponseHead
+    let host: String
+    /// Whether its address is of the hub's own origin.
+    let isHub: Bool
+
+    var status: Int { head.status }
+}
 
 /// One request to the hub and what its redirects lead to.
 ///
@@ -10,55 +16,61 @@ import NIOHTTP1
 struct HubRequest {
     static let redirectLimit = 10
 
-    let client: HTTPClient
-    let settings: HubSettings
-    let method: HTTPMethod
-    var headers: [(String, String)] = []
-    /// Whether to go where a redirect leads when that is another origin.
-    var leavesOrigin = true
+    let client: HubClient
+    /// Only the head is asked for, and only of the hub: the host with the content need not be asked yet.
+    var headOnly = false
+    var fields: [String] = []
+    /// After which it is given up; nil where what comes may last.
+    var seconds: Double?
 
-    /// - Returns: the response and whether its address is of the hub's own origin.
-    /// - Throws: `HubError`, `CancellationError`, or what the connection failed with.
-    func send(to address: String) async throws -> HTTPClientResponse {
-        guard var url = URL(string: address), let hub = URL(string: settings.endpoint) else {
-            throw HubError(.badName, address, "is no address (HF_ENDPOINT).")
-        }
+    /// - Parameter body: takes what comes of the last response, and says whether to go on.
+    /// - Throws: `HubError`, `CancellationError`, `WebFailure`, and what `body` throws.
+    func send(
+        to text: String, body: (HubResponse, UnsafeRawBufferPointer) throws -> Bool = { _, _ in true }
+    ) throws -> HubResponse {
+        let curl = client.curl
+        guard var address = WebAddress(text, curl), let hub = WebAddress(client.settings.endpoint, curl)
+        else { throw HubError(.badName, text, "is no address (HF_ENDPOINT).") }
         for _ in 0...Self.redirectLimit {
-            let response = try await client.execute(
-                request(url, isHub: url.origin == hub.origin), deadline: .distantFuture)
-            guard [301, 302, 303, 307, 308].contains(response.status.code),
-                let location = response.headers.first(name: "Location"),
-                let next = URL(string: location, relativeTo: url)?.absoluteURL
-            else { return response }
-            if next.origin != url.origin, !leavesOrigin { return response }
-            guard next.scheme == "https" || url.scheme != "https" else {
-                throw HubError(.network, address, "leads to an address without encryption, \(location).")
+            let isHub = address.origin == hub.origin
+            func response(_ head: ResponseHead) -> HubResponse {
+                HubResponse(head: head, host: address.host, isHub: isHub)
             }
-            // A short body; the connection can be used again.
-            for try await _ in response.body {}
-            url = next
+            let head = try client.connections.use { connection in
+                try connection.perform(
+                    address, headOnly: headOnly, fields: fields(isHub: isHub), seconds: seconds,
+                    stop: client.stop
+                ) { head, bytes in
+                    // What a redirect says besides where is not asked for.
+                    try head.location == nil && body(response(head), bytes)
+                }
+            }
+            guard let location = head.location, !headOnly || head.first("X-Linked-Etag") == nil else {
+                return response(head)
+            }
+            guard let next = WebAddress(location, relativeTo: address, curl) else {
+                throw HubError(.network, text, "leads to \(location), which is no address of http or https.")
+            }
+            if headOnly, next.origin != address.origin { return response(head) }
+            guard next.scheme == "https" || address.scheme != "https" else {
+                throw HubError(.network, text, "leads to an address without encryption, \(location).")
+            }
+            address = next
         }
-        throw HubError(.network, address, "leads on and on (\(Self.redirectLimit) redirects).")
+        throw HubError(.network, text, "leads on and on (\(Self.redirectLimit) redirects).")
     }
 
-    private func request(_ url: URL, isHub: Bool) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: url.absoluteString)
-        request.method = method
-        request.headers.add(name: "User-Agent", value: "phibatch")
+    private func fields(isHub: Bool) -> [String] {
         // The size and the ETag are the file's own only if nothing is compressed.
-        request.headers.add(name: "Accept-Encoding", value: "identity")
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
-        if isHub, let token = settings.token {
-            request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        }
-        return request
+        var all = ["User-Agent: phibatch", "Accept-Encoding: identity"] + fields
+        if isHub, let token = client.settings.token { all.append("Authorization: Bearer \(token)") }
+        return all
     }
 }
 
-extension URL {
-    /// Scheme, host and port: what decides whether a token may go along.
-    fileprivate var origin: String {
-        let scheme = (scheme ?? "").lowercased()
-        return "\(scheme)://\((host() ?? "").lowercased()):\(port ?? (scheme == "http" ? 80 : 443))"
+extension ResponseHead {
+    /// Where a redirect leads; nil if it is none.
+    fileprivate var location: String? {
+        [301, 302, 303, 307, 308].contains(status) ? first("Location") : nil
     }
 }

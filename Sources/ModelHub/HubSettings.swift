@@ -13,6 +13,7 @@ package struct HubSettings: Sendable {
     package var tokenOrigin: String?
     /// Nothing may be asked of the hub.
     package var isOffline: Bool
+    package var network = NetworkSettings()
 
     package init(
         endpoint: String, cacheFolder: String, token: String? = nil, tokenOrigin: String? = nil,
@@ -33,6 +34,7 @@ package struct HubSettings: Sendable {
         cacheFolder = path("HF_HUB_CACHE") ?? path("HUGGINGFACE_HUB_CACHE") ?? Paths.join(home, "hub")
         endpoint = variable("HF_ENDPOINT") ?? "https://huggingface.co"
         while endpoint.hasSuffix("/") { endpoint.removeLast() }
+        network = NetworkSettings(variable: variable)
         isOffline = Self.isTrue(variable("HF_HUB_OFFLINE") ?? variable("TRANSFORMERS_OFFLINE"))
         guard !Self.isTrue(variable("HF_HUB_DISABLE_IMPLICIT_TOKEN")) else { return }
         for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {

@@ -1,21 +1,26 @@
-import AsyncHTTPClient
-import Foundation
 import Foundations
-import NIOCore
+import Synchronization
 
-/// Fetches a model from Hugging Face's hub into the cache.
+/// Fetches a model from Hugging Face's hub into the cache. The work is done by threads of its own: it waits for the
+/// network, and it hashes gigabytes.
 package struct ModelDownload: Sendable {
     /// What a download says on its way.
     package enum Event: Sendable, Equatable {
+        /// The hub is being asked what there is.
+        case asks(endpoint: String)
         /// How many files are wanted, and how many bytes of them are not here yet.
         case begins(RepositoryID, files: Int, missing: Int)
         case progress(DownloadProgress)
+        /// Something failed and is tried again after this time; the reason is a sentence without its full stop.
+        case pauses(reason: Message, seconds: Double)
         /// Another process is fetching a file of it.
         case waits(file: String)
     }
 
     /// Files at the same time: more connections fill a line that one can't.
     private static let concurrency = 4
+    /// No model has as many.
+    private static let fileLimit = 10_000
 
     package let settings: HubSettings
     var patience = Patience()
@@ -23,62 +28,75 @@ package struct ModelDownload: Sendable {
     package init(settings: HubSettings) { self.settings = settings }
 
     /// - Parameter report: called on any thread, progress a few times a second.
-    /// - Returns: the folder of the model, with all that it needs.
+    /// - Returns: the folder of the model, with all that it needs. Where nothing may be asked, it is the one that is here.
     /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
     package func fetch(_ id: RepositoryID, report: @escaping @Sendable (Event) -> Void) async throws -> String
     {
+        let cache = HubCache(folder: settings.cacheFolder)
         guard !settings.isOffline else {
+            if let folder = cache.folder(of: id) { return folder }
             throw HubError(
                 .offline, "\(id)",
-                "it is not on this machine, and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
+                "\(cache.absence(of: id)), and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
         }
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result = await Result.of {
-            try await fetch(id, HubClient(settings: settings, http: http, patience: patience), report)
+        let (result, stop) = (OneResult<String>(), Stop())
+        do {
+            try WorkerThread.start("hub") {
+                ThisThread.blockBrokenPipes()
+                result.set(Result { try fetch(id, cache, stop, report) })
+            }
+        } catch {
+            throw HubError(.network, "\(id)", "there is no thread to fetch it with: \(error.reason).")
         }
-        try? await http.shutdown()
-        return try result.get()
+        return try await withTaskCancellationHandler {
+            try await result.value
+        } onCancel: {
+            stop.set()
+        }
     }
 
-    private var configuration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout = .init(
-            connect: .nanoseconds(Int64(patience.connecting * 1e9)),
-            read: .nanoseconds(Int64(patience.silence * 1e9)))
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.httpVersion = .http1Only
-        configuration.proxy = Proxy.ofEnvironment(hub: settings.endpoint)
-        return configuration
-    }
-
-    private func fetch(_ id: RepositoryID, _ client: HubClient, _ report: @escaping @Sendable (Event) -> Void)
-        async throws -> String
-    {
-        let cache = HubCache(folder: settings.cacheFolder)
-        let listing = try await client.listing(id)
+    private func fetch(
+        _ id: RepositoryID, _ cache: HubCache, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void
+    ) throws -> String {
+        let client = try HubClient(settings: settings, patience: patience, stop: stop) {
+            report(.pauses(reason: $0, seconds: $1))
+        }
+        report(.asks(endpoint: settings.endpoint))
+        let listing = try client.listing(id)
         if let lack = ModelFiles.lack(among: listing.paths) {
             throw HubError(
                 .missing, "\(id)", "it is no model in MLX's format: it has no \(lack).")
         }
-        let wanted = listing.paths.filter(ModelFiles.isWanted)
-        let files = try await Self.each(wanted) { try await client.file($0, of: id, commit: listing.commit) }
-        let tally = DownloadTally(files: files, report: report)
-        let missing = files.reduce(0) { sum, file in
-            let blob = cache.blob(id, file.etag)
+        let wanted = Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
+        guard wanted.count <= Self.fileLimit else {
+            throw HubError(
+                .damaged, "\(id)", "the hub lists \(wanted.count) files of weights, which can't be.")
+        }
+        let files = try each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
+        // Files of one content are one blob.
+        let blobs = Dictionary(grouping: files, by: \.etag)
+        for files in blobs.values where files.contains(where: { $0.size != files[0].size }) {
+            throw HubError(
+                .damaged, "\(id)", "the hub gives \(files[0].path) and another file one ETag and two sizes.")
+        }
+        let tally = DownloadTally(files: blobs.values.map { $0[0] }, report: report)
+        let missing = blobs.values.reduce(0) { sum, files in
+            let blob = cache.blob(id, files[0].etag)
             let here =
-                [blob, blob + ".incomplete"].compactMap { try? OpenFile.at($0).state().size }.max() ?? 0
-            tally.count(file.path, here: min(here, file.size), fetched: 0)
-            return sum + max(0, file.size - here)
+                [blob, HubCache.part(ofBlob: blob)].compactMap { try? OpenFile.at($0).state().size }.max()
+                ?? 0
+            tally.count(files[0].path, here: min(here, files[0].size), fetched: 0)
+            return sum + max(0, files[0].size - here)
         }
         try checkRoom(missing)
         report(.begins(id, files: files.count, missing: missing))
         // Large files last a while; the small ones need not wait for them.
-        _ = try await Self.each(files.sorted { $0.size < $1.size }) { file in
-            try await FileDownload(
-                client: client, cache: cache, id: id, commit: listing.commit, file: file,
-                counted: { tally.count(file.path, here: $0, fetched: $1) },
-                waits: { report(.waits(file: file.path)) }
+        let ordered = blobs.values.sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
+        _ = try each(ordered, stop) { files in
+            try FileDownload(
+                client: client, cache: cache, id: id, commit: listing.commit, file: files[0],
+                paths: files.map(\.path), counted: { tally.count(files[0].path, here: $0, fetched: $1) },
+                waits: { report(.waits(file: files[0].path)) }
             ).run()
         }
         // Last, so that a revision never comes to mean a model that is not all here.
@@ -91,10 +109,11 @@ package struct ModelDownload: Sendable {
                 throw HubError(.files, reference, "can't be written.")
             }
         }
+        cache.removeLeftovers(of: id, commit: listing.commit, except: Set(blobs.keys))
         return cache.snapshot(id, commit: listing.commit)
     }
 
-    private func checkRoom(_ missing: Int) throws {
+    private func checkRoom(_ missing: Int) throws(HubError) {
         guard let free = DiskSpace.free(at: settings.cacheFolder), free < missing else { return }
         throw HubError(
             .files, settings.cacheFolder,
@@ -102,31 +121,23 @@ package struct ModelDownload: Sendable {
         )
     }
 
-    /// Some at a time, the results in order. The first error ends all.
-    private static func each<Item: Sendable, Value: Sendable>(
-        _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Value
-    ) async throws -> [Value] {
-        try await withThrowingTaskGroup(of: (Int, Value).self) { group in
-            var values = [Value?](repeating: nil, count: items.count)
-            var next = 0
-            func add() {
-                guard next < items.count else { return }
-                let (number, item) = (next, items[next])
-                next += 1
-                group.addTask { (number, try await body(item)) }
+    /// Some at a time, the results in order. The first error ends all; no thread is left when this returns.
+    private func each<Item: Sendable, Value: Sendable>(
+        _ items: [Item], _ stop: Stop, _ body: @escaping @Sendable (Item) throws -> Value
+    ) throws -> [Value] {
+        let values = Mutex([Value?](repeating: nil, count: items.count))
+        let failure = Mutex<(any Error)?>(nil)
+        onThreads(Self.concurrency, count: items.count) { number in
+            do {
+                try stop.check()
+                let value = try body(items[number])
+                values.withLock { $0[number] = value }
+            } catch {
+                failure.withLock { $0 = $0 ?? error }
+                stop.set()
             }
-            for _ in 0..<concurrency { add() }
-            while let (number, value) = try await group.next() {
-                values[number] = value
-                add()
-            }
-            return values.compactMap { $0 }
         }
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate static func of(_ body: () async throws -> Success) async -> Self {
-        do { return .success(try await body()) } catch { return .failure(error) }
+        if let error = failure.withLock({ $0 }) { throw error }
+        return values.withLock { $0.compactMap { $0 } }
     }
 }

@@ -13,7 +13,7 @@ package enum ModelFiles {
     /// Files in subfolders are other formats' (ONNX, the original weights).
     static func isWanted(_ path: String) -> Bool {
         if named.contains(where: { $0.name == path }) || path == index { return true }
-        return path.hasSuffix(".safetensors") && !path.contains("/")
+        return path.hasSuffix(".safetensors") && !path.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
     }
 
     /// What lacks among the names of a repository's files for it to be a model of ours; nil if nothing does.
@@ -23,15 +23,17 @@ package enum ModelFiles {
     }
 
     /// Whether a folder has all that a model needs; of the weights, all the files that its index names.
-    package static func areComplete(in folder: String) -> Bool {
-        for (name, isNeeded) in named where isNeeded {
-            guard Files.kind(of: Paths.join(folder, name)) == .regular else { return false }
-        }
+    package static func areComplete(in folder: String) -> Bool { lack(in: folder) == nil }
+
+    /// The first file that lacks in a folder for it to be a model; nil if none does.
+    static func lack(in folder: String) -> String? {
+        func isHere(_ name: String) -> Bool { Files.kind(of: Paths.join(folder, name)) == .regular }
+        for (name, isNeeded) in named where isNeeded && !isHere(name) { return name }
         guard let bytes = try? Files.contents(of: Paths.join(folder, index), limit: 64 << 20) else {
-            return Files.kind(of: Paths.join(folder, "model.safetensors")) == .regular
+            return isHere("model.safetensors") ? nil : "model.safetensors"
         }
-        guard let parts = weightFiles(inIndex: bytes) else { return false }
-        return parts.allSatisfy { Files.kind(of: Paths.join(folder, $0)) == .regular }
+        guard let parts = weightFiles(inIndex: bytes) else { return index }
+        return parts.sorted().first { !isHere($0) }
     }
 
     /// The files that an index names; nil if it is none.

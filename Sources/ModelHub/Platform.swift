@@ -16,6 +16,20 @@ struct SystemFailure: Error {
     static var last: SystemFailure { SystemFailure(code: errno) }
 }
 
+/// The thread that calls.
+enum ThisThread {
+    static func sleep(_ seconds: Double) { _ = poll(nil, 0, Int32(max(1, seconds * 1000))) }
+
+    /// Writing to a connection that the other side has closed then fails and no more, also in threads that this one
+    /// makes: libcurl's TLS may raise SIGPIPE, which would end the program.
+    static func blockBrokenPipes() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
+
 /// A lock of this process on a file, as Python's filelock takes it: `flock`, which ends with the process.
 final class FileLock: Sendable {
     private let descriptor: Int32
@@ -100,6 +114,11 @@ final class PartFile {
 }
 
 enum Links {
+    /// What the names of drafts end with, after the number of the process that makes them.
+    static let draftEndings = ["phibatch-draft", "tmp"]
+
+    static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
+
     /// Makes a symbolic link; one that is there already is replaced in one step.
     static func make(_ path: String, to target: String) throws(SystemFailure) {
         if symlink(target.cPath, path.cPath) == 0 { return }

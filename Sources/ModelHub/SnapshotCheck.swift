@@ -66,7 +66,7 @@ package struct SnapshotCheck: Sendable {
                 ? .right
                 : .wrong(
                     "is not what was published: its \(size) bytes have another hash than the one it is named by. "
-                        + "Remove \(blob) and fetch the model again.")
+                        + "\"phibatch pull --verify\" fetches it again.")
         } catch {
             return .wrong("\(error.reason).")
         }

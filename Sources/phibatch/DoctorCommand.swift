@@ -10,7 +10,8 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Say what this machine is to phibatch, to be pasted in a bug report.",
         discussion: """
             Processor, kernels, threads, memory and what limits it, the speed of memory (measured for about a \
-            second), the library of `engine: mlx`, folders and the models in them. Tells no tokens.
+            second), the libraries of `engine: mlx` and of fetching models, \
+            folders and the models in them. Tells no tokens.
 
             EXAMPLE:
               phibatch doctor
@@ -39,7 +40,7 @@ struct DoctorReport {
     private static let variables = [
         "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "PHIBATCH_MLX", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
         "HF_ENDPOINT",
-        "HF_HUB_OFFLINE",
+        "HF_HUB_OFFLINE", "PHIBATCH_CURL",
     ]
 
     /// What `engine: mlx` would load.
@@ -48,6 +49,16 @@ struct DoctorReport {
     private var mlxText: String {
         switch mlx {
         case .success(let library): "\(MLXLibrary.wantedVersion), \(library.device)"
+        case .failure(let error): "none: \(error)"
+        }
+    }
+
+    /// What would fetch a model.
+    private let curl = Result { () throws(HubError) in try Curl.load() }
+
+    private var curlText: String {
+        switch curl {
+        case .success(let library): library.version
         case .failure(let error): "none: \(error)"
         }
     }
@@ -83,7 +94,8 @@ struct DoctorReport {
             ("version", Phibatch.version),
             ("processor", (machine.processor ?? "unknown") + (machine.family.map { ", \($0)" } ?? "")),
             ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
-            ("mlx", mlxText), ("threads", threads), ("memory", machine.memoryLimits.joined(separator: "; ")),
+            ("mlx", mlxText), ("libcurl", curlText), ("threads", threads),
+            ("memory", machine.memoryLimits.joined(separator: "; ")),
             ("speed", speed),
         ]
         switch cache {
@@ -155,6 +167,7 @@ struct DoctorReport {
             }
             string("mlx", (try? mlx.get()).map { _ in MLXLibrary.wantedVersion })
             string("mlx_device", (try? mlx.get())?.device)
+            string("libcurl", (try? curl.get())?.version)
             number("processors", machine.processors)
             number("cores", machine.topology.cores.count)
             number("memory_nodes", machine.topology.nodes.count)

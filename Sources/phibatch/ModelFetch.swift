@@ -1,6 +1,7 @@
 import Foundation
 import Foundations
 import ModelHub
+import Synchronization
 
 /// Finds the folder of a model that a person named, and fetches what is missing.
 struct ModelFetch {
@@ -36,17 +37,37 @@ struct ModelFetch {
         try fetched { try await ModelDownload(settings: settings).fetch(id, report: $0) }
     }
 
+    /// Reads all files of a model that was fetched, and fetches those again that are not as they were published.
+    /// - Throws: `HubError`, `ModelError`.
+    func verify(_ id: RepositoryID, in folder: String) throws -> VerifyReport {
+        let report = try VerifyReport(folder: folder, console: console)
+        guard !report.damaged.isEmpty, !settings.isOffline else { return report }
+        for fault in report.faults { console.warn(fault) }
+        try HubCache(folder: settings.cacheFolder).removeBlobs(of: report.damaged, in: folder, id)
+        return try VerifyReport(folder: fetch(id), console: console)
+    }
+
     private func fetched(
         _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> String
     ) throws -> String {
         let console = console
+        // Files that are fetched together fail together.
+        let lastPause = Mutex<Message>("")
         return try Blocking.result {
             try await body { event in
                 switch event {
+                case .asks(let endpoint): console.progress("asking \(endpoint)")
                 case .begins(_, _, 0): break
                 case .begins(let id, let files, let missing):
                     console.say("fetching \(id): \(Self.size(missing)) of \(files) files")
                 case .progress(let progress): console.progress(Self.line(progress))
+                case .pauses(let reason, let seconds):
+                    let text: Message = "\(reason); trying again in \(Self.time(seconds))"
+                    let isNew = lastPause.withLock { last in
+                        defer { last = text }
+                        return last != text
+                    }
+                    if isNew { console.say(text) }
                 case .waits(let file): console.say("waiting for another process that is fetching \(file)")
                 }
             }

@@ -2,13 +2,15 @@ import Foundations
 import ModelHub
 import PhiModel
 
-/// What `inspect --verify` has found.
+/// What `inspect --verify` and `pull --verify` have found.
 struct VerifyReport {
     /// A message for each file or tensor that is not as it should be.
     private(set) var faults: [Message] = []
     /// Files with the hash that they are named by; nil where there are no hashes.
     private(set) var matching: Int?
     private(set) var files = 0
+    /// Names of the files with another hash.
+    private(set) var damaged: [String] = []
 
     init(folder: String, console: Console) throws {
         try ModelFolder.checkLinks(folder)
@@ -21,6 +23,7 @@ struct VerifyReport {
             matching = verdicts.count { $0 == .right }
             for (name, verdict) in zip(check.names, verdicts) {
                 if case .wrong(let reason) = verdict {
+                    damaged.append(name)
                     faults.append("\(Paths.join(folder, name)): \(reason)")
                 }
             }

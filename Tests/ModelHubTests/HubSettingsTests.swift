@@ -48,14 +48,33 @@ import Testing
         #expect(settings(["HF_HUB_OFFLINE": value]).isOffline == expected)
     }
 
-    @Test func proxy() {
-        func proxy(_ hub: String, _ variables: [String: String]) -> Bool {
-            Proxy.ofEnvironment(hub: hub) { variables[$0] } != nil
+    @Test func proxies() {
+        func proxy(_ scheme: String, _ host: String, _ variables: [String: String]) -> String? {
+            NetworkSettings { variables[$0] }.proxy(scheme: scheme, host: host)
         }
-        #expect(proxy("https://hub.example", ["HTTPS_PROXY": "http://p:3128"]))
-        #expect(proxy("https://hub.example", ["https_proxy": "p:3128", "NO_PROXY": "other.example"]))
-        #expect(!proxy("https://hub.example", ["HTTPS_PROXY": "http://p:3128", "NO_PROXY": "a, .example"]))
-        #expect(!proxy("http://127.0.0.1:80", ["HTTPS_PROXY": "http://p:3128"]))
-        #expect(!proxy("https://hub.example", [:]))
+        let both = ["HTTPS_PROXY": "http://p:3128", "http_proxy": "q:80", "HTTP_PROXY": "not:1"]
+        #expect(proxy("https", "hub.example", both) == "http://p:3128")
+        #expect(proxy("http", "hub.example", both) == "q:80")
+        #expect(proxy("http", "hub.example", ["HTTPS_PROXY": "http://p:3128"]) == nil)
+        #expect(proxy("http", "hub.example", ["ALL_PROXY": "socks5://p"]) == "socks5://p")
+        #expect(
+            proxy("https", "hub.example", ["https_proxy": "p:3128", "NO_PROXY": "other.example"]) == "p:3128")
+        for rule in ["a, .example", "*", "*.example", "hub.example", "example", "EXAMPLE"] {
+            #expect(proxy("https", "hub.example", ["HTTPS_PROXY": "p:3128", "NO_PROXY": rule]) == nil)
+        }
+        for host in ["127.0.0.1", "localhost", "[::1]"] { #expect(proxy("http", host, both) == nil) }
+        #expect(proxy("https", "hub.example", [:]) == nil)
+    }
+
+    @Test func certificates() {
+        func certificates(_ variables: [String: String]) -> String? {
+            NetworkSettings { variables[$0] }.certificates.map { "\($0.variable)=\($0.path)" }
+        }
+        #expect(certificates([:]) == nil)
+        #expect(certificates(["SSL_CERT_DIR": "/d"]) == "SSL_CERT_DIR=/d")
+        #expect(certificates(["SSL_CERT_DIR": "/d", "SSL_CERT_FILE": "/f"]) == "SSL_CERT_FILE=/f")
+        #expect(
+            certificates(["SSL_CERT_FILE": "/f", "CURL_CA_BUNDLE": "/c", "REQUESTS_CA_BUNDLE": "/r"])
+                == "REQUESTS_CA_BUNDLE=/r")
     }
 }

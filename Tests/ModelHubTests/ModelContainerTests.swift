@@ -21,7 +21,7 @@ struct ModelContainerTests {
             progress in
             last.withLock { $0 = progress }
         }
-        try hub.stop()
+        hub.stop()
         let progress = last.withLock { $0 }
         #expect(progress.done == progress.total)
         #expect(progress.total > (files["model.safetensors"]?.count ?? 0))

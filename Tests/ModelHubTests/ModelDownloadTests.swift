@@ -7,37 +7,16 @@ import Testing
 
 /// Real HTTP on the loopback address, with a hub and a host of large files.
 @Suite struct ModelDownloadTests {
-    private let folder: String
+    private let bench: HubBench
+    private var folder: String { bench.folder }
     private let weights = TestHub.weights(300_000)
 
-    init() throws { folder = try TestFiles.folder() }
-
-    private func settings(_ hub: TestHub, token: String? = nil) -> HubSettings {
-        HubSettings(
-            endpoint: hub.address, cacheFolder: "\(folder)/hub", token: token,
-            tokenOrigin: token.map { _ in "HF_TOKEN" })
-    }
-
-    @discardableResult private func fetch(
-        _ hub: TestHub, _ id: RepositoryID = TestHub.id, token: String? = nil, tries: Int = 4,
-        silence: Double = 600, report: @escaping @Sendable (ModelDownload.Event) -> Void = { _ in }
-    ) async throws -> String {
-        var download = ModelDownload(settings: settings(hub, token: token))
-        // Requests are counted, so none may be given up because this process has to wait for a processor.
-        download.patience = Patience(
-            tries: tries, firstPause: 0.01, longestPause: 0.02, connecting: 600, silence: silence)
-        return try await download.fetch(id, report: report)
-    }
-
-    private func cleaned(_ hub: TestHub) {
-        try? hub.stop()
-        TestFiles.remove(folder)
-    }
+    init() throws { bench = try HubBench() }
 
     @Test func layoutIsHuggingFaces() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
-        let model = try await fetch(hub)
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
         let repository = "\(folder)/hub/models--test-org--Tiny-Phi-4bit"
         #expect(model == "\(repository)/snapshots/\(TestHub.commit)")
         #expect(try TestFiles.bytes("\(repository)/refs/main") == Array(TestHub.commit.utf8))
@@ -58,18 +37,20 @@ import Testing
 
     @Test func secondTimeFetchesNothing() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
-        try await fetch(hub)
+        defer { bench.clean(hub) }
+        try await bench.fetch(hub)
         let missing = Mutex(-1)
-        try await fetch(hub) { if case .begins(_, _, let bytes) = $0 { missing.withLock { $0 = bytes } } }
+        try await bench.fetch(hub) {
+            if case .begins(_, _, let bytes) = $0 { missing.withLock { $0 = bytes } }
+        }
         #expect(missing.withLock { $0 } == 0)
         #expect(hub.store.requests.filter { $0.method == "GET" }.count == 1)
     }
 
     @Test func tokenGoesToTheHubOnly() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
-        try await fetch(hub, token: "hf_secret")
+        defer { bench.clean(hub) }
+        try await bench.fetch(hub, token: "hf_secret")
         #expect(hub.requests.allSatisfy { $0.headers["authorization"] == "Bearer hf_secret" })
         #expect(!hub.store.requests.isEmpty)
         #expect(hub.store.requests.allSatisfy { $0.headers["authorization"] == nil })
@@ -79,8 +60,8 @@ import Testing
         var faults = TestHub.Faults()
         faults.cuts = [100_000, 50_000]
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        let model = try await fetch(hub)
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
         // Of what was sent before a cut, less may have come.
         let starts = hub.store.requests.compactMap { $0.headers["range"] }
@@ -93,21 +74,18 @@ import Testing
         faults.cuts = [100_000]
         faults.goesSilent = true
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
+        defer { bench.clean(hub) }
         // On a busy machine others may seem silent, too, and are tried again.
-        let model = try await fetch(hub, tries: 1000, silence: 2)
+        let model = try await bench.fetch(hub, tries: 1000, silence: 2)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
         #expect(hub.store.requests.filter { $0.method == "GET" }.count > 1)
     }
 
     @Test func earlierPartIsTakenUp() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
-        let blobs = "\(folder)/hub/\(TestHub.id.folderName)/blobs"
-        try FileManager.default.createDirectory(atPath: blobs, withIntermediateDirectories: true)
-        let part = "\(blobs)/\(TestHub.sha256(weights)).incomplete"
-        try Data(weights[..<120_000]).write(to: URL(filePath: part))
-        let model = try await fetch(hub)
+        defer { bench.clean(hub) }
+        let part = try bench.leave(weights[..<120_000], of: weights)
+        let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
         #expect(hub.store.requests.compactMap { $0.headers["range"] } == ["bytes=120000-"])
         #expect(!FileManager.default.fileExists(atPath: part))
@@ -118,12 +96,9 @@ import Testing
         var faults = TestHub.Faults()
         faults.ignoresRanges = kind == 2
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        let blobs = "\(folder)/hub/\(TestHub.id.folderName)/blobs"
-        try FileManager.default.createDirectory(atPath: blobs, withIntermediateDirectories: true)
-        let bytes = [UInt8](repeating: 7, count: kind == 1 ? 400_000 : 1000)
-        try Data(bytes).write(to: URL(filePath: "\(blobs)/\(TestHub.sha256(weights)).incomplete"))
-        let model = try await fetch(hub)
+        defer { bench.clean(hub) }
+        _ = try bench.leave([UInt8](repeating: 7, count: kind == 1 ? 400_000 : 1000), of: weights)
+        let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
     }
 
@@ -131,12 +106,12 @@ import Testing
         var faults = TestHub.Faults()
         faults.wrongBytes = 1
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        let model = try await fetch(hub)
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
         TestFiles.remove("\(folder)/hub")
         hub.set { $0.wrongBytes = 100 }
-        let error = try await #require(throws: HubError.self) { try await fetch(hub) }
+        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .damaged && error.description.contains("model.safetensors"))
         #expect(HubCache(folder: "\(folder)/hub").folder(of: TestHub.id) == nil)
     }
@@ -145,10 +120,10 @@ import Testing
         var faults = TestHub.Faults()
         faults.statuses = [503, 429, 500]
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        try await fetch(hub)
+        defer { bench.clean(hub) }
+        try await bench.fetch(hub)
         hub.set { $0.statuses = [Int](repeating: 503, count: 50) }
-        let error = try await #require(throws: HubError.self) { try await fetch(hub) }
+        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .network && error.description.contains("503"))
     }
 
@@ -160,8 +135,8 @@ import Testing
         var faults = TestHub.Faults()
         faults.refusal = (status, code)
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        let error = try await #require(throws: HubError.self) { try await fetch(hub, token: "hf_x") }
+        defer { bench.clean(hub) }
+        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub, token: "hf_x") }
         #expect(error.kind == kind)
         #expect(!error.description.contains("hf_x"))
         #expect(error.description.hasPrefix("test-org/Tiny-Phi-4bit: "))
@@ -172,8 +147,8 @@ import Testing
         var faults = TestHub.Faults()
         faults.renamedTo = "test-org/Other"
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        try await fetch(hub, token: "hf_x")
+        defer { bench.clean(hub) }
+        try await bench.fetch(hub, token: "hf_x")
         #expect(hub.requests.allSatisfy { $0.headers["authorization"] == "Bearer hf_x" })
     }
 
@@ -181,8 +156,8 @@ import Testing
         var faults = TestHub.Faults()
         faults.isPlainMirror = true
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        let model = try await fetch(hub)
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
     }
 
@@ -190,15 +165,15 @@ import Testing
         var faults = TestHub.Faults()
         faults.lacking = "tokenizer.json"
         let hub = try TestHub(faults: faults)
-        defer { cleaned(hub) }
-        let error = try await #require(throws: HubError.self) { try await fetch(hub) }
+        defer { bench.clean(hub) }
+        let error = try await #require(throws: HubError.self) { try await bench.fetch(hub) }
         #expect(error.kind == .missing && error.description.contains("tokenizer.json"))
     }
 
     @Test func noNetwork() async throws {
         let hub = try TestHub()
         let address = hub.address
-        try hub.stop()
+        hub.stop()
         defer { TestFiles.remove(folder) }
         var download = ModelDownload(settings: HubSettings(endpoint: address, cacheFolder: folder))
         download.patience = Patience(tries: 2, firstPause: 0.01)
@@ -206,6 +181,8 @@ import Testing
             try await download.fetch(TestHub.id) { _ in }
         }
         #expect(error.kind == .network && error.description.contains("network"))
+        // The system's words, and nothing of how this program is made.
+        #expect(error.description.contains("127.0.0.1 can't be reached: Connection refused."))
         download = ModelDownload(
             settings: HubSettings(endpoint: address, cacheFolder: folder, isOffline: true))
         let offline = try await #require(throws: HubError.self) {
@@ -216,9 +193,9 @@ import Testing
 
     @Test func twoAtOnceFetchOnce() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
-        async let first = fetch(hub)
-        async let second = fetch(hub)
+        defer { bench.clean(hub) }
+        async let first = bench.fetch(hub)
+        async let second = bench.fetch(hub)
         let folders = try await [first, second]
         #expect(folders[0] == folders[1])
         #expect(hub.store.requests.filter { $0.method == "GET" }.count == 1)
@@ -226,9 +203,9 @@ import Testing
 
     @Test func otherRevision() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
+        defer { bench.clean(hub) }
         let id = try #require(RepositoryID("test-org/Tiny-Phi-4bit@refs/pr/1"))
-        try await fetch(hub, id)
+        try await bench.fetch(hub, id)
         #expect(hub.requests[0].path == "/api/models/test-org/Tiny-Phi-4bit/revision/refs%2Fpr%2F1")
         let cache = HubCache(folder: "\(folder)/hub")
         #expect(cache.folder(of: id) != nil)
@@ -237,10 +214,10 @@ import Testing
 
     @Test func removal() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
+        defer { bench.clean(hub) }
         let cache = HubCache(folder: "\(folder)/hub")
         #expect(try cache.entries().isEmpty)
-        try await fetch(hub)
+        try await bench.fetch(hub)
         let entry = try #require(try cache.entries().first)
         #expect(entry.id == TestHub.id && entry.isComplete && entry.size > 300_000 && entry.incomplete == 0)
         try cache.remove(TestHub.id)
@@ -251,9 +228,11 @@ import Testing
 
     @Test func progressAddsUp() async throws {
         let hub = try TestHub()
-        defer { cleaned(hub) }
+        defer { bench.clean(hub) }
         let last = Mutex<DownloadProgress?>(nil)
-        try await fetch(hub) { if case .progress(let progress) = $0 { last.withLock { $0 = progress } } }
+        try await bench.fetch(hub) {
+            if case .progress(let progress) = $0 { last.withLock { $0 = progress } }
+        }
         let progress = try #require(last.withLock { $0 })
         #expect(progress.done == progress.total && progress.fetched == progress.total)
     }

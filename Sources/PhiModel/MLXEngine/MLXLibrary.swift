@@ -15,7 +15,7 @@ package final class MLXLibrary: Sendable {
     private let turn = NSLock()
 
     private static let folderName = "phibatch-mlx"
-    private static let fileName = "libphibatch-mlx." + Platform.LoadedLibrary.suffix
+    private static let fileName = "libphibatch-mlx." + LoadedLibrary.suffix
     private static let shared = Result { () throws(ModelError) in try MLXLibrary(path: find()) }
 
     /// The library, loaded once.
@@ -27,7 +27,7 @@ package final class MLXLibrary: Sendable {
     package static var hasGPU: Bool { (try? load())?.isGPU ?? false }
 
     private init(path: String) throws(ModelError) {
-        let (library, reason) = Platform.LoadedLibrary.open(path)
+        let (library, reason) = LoadedLibrary.open(path)
         guard let library else {
             throw ModelError(.unsupported, path: path, "can't be loaded: \(reason). Run \"make mlx\" again.")
         }

@@ -18,10 +18,24 @@ final class TestHub: Sendable {
         var cuts: [Int] = []
         /// What is cut stays open, without another byte.
         var goesSilent = false
+        /// How the weights come where nothing is cut.
+        var way = TestServer.Answer.Body.whole
         /// The weights' host sends other bytes than promised, so many times.
         var wrongBytes = 0
         /// The weights' host sends all where a part is asked for.
         var ignoresRanges = false
+        /// `Content-Range` of all parts.
+        var range: String?
+        /// Statuses of the weights' host before any other answer; each once.
+        var storeStatuses: [Int] = []
+        /// The weights' host knows the addresses that the hub gave after so many others only.
+        var expired = 0
+        /// Headers of all that has a body, and of redirects.
+        var headers: [(String, String)] = []
+        /// `X-Linked-Size`, `X-Linked-Etag` and `Location` of the weights.
+        var size: String?
+        var etag: String?
+        var location: String?
         /// `X-Error-Code` and status of all answers.
         var refusal: (status: Int, code: String)?
         /// Renamed: the hub leads on to this repository.
@@ -30,6 +44,8 @@ final class TestHub: Sendable {
         var isPlainMirror = false
         /// No file of this name.
         var lacking: String?
+        /// Signed addresses so far.
+        var signed = 0
     }
 
     let files: [String: [UInt8]]
@@ -70,39 +86,52 @@ final class TestHub: Sendable {
     var address: String { hub.address }
     var requests: [TestServer.Request] { hub.requests }
 
-    func stop() throws {
-        try hub.stop()
-        try store.stop()
+    func stop() {
+        hub.stop()
+        store.stop()
     }
 
     private static func hubAnswer(
         _ request: TestServer.Request, _ files: [String: [UInt8]], _ state: FaultBox, _ store: String
     ) -> TestServer.Answer {
-        let (status, refusal, renamed, isPlain, lacking) = state.value.withLock { faults in
-            let status = faults.statuses.isEmpty ? nil : faults.statuses.removeFirst()
-            return (status, faults.refusal, faults.renamedTo, faults.isPlainMirror, faults.lacking)
+        var request = request
+        // As a proxy is asked.
+        if request.path.hasPrefix("http://"), let end = request.path.dropFirst(7).firstIndex(of: "/") {
+            request.path = String(request.path[end...])
+        }
+        let (status, faults) = state.value.withLock { faults in
+            faults.signed += 1
+            return (faults.statuses.isEmpty ? nil : faults.statuses.removeFirst(), faults)
         }
         if let status { return .init(status: status, headers: status == 429 ? [("Retry-After", "0")] : []) }
-        if let refusal { return .init(status: refusal.status, headers: [("X-Error-Code", refusal.code)]) }
-        if let renamed, request.path.contains(id.name) {
+        if let refusal = faults.refusal {
+            return .init(status: refusal.status, headers: [("X-Error-Code", refusal.code)])
+        }
+        if let renamed = faults.renamedTo, request.path.contains(id.name) {
             let path = request.path.replacing(id.name, with: renamed)
             return .init(status: 307, headers: [("Location", path)])
         }
-        if request.path.hasPrefix("/api/models/") { return listing(files, lacking) }
+        if request.path.hasPrefix("/api/models/") { return listing(files, faults.lacking) }
         guard let path = request.path.split(separator: "/\(commit)/").last.map(String.init),
             let body = files[path],
-            path != lacking
+            path != faults.lacking
         else { return .init(status: 404, headers: [("X-Error-Code", "EntryNotFound")]) }
         guard path.hasSuffix(".safetensors") else {
-            return .init(headers: [("ETag", "\"\(git(body))\""), ("X-Repo-Commit", commit)], body: body)
+            return .init(
+                headers: [("ETag", "\"\(git(body))\""), ("X-Repo-Commit", commit)] + faults.headers,
+                body: body)
         }
-        if isPlain { return .init(headers: [("ETag", "\"\(sha256(body))\"")], body: body) }
+        if faults.isPlainMirror {
+            return .init(headers: [("ETag", "\"\(sha256(body))\"")], body: body, way: faults.way)
+        }
         return .init(
             status: 302,
             headers: [
-                ("Location", "\(store)/blob/\(path)?signed=1"), ("X-Linked-Etag", "\"\(sha256(body))\""),
-                ("X-Linked-Size", "\(body.count)"), ("X-Repo-Commit", commit), ("ETag", "\"other\""),
-            ])
+                ("Location", faults.location ?? "\(store)/blob/\(path)?signed=\(faults.signed)"),
+                ("X-Linked-Etag", faults.etag ?? "\"\(sha256(body))\""),
+                ("X-Linked-Size", faults.size ?? "\(body.count)"), ("X-Repo-Commit", commit),
+                ("ETag", "\"other\""),
+            ] + faults.headers)
     }
 
     private static func listing(_ files: [String: [UInt8]], _ lacking: String?) -> TestServer.Answer {
@@ -123,22 +152,29 @@ final class TestHub: Sendable {
     private static func storeAnswer(
         _ request: TestServer.Request, _ files: [String: [UInt8]], _ state: FaultBox
     ) -> TestServer.Answer {
-        guard let path = request.path.dropFirst("/blob/".count).split(separator: "?").first,
-            var body = files[String(path)]
-        else { return .init(status: 404) }
-        let (cut, isWrong, ignoresRanges, goesSilent) = state.value.withLock { faults in
-            let cut = faults.cuts.isEmpty ? nil : faults.cuts.removeFirst()
-            faults.wrongBytes -= 1
-            return (cut, faults.wrongBytes >= 0, faults.ignoresRanges, faults.goesSilent)
+        let parts = request.path.dropFirst("/blob/".count).split(separator: "?")
+        guard let path = parts.first, var body = files[String(path)] else { return .init(status: 404) }
+        let (cut, status, faults) = state.value.withLock { faults in
+            let status = faults.storeStatuses.isEmpty ? nil : faults.storeStatuses.removeFirst()
+            let cut = faults.cuts.isEmpty || status != nil ? nil : faults.cuts.removeFirst()
+            if status == nil { faults.wrongBytes -= 1 }
+            return (cut, status, faults)
         }
-        if isWrong { body[body.count / 2] ^= 1 }
-        guard let range = request.headers["range"], !ignoresRanges,
+        if let status { return .init(status: status) }
+        if let number = parts.last?.split(separator: "=").last.flatMap({ Int($0) }), number <= faults.expired
+        {
+            return .init(status: 403)
+        }
+        if faults.wrongBytes >= 0 { body[body.count / 2] ^= 1 }
+        let way = cut.map { faults.goesSilent ? .silent(after: $0) : .cut($0) } ?? faults.way
+        guard let range = request.headers["range"], !faults.ignoresRanges,
             let start = Int(range.dropFirst("bytes=".count).dropLast())
-        else { return .init(body: body, cutAfter: cut, goesSilent: goesSilent) }
+        else { return .init(headers: faults.headers, body: body, way: way) }
         guard start < body.count else { return .init(status: 416) }
+        let promised = faults.range ?? "bytes \(start)-\(body.count - 1)/\(body.count)"
         return .init(
-            status: 206, headers: [("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")],
-            body: Array(body[start...]), cutAfter: cut, goesSilent: goesSilent)
+            status: 206, headers: [("Content-Range", promised)] + faults.headers, body: Array(body[start...]),
+            way: way)
     }
 
     static func sha256(_ bytes: [UInt8]) -> String { FileHash.hexadecimal(SHA256.hash(data: bytes)) }

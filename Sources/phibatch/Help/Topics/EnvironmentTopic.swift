@@ -14,7 +14,10 @@ extension HelpTopic {
         - HF_TOKEN, HF_TOKEN_PATH :: The token for models that are not public, or the file that holds it.
         - HF_ENDPOINT :: Another address than `https://huggingface.co`, such as a mirror's.
         - HF_HUB_OFFLINE :: 1: nothing is fetched, as with `--offline`.
-        - HTTPS_PROXY, ALL_PROXY, NO_PROXY :: The proxy to fetch models through, and what needs none.
+        - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY :: The proxy to fetch models through, and what needs none.
+        - REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR :: CA certificates in place of the system's, a \
+        file or a folder; the first that is set counts.
+        - PHIBATCH_CURL :: The libcurl to fetch models with, if the system does not find it by itself.
         - XDG_CACHE_HOME, HOME :: Where caches lie if the variables above don't say.
         - SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT :: What `shard: auto` takes, from Slurm.
         - JOB_COMPLETION_INDEX, JOB_COMPLETIONS :: The same, from Kubernetes.

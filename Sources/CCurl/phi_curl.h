@@ -1,0 +1,92 @@
+/// What the hub's client needs of libcurl, in declarations of our own: no header of it is needed to compile, and the
+/// program looks for the library when it first fetches something. The numbers are part of libcurl's interface, which
+/// stays as it is.
+#ifndef PHI_CURL_H
+#define PHI_CURL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum PhiCurlOption {
+    PHI_CURL_LOW_SPEED_LIMIT = 19,
+    PHI_CURL_LOW_SPEED_TIME = 20,
+    PHI_CURL_NOPROGRESS = 43,
+    PHI_CURL_NOBODY = 44,
+    PHI_CURL_PROXYPORT = 59,
+    PHI_CURL_HTTP_VERSION = 84,
+    PHI_CURL_BUFFERSIZE = 98,
+    PHI_CURL_NOSIGNAL = 99,
+    PHI_CURL_TIMEOUT_MS = 155,
+    PHI_CURL_CONNECTTIMEOUT_MS = 156,
+    PHI_CURL_PROTOCOLS = 181,
+    PHI_CURL_SUPPRESS_CONNECT_HEADERS = 265,
+    PHI_CURL_WRITEDATA = 10001,
+    PHI_CURL_URL = 10002,
+    PHI_CURL_PROXY = 10004,
+    PHI_CURL_ERRORBUFFER = 10010,
+    PHI_CURL_HTTPHEADER = 10023,
+    PHI_CURL_HEADERDATA = 10029,
+    PHI_CURL_XFERINFODATA = 10057,
+    PHI_CURL_CAINFO = 10065,
+    PHI_CURL_CAPATH = 10097,
+    PHI_CURL_NOPROXY = 10177,
+    PHI_CURL_PROXY_CAINFO = 10246,
+    PHI_CURL_PROXY_CAPATH = 10247,
+    PHI_CURL_WRITEFUNCTION = 20011,
+    PHI_CURL_HEADERFUNCTION = 20079,
+    PHI_CURL_XFERINFOFUNCTION = 20219
+};
+
+enum PhiCurlInfo { PHI_CURL_OS_ERRNO = 0x200000 + 25 };
+
+/// How a transfer ends.
+enum PhiCurlCode {
+    PHI_CURL_UNSUPPORTED_PROTOCOL = 1,
+    PHI_CURL_COULDNT_RESOLVE_PROXY = 5,
+    PHI_CURL_COULDNT_RESOLVE_HOST = 6,
+    PHI_CURL_COULDNT_CONNECT = 7,
+    PHI_CURL_PARTIAL_FILE = 18,
+    PHI_CURL_OPERATION_TIMEDOUT = 28,
+    PHI_CURL_GOT_NOTHING = 52,
+    PHI_CURL_PEER_FAILED_VERIFICATION = 60,
+    PHI_CURL_SSL_CACERT_BADFILE = 77
+};
+
+/// Parts of an address, and flags for them.
+enum PhiCurlPart { PHI_CURL_PART_URL = 0, PHI_CURL_PART_SCHEME = 1, PHI_CURL_PART_HOST = 5, PHI_CURL_PART_PORT = 6 };
+
+#define PHI_CURL_GLOBAL_DEFAULT 3
+#define PHI_CURL_HTTP_1_1 2
+#define PHI_CURL_HTTP_AND_HTTPS 3
+#define PHI_CURL_ERROR_SIZE 256
+#define PHI_CURL_DEFAULT_PORT (1U << 0)
+#define PHI_CURL_URL_ENCODE (1U << 7)
+
+typedef size_t (*PhiCurlReceiver)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*PhiCurlProgress)(void *context, int64_t total, int64_t here, int64_t up_total, int64_t up_here);
+
+/// curl_easy_setopt and curl_easy_getinfo, which Swift can't call: their last argument has the type that the option asks for.
+typedef int (*PhiCurlVariadic)(void *handle, int option, ...);
+
+static inline int phi_curl_set_number(void *setopt, void *handle, enum PhiCurlOption option, long value) {
+    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
+}
+
+static inline int phi_curl_set_pointer(void *setopt, void *handle, enum PhiCurlOption option, const void *value) {
+    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
+}
+
+static inline int phi_curl_set_receiver(void *setopt, void *handle, enum PhiCurlOption option, PhiCurlReceiver value) {
+    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
+}
+
+static inline int phi_curl_set_progress(void *setopt, void *handle, enum PhiCurlOption option, PhiCurlProgress value) {
+    return ((PhiCurlVariadic)setopt)(handle, (int)option, value);
+}
+
+static inline long phi_curl_number(void *getinfo, void *handle, enum PhiCurlInfo info) {
+    long value = 0;
+    return ((PhiCurlVariadic)getinfo)(handle, (int)info, &value) == 0 ? value : 0;
+}
+
+#endif

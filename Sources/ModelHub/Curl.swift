@@ -1,0 +1,117 @@
+import CCurl
+import Foundations
+
+/// libcurl, which fetches what lies on the hub. It is part of nearly every system and is loaded when something is to be
+/// fetched: without it all else works.
+package final class Curl: Sendable {
+    typealias Handle = UnsafeMutableRawPointer
+    typealias Text = UnsafeMutablePointer<CChar>
+
+    /// What it says of itself, such as "libcurl/8.14.1 OpenSSL/3.5.1".
+    package let version: String
+
+    let make: @convention(c) () -> Handle?
+    let reset: @convention(c) (Handle) -> Void
+    let perform: @convention(c) (Handle) -> Int32
+    let cleanUp: @convention(c) (Handle) -> Void
+    let append: @convention(c) (Handle?, UnsafePointer<CChar>) -> Handle?
+    let freeList: @convention(c) (Handle?) -> Void
+    let makeAddress: @convention(c) () -> Handle?
+    let setPart: @convention(c) (Handle, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+    let getPart: @convention(c) (Handle, Int32, UnsafeMutablePointer<Text?>, UInt32) -> Int32
+    let cleanUpAddress: @convention(c) (Handle) -> Void
+    let free: @convention(c) (Handle?) -> Void
+    private nonisolated(unsafe) let setOption: Handle
+    private nonisolated(unsafe) let getInfo: Handle
+
+    /// OpenSSL's comes first; it is what Debian calls libcurl4.
+    private static let names =
+        LoadedLibrary.suffix == "dylib"
+        ? ["libcurl.4.dylib", "/usr/lib/libcurl.4.dylib"] : ["libcurl.so.4", "libcurl-gnutls.so.4"]
+    private static let shared = Result { () throws(HubError) in
+        let named = ProgramCall.path(inVariable: "PHIBATCH_CURL")
+        return try Curl(names: named.map { [$0] } ?? names, isNamed: named != nil)
+    }
+
+    /// The library, loaded once.
+    /// - Throws: `HubError`, which says how to get it.
+    package static func load() throws(HubError) -> Curl { try shared.get() }
+
+    /// - Parameter isNamed: by the user.
+    init(names: [String], isNamed: Bool = false) throws(HubError) {
+        var (library, reason): (LoadedLibrary?, String) = (nil, "")
+        for name in names where library == nil { (library, reason) = LoadedLibrary.open(name) }
+        guard let library else {
+            let advice: Message =
+                isNamed
+                ? "PHIBATCH_CURL names it"
+                : "models are fetched with it. Install curl, which brings it (the package libcurl4 on Debian and Ubuntu, libcurl on Fedora and Red Hat)"
+            throw HubError(
+                .network, "libcurl", "it can't be loaded (\(reason)), and \(advice).")
+        }
+        func pointer(_ name: String) throws(HubError) -> Handle {
+            guard let found = library.symbol(name) else {
+                throw HubError(
+                    .network, "libcurl",
+                    "it has no \(name): it is older than 7.62. Install a newer one, or name it by PHIBATCH_CURL."
+                )
+            }
+            return found
+        }
+        func function<Function>(_ name: String) throws(HubError) -> Function {
+            unsafeBitCast(try pointer(name), to: Function.self)
+        }
+        make = try function("curl_easy_init")
+        reset = try function("curl_easy_reset")
+        perform = try function("curl_easy_perform")
+        cleanUp = try function("curl_easy_cleanup")
+        append = try function("curl_slist_append")
+        freeList = try function("curl_slist_free_all")
+        makeAddress = try function("curl_url")
+        setPart = try function("curl_url_set")
+        getPart = try function("curl_url_get")
+        cleanUpAddress = try function("curl_url_cleanup")
+        free = try function("curl_free")
+        setOption = try pointer("curl_easy_setopt")
+        getInfo = try pointer("curl_easy_getinfo")
+        // Some versions may not be begun by two threads: this runs once, before any other call.
+        let begin: @convention(c) (Int) -> Int32 = try function("curl_global_init")
+        let describe: @convention(c) () -> UnsafePointer<CChar> = try function("curl_version")
+        guard begin(Int(PHI_CURL_GLOBAL_DEFAULT)) == 0 else {
+            throw HubError(.network, "libcurl", "it does not start on this machine.")
+        }
+        // Itself and its TLS; what follows is of no use here.
+        version = String(cString: describe()).split(separator: " ")
+            .prefix { !$0.hasPrefix("zlib") }.prefix(4).joined(separator: " ")
+    }
+}
+
+/// Options of a transfer. One that this libcurl doesn't know is one that it does without.
+extension Curl {
+    func set(_ handle: Handle, _ option: PhiCurlOption, _ value: Int) {
+        _ = phi_curl_set_number(setOption, handle, option, value)
+    }
+
+    /// libcurl copies it.
+    func set(_ handle: Handle, _ option: PhiCurlOption, _ text: String) {
+        _ = text.withCString { phi_curl_set_pointer(setOption, handle, option, $0) }
+    }
+
+    /// What it points to must outlive the transfer.
+    func set(_ handle: Handle, _ option: PhiCurlOption, pointer: UnsafeRawPointer?) {
+        _ = phi_curl_set_pointer(setOption, handle, option, pointer)
+    }
+
+    func setReceiver(_ handle: Handle, _ option: PhiCurlOption, _ receiver: @escaping PhiCurlReceiver) {
+        _ = phi_curl_set_receiver(setOption, handle, option, receiver)
+    }
+
+    func setProgress(_ handle: Handle, _ progress: @escaping PhiCurlProgress) {
+        _ = phi_curl_set_progress(setOption, handle, PHI_CURL_XFERINFOFUNCTION, progress)
+    }
+
+    /// The system's number of the error that a transfer failed with; 0 if there is none.
+    func systemError(_ handle: Handle) -> Int32 {
+        Int32(truncatingIfNeeded: phi_curl_number(getInfo, handle, PHI_CURL_OS_ERRNO))
+    }
+}

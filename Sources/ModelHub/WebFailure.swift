@@ -1,0 +1,62 @@
+import CCurl
+import Foundations
+
+/// Why there is no response, or not all of it.
+struct WebFailure: Error {
+    let code: PhiCurlCode
+    /// Who was asked.
+    let host: String
+    /// libcurl's.
+    let words: String
+    let systemError: Int32
+    let usesProxy: Bool
+    /// Seconds without a byte worth the name.
+    let silence: Double
+    let certificates: (path: String, variable: String)?
+
+    /// Whether another try would end the same.
+    var isLasting: Bool { code == PHI_CURL_UNSUPPORTED_PROTOCOL || lacksCertificates || isUntrusted }
+
+    private var lacksCertificates: Bool { code == PHI_CURL_SSL_CACERT_BADFILE }
+    private var isUntrusted: Bool { code == PHI_CURL_PEER_FAILED_VERIFICATION }
+
+    /// A sentence without its full stop.
+    var reason: Message {
+        if lacksCertificates {
+            guard let certificates else {
+                return
+                    "\(host) can't be known by its certificate: there are no CA certificates on this machine. The package ca-certificates brings them"
+            }
+            return
+                "\(host) can't be known by its certificate: \(certificates.variable) names \(certificates.path), and no CA certificates can be read there"
+        }
+        if isUntrusted {
+            return
+                "\(host) can't be known by its certificate: \(plainWords). If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
+        }
+        return "\(host) \(cause)"
+    }
+
+    private var cause: Message {
+        let way: Message = usesProxy ? " through the proxy that the environment names" : ""
+        switch code {
+        case PHI_CURL_COULDNT_RESOLVE_PROXY:
+            return "can't be reached: the name of the proxy that the environment names is not known"
+        case PHI_CURL_COULDNT_RESOLVE_HOST: return "can't be reached: its name is not known"
+        case PHI_CURL_COULDNT_CONNECT where systemError != 0:
+            return "can't be reached\(way): \(SystemFailure(code: systemError).reason)"
+        case PHI_CURL_OPERATION_TIMEDOUT:
+            return
+                "can't be waited for\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"
+        case PHI_CURL_GOT_NOTHING, PHI_CURL_PARTIAL_FILE:
+            return "ended the connection\(way) too early"
+        default: return "can't be reached\(way): \(plainWords)"
+        }
+    }
+
+    private var plainWords: String {
+        var text = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        while text.hasSuffix(".") { text.removeLast() }
+        return text.isEmpty ? "error \(code.rawValue) of libcurl" : text
+    }
+}
