@@ -11,11 +11,15 @@ struct PullCommand: ParsableCommand {
             files that a model needs are fetched, into Hugging Face's own cache, so that other programs find them. \
             "phibatch run" fetches a missing model by itself.
 
-            HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_TOKEN_PATH, HF_ENDPOINT, HF_HUB_OFFLINE and HTTPS_PROXY count as they \
-            do elsewhere. A download that was stopped goes on where it was.
+            HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_TOKEN_PATH, HF_ENDPOINT, HF_HUB_OFFLINE, HTTPS_PROXY and SSL_CERT_FILE \
+            count as they do elsewhere. A download that was stopped goes on where it was. What comes is compared with its \
+            hash; --verify reads what is here already, too, and fetches again what is damaged.
+
+            It needs libcurl, which most systems have: "phibatch doctor" says which.
 
             EXAMPLE:
               phibatch pull phi-4-mini
+              phibatch pull phi-4-mini --verify
               HF_TOKEN=... phibatch pull my-org/my-phi@v2
             """)
 
@@ -23,6 +27,9 @@ struct PullCommand: ParsableCommand {
         help: ArgumentHelp("The model's name.", valueName: "model"),
         completion: .list(KnownModel.all.map(\.name)))
     var name: String
+
+    @Flag(help: "Read all files, and fetch those again that are not as they were published.")
+    var verify = false
 
     @Flag(name: .shortAndLong, help: "No progress; errors only.")
     var quiet = false
@@ -35,7 +42,15 @@ struct PullCommand: ParsableCommand {
                 throw HubError(.badName, name, "is a folder; there is nothing to fetch.")
             }
             let folder = try fetch.fetch(id)
-            console.say("\(id) is in \(folder)")
+            let state: Message = fetch.settings.isOffline ? "; the hub was not asked (HF_HUB_OFFLINE)" : ""
+            console.say("\(id) is in \(folder)\(state)")
+            guard verify else { return }
+            let report = try fetch.verify(id, in: folder)
+            guard report.faults.isEmpty else {
+                for fault in report.faults { console.error(fault) }
+                throw ExitCode(69)
+            }
+            console.say("\(report.text)")
         }
     }
 }

@@ -7,7 +7,8 @@ extension HelpTopic {
         or not, and the tokenizer.
 
         A model that is named and not here is fetched when a run needs it, or by `phibatch pull NAME`, into Hugging \
-        Face's own cache; `--offline` fetches nothing. `phibatch models rm NAME` removes it.
+        Face's own cache; `--offline` fetches nothing. `phibatch pull NAME --verify` reads what is here, too, and fetches \
+        again what is damaged; `phibatch models rm NAME` removes it.
 
           phibatch pull phi-4-mini
           phibatch inspect phi-4-mini
