@@ -1,0 +1,233 @@
+"""A hub on the loopback address that lies, stalls, speaks TLS or damages: pull ends with the model or says why not."""
+import hashlib
+import http.server
+import json
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import threading
+import time
+
+from harness import Failure, Skip, case, expect
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+NAME = "test-org/Tiny-Phi-4bit"
+SMALL = {
+    "config.json": b'{"model_type": "phi3"}', "tokenizer.json": b"{}", "tokenizer_config.json": b"{}",
+    "model.safetensors": bytes(range(256)) * 40_000,
+}
+
+
+class Hub:
+    """Serves `files` as a model. `change` may replace status, headers and body of an answer; `pace` is in bytes a second."""
+    def __init__(self, files=None, change=None, certificate=None, pace=None):
+        self.files = SMALL if files is None else files
+        self.change = change or (lambda path, status, headers, body: (status, headers, body))
+        self.pace = pace
+        self.requests = []
+        hub = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments):
+                pass
+
+            def do_HEAD(self):
+                hub.answer(self)
+
+            do_GET = do_HEAD
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.address = f"{'https' if certificate else 'http'}://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, handler):
+        self.requests.append((handler.command, handler.path, handler.headers.get("Range")))
+        name = handler.path.rsplit("/", 1)[-1]
+        body = self.files.get(name, b"")
+        if handler.path.startswith("/api/models/"):
+            body = json.dumps({"sha": COMMIT, "siblings": [{"rfilename": name} for name in self.files]}).encode()
+            status, headers = 200, {}
+        elif handler.path.startswith("/large/") or not name.endswith(".safetensors"):
+            status, headers = (200 if body else 404), {"ETag": f'"{hashlib.sha256(body).hexdigest()}"'}
+            if handler.headers.get("Range"):
+                start = int(handler.headers["Range"][len("bytes="):-1])
+                status, headers["Content-Range"] = 206, f"bytes {start}-{len(body) - 1}/{len(body)}"
+                body = body[start:]
+        else:
+            headers = {"Location": f"{self.address}/large/{name}", "X-Linked-Size": str(len(body)),
+                       "X-Linked-Etag": f'"{hashlib.sha256(body).hexdigest()}"'}
+            status, body = 302, b""
+        status, headers, body = self.change(handler.path, status, headers, body)
+        try:
+            handler.send_response(status)
+            for field, value in {"Content-Length": str(len(body)), **headers}.items():
+                handler.send_header(field, value)
+            handler.end_headers()
+            if handler.command != "HEAD":
+                self.send(handler.wfile, body)
+        except OSError:
+            handler.close_connection = True
+
+    def send(self, stream, body):
+        step = 1 << 16 if self.pace else max(1, len(body))
+        for start in range(0, len(body), step):
+            stream.write(body[start:start + step])
+            if self.pace:
+                time.sleep(step / self.pace)
+
+
+def variables(hub, folder, **more):
+    # What this machine has set is not to count.
+    clean = {name: None for name in ("HF_TOKEN", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "SSL_CERT_FILE", "SSL_CERT_DIR",
+                                     "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PHIBATCH_CURL")}
+    return {**clean, "HF_HOME": folder, "HF_ENDPOINT": hub.address if hub else None, **more}
+
+
+def blobs(folder):
+    return os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit", "blobs")
+
+
+def blob(folder, body):
+    return os.path.join(blobs(folder), hashlib.sha256(body).hexdigest())
+
+
+def is_whole(folder, files=None):
+    snapshot = os.path.join(folder, "hub", "models--test-org--Tiny-Phi-4bit", "snapshots", COMMIT)
+    for name, body in (files or SMALL).items():
+        with open(os.path.join(snapshot, name), "rb") as file:
+            expect(file.read() == body, f"{name} is not what the hub has")
+    left = [name for name in os.listdir(blobs(folder)) if name.endswith(".incomplete")]
+    expect(not left, f"left behind: {left}")
+
+
+@case("hub/lies", quick=True)
+def lies(bench):
+    """Numbers that no sum can be made of, and other nonsense, end with a message."""
+    def heads(**fields):
+        return lambda path, status, headers, body: (
+            status, {**headers, **{name.replace("_", "-"): value for name, value in fields.items()}}
+            if path.endswith(".safetensors") else headers, body)
+
+    for what, change in [
+            ("a size of 2 to the 63", heads(X_Linked_Size="9223372036854775807")),
+            ("a size below 0", heads(X_Linked_Size="-1")),
+            ("a tag with a path", heads(X_Linked_Etag='"../../../../x"')),
+            ("a redirect to a file", heads(Location="file:///etc/passwd")),
+            ("a head without end", heads(X_Long="x" * 90_000)),
+            ("no JSON", lambda path, status, headers, body: (200, {}, b"<html>"))]:
+        folder = bench.subfolder("lies")
+        with Hub(change=change) as hub:
+            run = bench.run(["pull", NAME], folder, environment=variables(hub, folder), what=what)
+        run.must_end_with(0 if what == "a head without end" else 69, what=what)
+        expect(b".swift" not in run.err, lambda: f"{what}: the message is of our build: {run}")
+
+
+@case("hub/tls", quick=True)
+def tls(bench):
+    """A hub with a certificate of its own is refused, unless a variable names its CA."""
+    if not shutil.which("openssl"):
+        raise Skip("no openssl to make a certificate with")
+    folder = bench.subfolder("tls")
+    certificate, key = os.path.join(folder, "ca.pem"), os.path.join(folder, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2", "-keyout", key,
+                    "-out", certificate], check=True, capture_output=True)
+    with Hub(certificate=(certificate, key)) as hub:
+        def pull(code, *words, **more):
+            home = bench.subfolder("home")
+            run = bench.run(["pull", NAME], home, environment=variables(hub, home, **more), what=f"{more}")
+            run.must_end_with(code, what=f"{more}")
+            for word in words:
+                expect(word.encode() in run.err, lambda: f"{more}: nothing of {word}: {run}")
+            if code == 0:
+                is_whole(home)
+
+        pull(69, "SSL_CERT_FILE", "certificate")
+        for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+            pull(0, **{name: certificate})
+        pull(69, "CURL_CA_BUNDLE names", CURL_CA_BUNDLE=os.path.join(folder, "none.pem"))
+        pull(0, SSL_CERT_FILE="/none", REQUESTS_CA_BUNDLE=certificate)
+
+
+@case("hub/verify", quick=True)
+def verify(bench):
+    """pull --verify finds a byte that is wrong and fetches the file again; without the network it says so."""
+    files = {}
+    for name in os.listdir(bench.suite.model):
+        with open(os.path.join(bench.suite.model, name), "rb") as file:
+            files[name] = file.read()
+    folder = bench.subfolder("verify")
+    weights = files["model.safetensors"]
+
+    def damage():
+        with open(blob(folder, weights), "r+b") as file:
+            file.seek(len(weights) // 2)
+            file.write(bytes([weights[len(weights) // 2] ^ 1]))
+
+    with Hub(files) as hub:
+        def pull(code, *arguments, **more):
+            run = bench.run(["pull", NAME, *arguments], folder, environment=variables(hub, folder, **more))
+            return run.must_end_with(code, what=f"pull {arguments} {more}")
+
+        pull(0)
+        count = len(hub.requests)
+        run = pull(0, "--verify", HF_HUB_OFFLINE="1")
+        expect(b"have the hash" in run.err and len(hub.requests) == count, f"without the network: {run}")
+        damage()
+        pull(0)
+        run = pull(69, "--verify", HF_HUB_OFFLINE="1")
+        expect(b"model.safetensors" in run.err and b"another hash" in run.err, f"without the network: {run}")
+        run = pull(0, "--verify")
+        expect(b"warning" in run.err and b"have the hash" in run.err, f"damaged: {run}")
+        is_whole(folder, {name: files[name] for name in files if name in ("config.json", "model.safetensors")})
+
+
+@case("hub/kills", quick=True)
+def kills(bench):
+    """A pull that is killed leaves what the next one goes on with, and nothing else."""
+    folder = bench.subfolder("kills")
+    part = blob(folder, SMALL["model.safetensors"]) + ".incomplete"
+    with Hub(pace=20e6) as hub:
+        for share in (0.1, 0.5, 0.8):
+            process = bench.start(["pull", NAME], folder, environment=variables(hub, folder))
+            deadline = time.monotonic() + 60
+            while not os.path.exists(part) or os.path.getsize(part) < share * len(SMALL["model.safetensors"]):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise Failure(f"the pull ended before {share} of it: {bench.wait(process)}")
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            bench.wait(process)
+        run = bench.run(["pull", NAME], folder, environment=variables(hub, folder))
+    run.must_end_with(0)
+    is_whole(folder)
+    expect(b"another process" not in run.err, f"it waits for the dead: {run}")
+    starts = [int(asked[len("bytes="):-1]) for _, path, asked in hub.requests if asked and path.startswith("/large/")]
+    expect(len(starts) == 3 and starts == sorted(starts) and starts[0] > 0, f"it did not go on: {starts}")
+
+
+@case("hub/no-libcurl", quick=True)
+def no_libcurl(bench):
+    """Without libcurl a model is not fetched, and all else works."""
+    folder = bench.subfolder("none")
+    environment = variables(None, folder, PHIBATCH_CURL="/none/libcurl.so.4")
+    run = bench.run(["pull", NAME], folder, environment=environment).must_end_with(69)
+    expect(b"libcurl" in run.err and b"PHIBATCH_CURL" in run.err, f"it does not say why: {run}")
+    run = bench.run(["doctor"], folder, environment=environment).must_end_with(0)
+    expect(b"libcurl    none" in run.out, f"doctor: {run.out}")
+    bench.small.write(folder)
+    bench.run(bench.command(bench.small.settings), folder, environment=environment).must_end_with(0)

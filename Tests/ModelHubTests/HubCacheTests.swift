@@ -1,0 +1,130 @@
+import Foundation
+import Foundations
+import Testing
+
+@testable import ModelHub
+
+/// What is in the cache, without the network and after pulls that were stopped.
+@Suite struct HubCacheTests {
+    private let bench: HubBench
+    private let weights = TestHub.weights(300_000)
+    private var snapshot: String {
+        "\(bench.folder)/hub/\(TestHub.id.folderName)/snapshots/\(TestHub.commit)"
+    }
+
+    init() throws { bench = try HubBench() }
+
+    private func offline(_ hub: TestHub) -> HubSettings {
+        var settings = bench.settings(hub)
+        settings.isOffline = true
+        return settings
+    }
+
+    @Test func offlineAModelThatIsHereIsFound() async throws {
+        let hub = try TestHub()
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
+        let count = hub.requests.count
+        #expect(try await bench.fetch(offline(hub)) == model)
+        #expect(hub.requests.count == count)
+    }
+
+    @Test func offlineItIsSaidWhatIsHere() async throws {
+        let hub = try TestHub()
+        defer { bench.clean(hub) }
+        func error(_ id: RepositoryID = TestHub.id) async throws -> HubError {
+            let error = try await #require(throws: HubError.self) { try await bench.fetch(offline(hub), id) }
+            #expect(error.kind == .offline && error.description.contains("HF_HUB_OFFLINE"))
+            return error
+        }
+        #expect(try await error().description.contains("it is not on this machine"))
+        let other = try #require(RepositoryID("test-org/Tiny-Phi-4bit@v2"))
+        try await bench.fetch(hub, other)
+        let words =
+            "revision main of it is not on this machine, though test-org/Tiny-Phi-4bit@\(TestHub.commit) is"
+        #expect(try await error().description.contains(words))
+        try FileManager.default.removeItem(atPath: "\(snapshot)/tokenizer.json")
+        #expect(
+            try await error(other).description.contains("not whole on this machine (tokenizer.json lacks)"))
+    }
+
+    /// While its connection is silent; the next one goes on.
+    @Test(.timeLimit(.minutes(2))) func cancelledFetchIsGoneOnWith() async throws {
+        var faults = TestHub.Faults()
+        faults.cuts = [200_000]
+        faults.goesSilent = true
+        let hub = try TestHub(faults: faults)
+        defer { bench.clean(hub) }
+        let (comes, came) = AsyncStream.makeStream(of: Void.self)
+        let bench = bench
+        let task = Task {
+            try await bench.fetch(hub) { if case .progress = $0 { came.yield() } }
+        }
+        for await _ in comes { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let model = try await bench.fetch(hub)
+        #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
+    }
+
+    /// Drafts whose process has ended, and a part of a revision that has gone on; nobody else's.
+    @Test func leftoversGo() async throws {
+        let hub = try TestHub()
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
+        let references = "\(bench.folder)/hub/\(TestHub.id.folderName)/refs"
+        let (gone, running) = (Int32.max, 1)
+        let old = Date(timeIntervalSinceNow: -200_000)
+        func make(_ path: String, _ date: Date = Date()) throws {
+            try Data("x".utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+        }
+        let leftovers = [
+            "\(references)/main.\(gone).tmp", "\(model)/config.json.\(gone).phibatch-draft",
+            "\(bench.blobs)/\(String(repeating: "a", count: 64)).incomplete",
+        ]
+        let others = [
+            "\(references)/main.\(running).tmp", "\(references)/v2.tmp", "\(model)/notes.\(gone).txt",
+            "\(bench.blobs)/\(String(repeating: "b", count: 64)).incomplete",
+            "\(bench.blobs)/\(String(repeating: "c", count: 64)).incomplete",
+        ]
+        for path in leftovers + others { try make(path) }
+        try make(leftovers[2], old)
+        // Old as well, but somebody is fetching it.
+        try make(others[4], old)
+        let lock = try FileLock.take(bench.cache.lock(TestHub.id, String(repeating: "c", count: 64)))
+        #expect(lock != nil)
+        try await bench.fetch(hub)
+        for path in leftovers { #expect(!FileManager.default.fileExists(atPath: path), "\(path)") }
+        for path in others { #expect(FileManager.default.fileExists(atPath: path), "\(path)") }
+        withExtendedLifetime(lock) {}
+        #expect(bench.cache.folder(of: TestHub.id) == model)
+    }
+
+    /// What `pull --verify` does with a file of another hash: it is the next fetch that brings it.
+    @Test func damagedBlobsAreFetchedAnew() async throws {
+        let hub = try TestHub()
+        defer { bench.clean(hub) }
+        let model = try await bench.fetch(hub)
+        var damaged = weights
+        damaged[150_000] ^= 1
+        let blob = "\(bench.blobs)/\(TestHub.sha256(weights))"
+        try Data(damaged).write(to: URL(filePath: blob))
+        let check = try #require(SnapshotCheck(folder: model))
+        let wrong = zip(check.names, check.verdicts()).filter { if case .wrong = $1 { true } else { false } }
+        #expect(wrong.map(\.0) == ["model.safetensors"])
+        try bench.cache.removeBlobs(of: wrong.map(\.0), in: model, TestHub.id)
+        #expect(bench.cache.folder(of: TestHub.id) == nil)
+        #expect(try await bench.fetch(hub) == model)
+        #expect(check.verdicts().allSatisfy { $0 == .right })
+        #expect(hub.store.requests.count == 2)
+    }
+
+    @Test func withoutLibcurlItIsSaidHowToGetIt() throws {
+        let error = try #require(throws: HubError.self) { try Curl(names: ["libphibatch-none.so.4"]) }
+        for words in ["libcurl4", "Install curl", "libphibatch-none.so.4"] {
+            #expect(error.description.contains(words))
+        }
+        #expect(try Curl.load().version.hasPrefix("libcurl/"))
+    }
+}
