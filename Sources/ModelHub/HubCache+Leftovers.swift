@@ -2,12 +2,12 @@ import Foundations
 
 /// What pulls leave that were killed and that no later one goes on with.
 extension HubCache {
-    /// A part that nobody has touched for so long belongs to a revision that has gone on.
-    private static let partAge = 86_400
+    /// huggingface_hub's own parts have random names, and it may be fetching without a lock.
+    private static let foreignAge = 86_400
 
-    /// Removes drafts whose process has ended, and parts of blobs that the repository no longer wants.
-    /// - Parameter wanted: ETags of the revision that was just fetched.
-    func removeLeftovers(of id: RepositoryID, commit: String, except wanted: Set<String>) {
+    /// Removes drafts whose process has ended, and parts of blobs that nobody is fetching. To be called when a revision is
+    /// here with all it needs: a part that is left then is of another one, and most often of one that has gone on.
+    func removeLeftovers(of id: RepositoryID, commit: String) {
         for folder in [Paths.folder(of: reference(id)), snapshot(id, commit: commit)] {
             for name in (try? Files.names(in: folder)) ?? [] where Self.isDraftOfEndedProcess(name) {
                 try? Files.remove(Paths.join(folder, name))
@@ -16,11 +16,11 @@ extension HubCache {
         let blobs = Paths.join(repository(id), "blobs")
         let ending = Self.part(ofBlob: "")
         for name in (try? Files.names(in: blobs)) ?? [] where name.hasSuffix(ending) {
-            let etag = String(name.dropLast(ending.count))
             let path = Paths.join(blobs, name)
-            guard !wanted.contains(etag), let state = Files.state(of: path),
-                state.modified / 1_000_000_000 < FileState.now / 1_000_000_000 - Self.partAge,
-                let lock = try? FileLock.take(self.lock(id, etag))
+            let parts = name.dropLast(ending.count).split(separator: ".")
+            let latest = FileState.now - (parts.count == 1 ? 0 : Self.foreignAge * 1_000_000_000)
+            guard let etag = parts.first, let state = Files.state(of: path), state.modified <= latest,
+                let lock = try? FileLock.take(self.lock(id, String(etag)))
             else { continue }
             withExtendedLifetime(lock) { try? Files.remove(path) }
         }

@@ -109,7 +109,7 @@ package struct ModelDownload: Sendable {
                 throw HubError(.files, reference, "can't be written.")
             }
         }
-        cache.removeLeftovers(of: id, commit: listing.commit, except: Set(blobs.keys))
+        cache.removeLeftovers(of: id, commit: listing.commit)
         return cache.snapshot(id, commit: listing.commit)
     }
 
