@@ -37,7 +37,7 @@ enum PhiCurlOption {
     PHI_CURL_XFERINFOFUNCTION = 20219
 };
 
-enum PhiCurlInfo { PHI_CURL_OS_ERRNO = 0x200000 + 25 };
+enum PhiCurlInfo { PHI_CURL_HTTP_CONNECTCODE = 0x200000 + 22, PHI_CURL_OS_ERRNO = 0x200000 + 25 };
 
 /// How a transfer ends.
 enum PhiCurlCode {

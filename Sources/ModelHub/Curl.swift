@@ -40,7 +40,11 @@ package final class Curl: Sendable {
     /// - Parameter isNamed: by the user.
     init(names: [String], isNamed: Bool = false) throws(HubError) {
         var (library, reason): (LoadedLibrary?, String) = (nil, "")
-        for name in names where library == nil { (library, reason) = LoadedLibrary.open(name) }
+        for name in names where library == nil {
+            let found = LoadedLibrary.open(name)
+            library = found.library
+            if reason.isEmpty { reason = found.reason }
+        }
         guard let library else {
             let advice: Message =
                 isNamed
@@ -110,8 +114,6 @@ extension Curl {
         _ = phi_curl_set_progress(setOption, handle, PHI_CURL_XFERINFOFUNCTION, progress)
     }
 
-    /// The system's number of the error that a transfer failed with; 0 if there is none.
-    func systemError(_ handle: Handle) -> Int32 {
-        Int32(truncatingIfNeeded: phi_curl_number(getInfo, handle, PHI_CURL_OS_ERRNO))
-    }
+    /// What is known of a transfer; 0 if nothing is.
+    func number(_ handle: Handle, _ info: PhiCurlInfo) -> Int { phi_curl_number(getInfo, handle, info) }
 }

@@ -48,7 +48,9 @@ final class WebConnection {
             if stop.isSet { throw CancellationError() }
             throw WebFailure(
                 code: PhiCurlCode(UInt32(code)), host: address.host, words: String(cString: words),
-                systemError: curl.systemError(handle), usesProxy: proxy != nil, silence: patience.silence,
+                systemError: Int32(truncatingIfNeeded: curl.number(handle, PHI_CURL_OS_ERRNO)),
+                proxyStatus: curl.number(handle, PHI_CURL_HTTP_CONNECTCODE), usesProxy: proxy != nil,
+                silence: patience.silence,
                 certificates: network.certificates)
         }
     }

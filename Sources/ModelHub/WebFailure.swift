@@ -9,15 +9,22 @@ struct WebFailure: Error {
     /// libcurl's.
     let words: String
     let systemError: Int32
+    /// How the proxy answered, where a tunnel through it was asked for; else 0.
+    let proxyStatus: Int
     let usesProxy: Bool
     /// Seconds without a byte worth the name.
     let silence: Double
     let certificates: (path: String, variable: String)?
 
     /// Whether another try would end the same.
-    var isLasting: Bool { code == PHI_CURL_UNSUPPORTED_PROTOCOL || lacksCertificates || isUntrusted }
+    var isLasting: Bool {
+        code == PHI_CURL_UNSUPPORTED_PROTOCOL || lacksCertificates || isUntrusted || isRefusedByProxy
+    }
 
     private var lacksCertificates: Bool { code == PHI_CURL_SSL_CACERT_BADFILE }
+    private var isRefusedByProxy: Bool {
+        400..<500 ~= proxyStatus && !Patience.isPassing(proxyStatus)
+    }
     private var isUntrusted: Bool { code == PHI_CURL_PEER_FAILED_VERIFICATION }
 
     /// A sentence without its full stop.
@@ -31,8 +38,12 @@ struct WebFailure: Error {
                 "\(host) can't be known by its certificate: \(certificates.variable) names \(certificates.path), and no CA certificates can be read there"
         }
         if isUntrusted {
-            return
-                "\(host) can't be known by its certificate: \(plainWords). If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
+            let advice: Message =
+                certificates.map {
+                    "\($0.variable) names \($0.path), where the certificate of its CA must be"
+                }
+                ?? "If a proxy or a mirror has certificates of its own, name the file of its CA in SSL_CERT_FILE"
+            return "\(host) can't be known by its certificate: \(plainWords). \(advice)"
         }
         return "\(host) \(cause)"
     }
@@ -40,6 +51,8 @@ struct WebFailure: Error {
     private var cause: Message {
         let way: Message = usesProxy ? " through the proxy that the environment names" : ""
         switch code {
+        case _ where proxyStatus >= 300:
+            return "can't be reached: the proxy that the environment names answers \(proxyStatus)"
         case PHI_CURL_COULDNT_RESOLVE_PROXY:
             return "can't be reached: the name of the proxy that the environment names is not known"
         case PHI_CURL_COULDNT_RESOLVE_HOST: return "can't be reached: its name is not known"

@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import socketserver
 import ssl
 import subprocess
 import threading
@@ -91,10 +93,55 @@ class Hub:
                 time.sleep(step / self.pace)
 
 
+class Proxy:
+    """Opens tunnels to this machine, whatever host is asked for; `status` is what it answers."""
+    def __init__(self, status="200 Connected"):
+        proxy = self
+        self.heads = []
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self):
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    more = self.request.recv(1)
+                    if not more:
+                        return
+                    head += more
+                proxy.heads.append(head)
+                self.request.sendall(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode())
+                if not status.startswith("200"):
+                    return
+                port = int(head.split(b" ")[1].rsplit(b":", 1)[1])
+                with socket.create_connection(("127.0.0.1", port)) as other:
+                    threading.Thread(target=proxy.copy, args=(other, self.request), daemon=True).start()
+                    proxy.copy(self.request, other)
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+
+    @staticmethod
+    def copy(source, target):
+        try:
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+        except OSError:
+            pass
+        for end in (source, target):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    __enter__ = Hub.__enter__
+    __exit__ = Hub.__exit__
+
+
 def variables(hub, folder, **more):
     # What this machine has set is not to count.
     clean = {name: None for name in ("HF_TOKEN", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "SSL_CERT_FILE", "SSL_CERT_DIR",
-                                     "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PHIBATCH_CURL")}
+                                     "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PHIBATCH_CURL", "HTTPS_PROXY",
+                                     "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy")}
     return {**clean, "HF_HOME": folder, "HF_ENDPOINT": hub.address if hub else None, **more}
 
 
@@ -145,7 +192,7 @@ def tls(bench):
     folder = bench.subfolder("tls")
     certificate, key = os.path.join(folder, "ca.pem"), os.path.join(folder, "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                    "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2", "-keyout", key,
+                    "-subj", "/CN=hub", "-addext", "subjectAltName=IP:127.0.0.1,DNS:hub.example", "-days", "2", "-keyout", key,
                     "-out", certificate], check=True, capture_output=True)
     with Hub(certificate=(certificate, key)) as hub:
         def pull(code, *words, **more):
@@ -156,12 +203,28 @@ def tls(bench):
                 expect(word.encode() in run.err, lambda: f"{more}: nothing of {word}: {run}")
             if code == 0:
                 is_whole(home)
+            return run
 
         pull(69, "SSL_CERT_FILE", "certificate")
         for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
             pull(0, **{name: certificate})
         pull(69, "CURL_CA_BUNDLE names", CURL_CA_BUNDLE=os.path.join(folder, "none.pem"))
         pull(0, SSL_CERT_FILE="/none", REQUESTS_CA_BUNDLE=certificate)
+
+        # Through a tunnel: the token is the hub's, and the password the proxy's.
+        name = hub.address.replace("127.0.0.1", "hub.example")
+        with Proxy() as proxy:
+            address = f"http://me:secret@127.0.0.1:{proxy.port}"
+            pull(0, HF_ENDPOINT=name, HTTPS_PROXY=address, HF_TOKEN="hf_x", SSL_CERT_FILE=certificate)
+        expect(proxy.heads, "the proxy is not used")
+        for head in proxy.heads:
+            expect(head.startswith(b"CONNECT hub.example:") and b"Proxy-Authorization: Basic bWU6c2VjcmV0" in head
+                   and b"hf_x" not in head, f"the proxy is asked {head}")
+        with Proxy("407 Proxy Authentication Required") as proxy:
+            address = f"http://me:secret@127.0.0.1:{proxy.port}"
+            run = pull(69, "answers 407", "proxy", HF_ENDPOINT=name, HTTPS_PROXY=address, SSL_CERT_FILE=certificate)
+        expect(b"secret" not in run.err, f"the password is told: {run}")
+        expect(len(proxy.heads) <= 2, f"a refusal is tried again: {proxy.heads}")
 
 
 @case("hub/verify", quick=True)
