@@ -6,7 +6,7 @@ import Testing
 
 /// A hub, or a host of large files, that lies, stalls or is broken: each ends with the model or with an error that says
 /// what is wrong.
-@Suite struct HostileHubTests {
+@Suite(HubBench.needsCurl) struct HostileHubTests {
     private let bench: HubBench
     private let weights = TestHub.weights(300_000)
 
@@ -182,9 +182,11 @@ import Testing
         }
     }
 
-    @Test func aTrickleIsGivenUp() async throws {
+    /// Of the body, and of a head that would take 20 seconds.
+    @Test(arguments: [0, 1]) func aTrickleIsGivenUp(kind: Int) async throws {
         var faults = TestHub.Faults()
-        faults.way = .trickle
+        faults.way = kind == 0 ? .trickle : .trickledHead
+        faults.storeHeaders = [("X-Long", String(repeating: "x", count: 1000))]
         let (error, hub) = try await fails(faults, tries: 2, silence: 2)
         #expect(error.kind == .network && error.description.contains("less than 1024 bytes a second for 2 s"))
         #expect(hub.store.requests.count <= 2)

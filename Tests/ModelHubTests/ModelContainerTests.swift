@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: demoModel != nil, "the demo model is not there; make models/smollm2-demo fetches it"))
 struct ModelContainerTests {
     /// By its repository's name, from a real server, in two calls: the second needs no network.
-    @Test func aNameIsFetchedOnceAndAnswers() async throws {
+    @Test(HubBench.needsCurl) func aNameIsFetchedOnceAndAnswers() async throws {
         let source = try #require(demoModel)
         let files = try FileManager.default.contentsOfDirectory(atPath: source)
             .reduce(into: [String: [UInt8]]()) { $0[$1] = try TestFiles.bytes("\(source)/\($1)") }

@@ -6,7 +6,7 @@ import Testing
 @testable import ModelHub
 
 /// Real HTTP on the loopback address, with a hub and a host of large files.
-@Suite struct ModelDownloadTests {
+@Suite(HubBench.needsCurl) struct ModelDownloadTests {
     private let bench: HubBench
     private var folder: String { bench.folder }
     private let weights = TestHub.weights(300_000)

@@ -11,6 +11,7 @@ struct DoctorCommandTests {
         var processors: Int
         var mlx: String?
         var mlxDevice: String?
+        var libcurl: String?
         var threads: Int
         var memory: Int
         var availableMemory: Int
@@ -33,7 +34,7 @@ struct DoctorCommandTests {
     private func variables(_ folder: String) -> [String: String] {
         [
             "PHIBATCH_CACHE": folder + "/cache", "PHIBATCH_KERNELS": "reference", "HF_HOME": folder + "/hf",
-            "HF_TOKEN": "hf_secret", "PHIBATCH_MLX": folder + "/no-mlx",
+            "HF_TOKEN": "hf_secret", "PHIBATCH_MLX": folder + "/no-mlx", "PHIBATCH_CURL": folder + "/no-curl",
         ]
     }
 
@@ -48,6 +49,7 @@ struct DoctorCommandTests {
             let answer = try decoder.decode(Answer.self, from: Data(json.output.utf8))
             #expect(answer.kernels == "reference" && answer.availableKernels.last == "reference")
             #expect(answer.mlx == nil && answer.mlxDevice == nil)
+            #expect(answer.libcurl == nil)
             #expect(answer.threads >= 1 && answer.threads <= answer.processors)
             #expect(answer.memory > 0 && answer.availableMemory > 0)
             #expect(answer.cache == folder + "/cache" && answer.cacheBytes == 1000)
@@ -58,7 +60,7 @@ struct DoctorCommandTests {
             #expect(text.status == 0, "\(text.errors)")
             for words in [
                 "reference", answer.system, folder + "/cache", "with a token", "PHIBATCH_KERNELS=reference",
-                "there is no such file, and PHIBATCH_MLX names it",
+                "there is no such file, and PHIBATCH_MLX names it", "and PHIBATCH_CURL names it",
             ] {
                 #expect(text.output.contains(words), "\(words) in:\n\(text.output)")
             }

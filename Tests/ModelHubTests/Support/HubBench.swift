@@ -1,11 +1,15 @@
 import Foundation
 import Foundations
 import Synchronization
+import Testing
 
 @testable import ModelHub
 
 /// A folder for the cache, and fetches into it.
 struct HubBench {
+    static let needsCurl = ConditionTrait.enabled(
+        if: (try? Curl.load()) != nil, "there is no libcurl; install curl")
+
     let folder: String
     var cache: HubCache { HubCache(folder: "\(folder)/hub") }
     /// The folder of blobs.

@@ -32,6 +32,8 @@ final class TestHub: Sendable {
         var expired = 0
         /// Headers of all that has a body, and of redirects.
         var headers: [(String, String)] = []
+        /// Headers of the weights, when they come whole.
+        var storeHeaders: [(String, String)] = []
         /// `X-Linked-Size`, `X-Linked-Etag` and `Location` of the weights.
         var size: String?
         var etag: String?
@@ -169,7 +171,7 @@ final class TestHub: Sendable {
         let way = cut.map { faults.goesSilent ? .silent(after: $0) : .cut($0) } ?? faults.way
         guard let range = request.headers["range"], !faults.ignoresRanges,
             let start = Int(range.dropFirst("bytes=".count).dropLast())
-        else { return .init(headers: faults.headers, body: body, way: way) }
+        else { return .init(headers: faults.headers + faults.storeHeaders, body: body, way: way) }
         guard start < body.count else { return .init(status: 416) }
         let promised = faults.range ?? "bytes \(start)-\(body.count - 1)/\(body.count)"
         return .init(

@@ -21,6 +21,8 @@ final class TestServer: Sendable {
             case silent(after: Int)
             /// A byte at a time, for ever slowly.
             case trickle
+            /// So is the head.
+            case trickledHead
             /// In chunks, without a length.
             case chunked
             /// As HTTP 1.0 had it: it ends with the connection, and there is no length.
@@ -128,7 +130,9 @@ final class TestServer: Sendable {
         case .untilClosed: head = head.replacing("HTTP/1.1", with: "HTTP/1.0")
         default: if !hasLength { head += "Content-Length: \(answer.body.count)\r\n" }
         }
-        guard Sockets.send(connection, Array((head + "\r\n").utf8)) else { return false }
+        let bytes = Array((head + "\r\n").utf8)
+        if case .trickledHead = answer.way { return trickle(bytes, connection) }
+        guard Sockets.send(connection, bytes) else { return false }
         guard request.method != "HEAD" else { return true }
         switch answer.way {
         case .whole: return Sockets.send(connection, answer.body)
@@ -136,14 +140,7 @@ final class TestServer: Sendable {
             _ = Sockets.send(connection, answer.body.prefix(count))
             return false
         case .silent(let count): return Sockets.send(connection, answer.body.prefix(count))
-        case .trickle:
-            for byte in answer.body {
-                guard Sockets.send(connection, [byte]), !state.withLock({ $0.isStopped }) else {
-                    return false
-                }
-                Sockets.rest(milliseconds: 20)
-            }
-            return true
+        case .trickle, .trickledHead: return trickle(answer.body, connection)
         case .chunked:
             for start in stride(from: 0, to: answer.body.count, by: 10_000) {
                 let chunk = answer.body[start...].prefix(10_000)
@@ -155,5 +152,13 @@ final class TestServer: Sendable {
             _ = Sockets.send(connection, answer.body)
             return false
         }
+    }
+
+    private func trickle(_ bytes: [UInt8], _ connection: Int32) -> Bool {
+        for byte in bytes {
+            guard Sockets.send(connection, [byte]), !state.withLock({ $0.isStopped }) else { return false }
+            Sockets.rest(milliseconds: 20)
+        }
+        return true
     }
 }
