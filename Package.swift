@@ -41,7 +41,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -55,7 +54,7 @@ let package = Package(
         .target(
             name: "Foundations",
             dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CPhiKernels",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
@@ -63,9 +62,7 @@ let package = Package(
         // A validator and what constrained answers need to know of a schema.
         .target(name: "JSONSchema", dependencies: ["Foundations"], swiftSettings: fuzzed),
         .target(
-            name: "BatchEngine",
-            dependencies: ["Foundations", .product(name: "Crypto", package: "swift-crypto")],
-            swiftSettings: fuzzed),
+            name: "BatchEngine", dependencies: ["Foundations"], swiftSettings: fuzzed),
         // What masks are made of: schemas and regular expressions as automata over a vocabulary.
         .target(
             name: "Constraints", dependencies: ["BatchEngine", "Foundations", "JSONSchema"],
@@ -80,15 +77,11 @@ let package = Package(
             swiftSettings: fuzzed),
         .target(
             name: "ModelHub",
-            dependencies: [
-                "CCurl", "Foundations", "PhiModel", .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict),
+            dependencies: ["CCurl", "Foundations", "PhiModel"], swiftSettings: strict),
         .target(
             name: "BatchPipeline",
             dependencies: [
                 "BatchEngine", "Constraints", "CZlib", "Foundations", "JSONSchema", "PhiModel",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
@@ -100,7 +93,6 @@ let package = Package(
                 "BatchEngine", "BatchPipeline", "Constraints", "Foundations", "JSONSchema", "ModelHub",
                 "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -110,7 +102,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FoundationsTests",
-            dependencies: ["Foundations", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["Foundations", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "JSONSchemaTests", dependencies: ["Foundations", "JSONSchema"], swiftSettings: strict),

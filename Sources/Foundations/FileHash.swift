@@ -1,5 +1,3 @@
-import Crypto
-
 /// The SHA-256 of a file's content, and the file's state at that time.
 package struct FileHash: Equatable, Sendable {
     package var state: FileState
@@ -16,7 +14,7 @@ package struct FileHash: Equatable, Sendable {
     package init(of file: OpenFile) throws(FileFault) {
         let before = try file.state()
         file.expectReadsInOrder()
-        var hash = SHA256()
+        var hash = SHA.sha256()
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: min(1 << 20, max(1, before.size)), alignment: 64)
         defer { buffer.deallocate() }
@@ -24,7 +22,7 @@ package struct FileHash: Equatable, Sendable {
         while offset < before.size {
             let count = try file.read(into: buffer, at: offset)
             if count == 0 { break }
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += count
         }
         guard offset == before.size, try file.state().hasContent(of: before) else {

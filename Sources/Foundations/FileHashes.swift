@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Synchronization
 
@@ -92,7 +91,7 @@ package struct FileHashes: Sendable {
             + Array(
                 "\(state.device) \(state.inode) \(state.size) \(state.modified) \(state.changed) \(hash.sha256)\n"
                     .utf8)
-        return line + Array((FileHash.hexadecimal(SHA256.hash(data: line).prefix(8)) + "\n").utf8)
+        return line + Array((FileHash.hexadecimal(SHA.sha256(of: line).prefix(8)) + "\n").utf8)
     }
 
     private func kept(_ state: FileState) -> FileHash? {

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Foundations
 import Testing
@@ -38,7 +37,7 @@ import Testing
     }
 
     private static func sha256(_ data: Data) -> String {
-        SHA256.hash(data: data).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        FileHash.hexadecimal(SHA.sha256(of: data))
     }
 
     private static let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })

@@ -1,4 +1,3 @@
-import Crypto
 import Foundations
 
 /// What answers must look like, as a job or a line asks for it.
@@ -30,7 +29,7 @@ package struct AnswerForm: Sendable, Equatable {
             case .schema(let schema): ("schema", JSONWriter.text(of: schema))
             case .regex(let pattern): ("regex", pattern)
             }
-        digest = Array(SHA256.hash(data: Array("\(kind) \(text)".utf8)))
+        digest = SHA.sha256(of: "\(kind) \(text)".utf8)
     }
 
     package static func == (a: Self, b: Self) -> Bool { a.digest == b.digest }

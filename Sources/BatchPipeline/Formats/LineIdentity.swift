@@ -1,4 +1,3 @@
-import Crypto
 import Foundations
 
 /// What a record's result is filed under, and what the record asks. Every record has an id, its own or its number,
@@ -17,9 +16,7 @@ struct LineIdentity {
     ///   - reader: the one that has just read the record.
     ///   - idField: the field that is the id; nil is `id`.
     init(_ line: InputRecord, by reader: InputReader, idField: String?) {
-        var hash = SHA256()
-        line.bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        contentHash = hash.finalize().prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        contentHash = SHA.sha256(of: line.bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         id = String(line.overallNumber)
         do throws(LineError) {
             let content = try reader.content(of: line)

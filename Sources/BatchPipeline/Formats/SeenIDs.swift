@@ -1,4 +1,4 @@
-import Crypto
+import Foundations
 
 /// The ids met so far, by 128 bits of a hash: enough that two ids are never taken for one by chance.
 struct SeenIDs {
@@ -9,9 +9,7 @@ struct SeenIDs {
     /// - Returns: false if the id was met before.
     /// - Throws: `StoreError` if a scratch file can't be read, or neither disk nor memory has room.
     mutating func insert(_ id: String) throws -> Bool {
-        var id = id
-        let hash = id.withUTF8 { SHA256.hash(data: UnsafeRawBufferPointer($0)) }
-        var (key, rest) = hash.withUnsafeBytes { bytes in
+        var (key, rest) = SHA.sha256(of: id.utf8).withUnsafeBytes { bytes in
             (bytes.load(as: UInt64.self), bytes.load(fromByteOffset: 8, as: UInt64.self))
         }
         while let known = try digests.value(of: key) {

@@ -1,4 +1,4 @@
-import Crypto
+import Foundations
 
 /// All that every result of a run depends on, as an ordered list of named values.
 ///
@@ -25,7 +25,7 @@ package struct RunFingerprint: Sendable, Equatable {
     package init(_ parts: [(String, String)]) {
         self.parts = parts.map { (name: $0.0, value: $0.1) }
         var groups: [String] = []
-        var hashes: [SHA256] = []
+        var hashes: [SHA] = []
         for (name, value) in parts {
             var group = String(name.prefix { $0 != "." })
             var place = groups.firstIndex(of: group)
@@ -35,12 +35,12 @@ package struct RunFingerprint: Sendable, Equatable {
             }
             if place == nil {
                 groups.append(group)
-                hashes.append(SHA256())
+                hashes.append(SHA.sha256())
                 place = groups.count - 1
             }
             guard let place else { continue }
             // Lengths first, so that no two lists run together to the same bytes.
-            hashes[place].update(data: Array("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8))
+            hashes[place].update("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8)
         }
         self.groups = groups
         digest = hashes.map { Hexadecimal.text($0.finalize().prefix(4)) }.joined(separator: "-")

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The compute kernels of phibatch.
+// The compute kernels of phibatch. Hashes are in phi_hash.h.
 //
 // The contract, for every function here: the result is a function of its inputs alone, to the
 // bit. Integer sums are exact in any order. Float sums have one written order. A row's result

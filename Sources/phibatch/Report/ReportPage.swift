@@ -1,5 +1,4 @@
 import BatchPipeline
-import Crypto
 import Foundation
 
 /// A report as one HTML file.
@@ -83,7 +82,7 @@ struct ReportPage {
     }
 
     private static func hash(_ text: String) -> String {
-        "'sha256-\(Data(SHA256.hash(data: Array(text.utf8))).base64EncodedString())'"
+        "'sha256-\(Data(SHA.sha256(of: text.utf8)).base64EncodedString())'"
     }
 
     /// JSON as a block that is not run. In it, `<`, `>` and `&` stand in strings only, and an escape says the same.

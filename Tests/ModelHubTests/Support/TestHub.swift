@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Foundations
 import Synchronization
@@ -179,8 +178,10 @@ final class TestHub: Sendable {
             way: way)
     }
 
-    static func sha256(_ bytes: [UInt8]) -> String { FileHash.hexadecimal(SHA256.hash(data: bytes)) }
+    static func sha256(_ bytes: [UInt8]) -> String { FileHash.hexadecimal(SHA.sha256(of: bytes)) }
     static func git(_ bytes: [UInt8]) -> String {
-        FileHash.hexadecimal(Insecure.SHA1.hash(data: Array("blob \(bytes.count)\0".utf8) + bytes))
+        var hash = SHA.sha1()
+        hash.update(Array("blob \(bytes.count)\0".utf8) + bytes)
+        return FileHash.hexadecimal(hash.finalize())
     }
 }

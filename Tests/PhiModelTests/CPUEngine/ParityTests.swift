@@ -17,6 +17,15 @@ struct ParityTests {
     /// Compiled and run once for both tests.
     private static let native = Result { try digests(compiler: []) }
 
+    private static var armCompiler: [String] {
+        get throws {
+            [
+                "--target=aarch64-linux-gnu", "-fuse-ld=\(try #require(armLinker))", "--gcc-toolchain=/usr",
+                "--sysroot=/", "-I\(armHeaders)", "-static",
+            ]
+        }
+    }
+
     private static var sources: [String] {
         get throws {
             let kernels = top + "/Sources/CPhiKernels"
@@ -79,12 +88,33 @@ struct ParityTests {
             "needs Linux with qemu-aarch64-static, aarch64-linux-gnu-ld and the C library for it"))
     func armAgreesWithEveryMachine() throws {
         let emulator = try #require(Self.emulator)
-        let digests = try Self.digests(
-            compiler: [
-                "--target=aarch64-linux-gnu", "-fuse-ld=\(try #require(Self.armLinker))",
-                "--gcc-toolchain=/usr", "--sysroot=/", "-I\(Self.armHeaders)", "-static",
-            ], emulator: [emulator, "-cpu", "max"])
+        let compiler = try Self.armCompiler
+        let digests = try Self.digests(compiler: compiler, emulator: [emulator, "-cpu", "max"])
         #expect(Set(digests.keys) == ["reference", "dotprod", "i8mm"])
         #expect(Set(digests.values) == Set(try Self.native.get().values), "\(digests)")
+    }
+
+    private static let hashSources =
+        ["hash.c", "reference/sha.c", "x86/sha.c", "arm/sha.c"].map { top + "/Sources/CPhiKernels/" + $0 }
+        + [top + "/Tests/Parity/hashes.c"]
+
+    @Test func hashesOfAllVariantsAgree() throws {
+        let digests = try Self.digests(compiler: [], sources: Self.hashSources)
+        let sha256 = digests.filter { $0.key != "sha1" }
+        #expect(digests["sha1"] != nil && sha256["reference"] != nil)
+        #expect(Set(sha256.values).count == 1, "\(digests)")
+    }
+
+    @Test(.enabled(if: canEmulate, "needs what armAgreesWithEveryMachine needs"))
+    func hashesOnArmAgree() throws {
+        let native = try Self.digests(compiler: [], sources: Self.hashSources)
+        let emulator = try #require(Self.emulator)
+        let compiler = try Self.armCompiler
+        let digests = try Self.digests(
+            compiler: compiler, sources: Self.hashSources, emulator: [emulator, "-cpu", "max"])
+        #expect(Set(digests.keys) == ["sha2", "reference", "sha1"])
+        for name in digests.keys {
+            #expect(digests[name] == native[name == "sha2" ? "reference" : name], "\(name): \(digests)")
+        }
     }
 }

@@ -1,0 +1,46 @@
+import CPhiKernels
+
+/// A hash over bytes that come in pieces (FIPS 180-4), by the processor's instructions where it has them.
+package struct SHA: Sendable {
+    /// A constant of the kernels, which nothing changes.
+    private nonisolated(unsafe) let hash: UnsafePointer<PhiHash>?
+    private var hashing = PhiHashing()
+
+    private nonisolated(unsafe) static let best = phi_sha256_at(0)
+
+    private init(_ hash: UnsafePointer<PhiHash>?) {
+        self.hash = hash
+        phi_hash_begin(&hashing, hash)
+    }
+
+    package static func sha256() -> SHA { SHA(best) }
+    /// Git's, for names of contents: nothing here rests on its being safe.
+    package static func sha1() -> SHA { SHA(phi_sha1()) }
+
+    /// SHA-256 of all the bytes: 32.
+    package static func sha256(of bytes: some Sequence<UInt8>) -> [UInt8] {
+        var hash = sha256()
+        hash.update(bytes)
+        return hash.finalize()
+    }
+
+    package mutating func update(_ bytes: some Sequence<UInt8>) {
+        if bytes.withContiguousStorageIfAvailable({ add($0) }) == nil {
+            Array(bytes).withUnsafeBufferPointer { add($0) }
+        }
+    }
+
+    private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        phi_hash_add(&hashing, hash, bytes.baseAddress, bytes.count)
+    }
+
+    /// The hash of all the bytes so far: 32 bytes, or SHA-1's 20.
+    package func finalize() -> [UInt8] {
+        guard let words = hash?.pointee.words else { return [] }
+        var last = hashing
+        return [UInt8](unsafeUninitializedCapacity: 4 * words) { bytes, count in
+            phi_hash_end(&last, hash, bytes.baseAddress)
+            count = 4 * words
+        }
+    }
+}
