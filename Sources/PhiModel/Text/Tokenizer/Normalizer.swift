@@ -75,8 +75,7 @@ enum Normalizer: Sendable {
             }
         case .normalForm(let composes, let isCompatible):
             rewriteString(text) {
-                var form = NormalForm(composes: composes, isCompatible: isCompatible)
-                return form.normalize($0)
+                NormalForm(composes: composes, isCompatible: isCompatible).normalize($0)
             }
         }
     }

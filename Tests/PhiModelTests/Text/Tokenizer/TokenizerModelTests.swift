@@ -193,10 +193,10 @@ struct TokenizerModelTests {
         let letters =
             "aeé가ᄀ\u{1161}\u{11A8}각ﬁÅ\u{212B}\u{301}\u{323}\u{307}\u{344}\u{9C7}\u{9BE}\u{958}q\u{1E9B}ｶ\u{FF9E}漢"
         let scalars = Array(letters.unicodeScalars)
-        var nfc = NormalForm(composes: true, isCompatible: false)
-        var nfd = NormalForm(composes: false, isCompatible: false)
-        var nfkc = NormalForm(composes: true, isCompatible: true)
-        var nfkd = NormalForm(composes: false, isCompatible: true)
+        let nfc = NormalForm(composes: true, isCompatible: false)
+        let nfd = NormalForm(composes: false, isCompatible: false)
+        let nfkc = NormalForm(composes: true, isCompatible: true)
+        let nfkd = NormalForm(composes: false, isCompatible: true)
         for _ in 0..<3000 {
             var view = String.UnicodeScalarView()
             for _ in 0..<8 { view.append(scalars.randomElement(using: &generator) ?? "a") }
@@ -211,6 +211,28 @@ struct TokenizerModelTests {
             #expect(
                 sameBytes(nfkc.normalize(text), compatible.precomposedStringWithCanonicalMapping), "\(name)")
             #expect(sameBytes(nfkd.normalize(text), compatible), "\(name)")
+        }
+    }
+
+    /// All characters alone, as Foundation has them. It may know later characters, which nothing is said of.
+    @Test func normalFormsOfAllCharacters() {
+        let forms = [(true, false), (false, false), (true, true), (false, true)].map {
+            NormalForm(composes: $0.0, isCompatible: $0.1)
+        }
+        for value in UInt32(0x80)...0x10FFFF {
+            guard let scalar = Unicode.Scalar(value), let age = scalar.properties.age, age <= (15, 1) else {
+                continue
+            }
+            let text = String(scalar)
+            let canonical = text.decomposedStringWithCanonicalMapping
+            let compatible = text.decomposedStringWithCompatibilityMapping
+            let expected = [
+                canonical.precomposedStringWithCanonicalMapping, canonical,
+                compatible.precomposedStringWithCanonicalMapping, compatible,
+            ]
+            let found = forms.map { $0.normalize(text) }
+            guard !zip(found, expected).allSatisfy(sameBytes) else { continue }
+            Issue.record("U+\(String(value, radix: 16)): \(found), but \(expected)")
         }
     }
 

@@ -1,0 +1,84 @@
+/// Unicode's normal forms (UAX #15) in linear time but for sorting.
+struct NormalForm {
+    private let composes: Bool
+    private let isCompatible: Bool
+    private let mappings = NormalMappings.all
+
+    /// - Parameters:
+    ///   - composes: NFC and NFKC rather than NFD and NFKD.
+    ///   - isCompatible: NFKC and NFKD.
+    init(composes: Bool, isCompatible: Bool) {
+        self.composes = composes
+        self.isCompatible = isCompatible
+    }
+
+    func normalize(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+        var scalars: [(scalar: Unicode.Scalar, order: UInt8)] = []
+        for scalar in text.unicodeScalars {
+            if scalar.value < 0x80 {
+                scalars.append((scalar, 0))
+                continue
+            }
+            for part in mappings.decomposition(of: scalar, isCompatible: isCompatible) {
+                scalars.append((part, part.properties.canonicalCombiningClass.rawValue))
+            }
+        }
+        Self.order(&scalars)
+        return composes ? compose(scalars) : Self.string(scalars.map(\.scalar))
+    }
+
+    private static func string(_ scalars: [Unicode.Scalar]) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        return String(view)
+    }
+
+    /// Sorts each row of combining marks by class, keeping the order within a class.
+    private static func order(_ scalars: inout [(scalar: Unicode.Scalar, order: UInt8)]) {
+        var i = 0
+        while i < scalars.count {
+            guard scalars[i].order != 0 else {
+                i += 1
+                continue
+            }
+            var end = i
+            var isSorted = true
+            while end < scalars.count, scalars[end].order != 0 {
+                if end > i, scalars[end].order < scalars[end - 1].order { isSorted = false }
+                end += 1
+            }
+            if !isSorted {
+                let row = scalars[i..<end].enumerated().sorted {
+                    ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
+                }
+                scalars.replaceSubrange(i..<end, with: row.map(\.element))
+            }
+            i = end
+        }
+    }
+
+    /// Joins each starter with the marks after it that are not blocked.
+    private func compose(_ scalars: [(scalar: Unicode.Scalar, order: UInt8)]) -> String {
+        var result: [Unicode.Scalar] = []
+        var starter: Int?
+        // The class of the last mark kept after the starter; nil directly after it.
+        var last: UInt8?
+        for (scalar, order) in scalars {
+            if let starter, last == nil || (last ?? 0) < order,
+                let joined = mappings.composition(of: result[starter], scalar)
+            {
+                result[starter] = joined
+                continue
+            }
+            if order == 0 {
+                starter = result.count
+                last = nil
+            } else {
+                last = order
+            }
+            result.append(scalar)
+        }
+        return Self.string(result)
+    }
+}
