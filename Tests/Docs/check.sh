@@ -6,8 +6,7 @@ cd "$(dirname "$0")/../.."
 : "${SWIFT:=swift}"
 build=$($SWIFT build -c release --show-bin-path)
 target=$($SWIFT -print-target-info | sed -n 's/.*"unversionedTriple" *: *"\(.*\)".*/\1/p')
-maps=$(find "$build/CPhiKernels.build" .build/checkouts/Yams/Sources \
-    -name module.modulemap | sed 's/^/-Xcc -fmodule-map-file=/')
+maps=$(find "$build/CPhiKernels.build" -name module.modulemap | sed 's/^/-Xcc -fmodule-map-file=/')
 for module in PhiModel BatchPipeline; do
     graphs=.build/docs/$module.symbols
     rm -rf "$graphs"

@@ -1,5 +1,4 @@
 import Foundations
-import Yams
 
 /// Values of a job file as JSON: what stands plain is what JSON would read there, and else a string, as in YAML 1.2's
 /// core schema but for its octal and hexadecimal numbers.
@@ -12,21 +11,20 @@ struct YAMLValues {
     private var values = 0
     private var bytes = 0
 
-    static func json(of node: Node) throws(SettingProblem) -> JSONValue {
+    static func json(of node: YAMLNode) throws(SettingProblem) -> JSONValue {
         var reader = YAMLValues()
         return try reader.value(node, depth: 0)
     }
 
-    private mutating func value(_ node: Node, depth: Int) throws(SettingProblem) -> JSONValue {
+    private mutating func value(_ node: YAMLNode, depth: Int) throws(SettingProblem) -> JSONValue {
         values += 1
         guard values <= Self.valueLimit, bytes <= Self.textLimit, depth <= Self.depthLimit else {
-            throw SettingProblem("holds too much; put it into a file of its own", line: node.mark?.line)
+            throw SettingProblem("holds too much; put it into a file of its own", line: node.line)
         }
-        switch node {
-        case .scalar(let scalar):
-            bytes += scalar.string.utf8.count
-            let isPlain = scalar.style == .plain || scalar.style == .any
-            return isPlain ? Self.plain(scalar.string) : .string(scalar.string)
+        switch node.content {
+        case .scalar(let text, let isPlain):
+            bytes += text.utf8.count
+            return isPlain ? Self.plain(text) : .string(text)
         case .sequence(let sequence):
             var elements: [JSONValue] = []
             for element in sequence { elements.append(try value(element, depth: depth + 1)) }
@@ -34,19 +32,17 @@ struct YAMLValues {
         case .mapping(let mapping):
             var members = JSONObject()
             for (key, element) in mapping {
-                guard case .scalar(let name) = key else {
+                guard case .scalar(let name, _) = key.content else {
                     throw SettingProblem(
-                        "holds a key that is no string, as JSON's are", line: key.mark?.line)
+                        "holds a key that is no string, as JSON's are", line: key.line)
                 }
-                bytes += name.string.utf8.count
-                guard members.insert(try value(element, depth: depth + 1), for: name.string) else {
+                bytes += name.utf8.count
+                guard members.insert(try value(element, depth: depth + 1), for: name) else {
                     throw SettingProblem(
-                        "holds the key \(name.string.prefix(64)) more than once", line: key.mark?.line)
+                        "holds the key \(name.prefix(64)) more than once", line: key.line)
                 }
             }
             return .object(members)
-        case .alias:
-            throw SettingProblem("holds an alias of nothing", line: node.mark?.line)
         }
     }
 

@@ -1,0 +1,107 @@
+/// Lists and mappings in brackets, as in JSON.
+extension YAMLReader {
+    mutating func bracketed() throws(YAMLFault) -> YAMLNode {
+        brackets += 1
+        defer { brackets -= 1 }
+        return peek() == UInt8(ascii: "[") ? try bracketedList() : try bracketedMapping()
+    }
+
+    private mutating func bracketedList() throws(YAMLFault) -> YAMLNode {
+        let line = line
+        var elements: [YAMLNode] = []
+        at += 1
+        while try !closes(UInt8(ascii: "]")) {
+            let start = self.line
+            let hasMark = try takeSign("?")
+            let element = try bracketedNode()
+            try skip()
+            if peek() == UInt8(ascii: ":") {
+                var pair = YAMLMembers(line: start)
+                try pair.add(element, bracketedValue())
+                elements.append(pair.node)
+            } else if hasMark {
+                var pair = YAMLMembers(line: start)
+                try pair.add(element, empty)
+                elements.append(pair.node)
+            } else {
+                elements.append(element)
+            }
+            try separate(UInt8(ascii: "]"))
+        }
+        return YAMLNode(content: .sequence(elements), line: line)
+    }
+
+    private mutating func bracketedMapping() throws(YAMLFault) -> YAMLNode {
+        var members = YAMLMembers(line: line)
+        at += 1
+        while try !closes(UInt8(ascii: "}")) {
+            _ = try takeSign("?")
+            let key = try bracketedNode()
+            try skip()
+            try members.add(key, peek() == UInt8(ascii: ":") ? bracketedValue() : empty)
+            try separate(UInt8(ascii: "}"))
+        }
+        return members.node
+    }
+
+    private mutating func takeSign(_ sign: Unicode.Scalar) throws(YAMLFault) -> Bool {
+        guard isSign(sign) else { return false }
+        at += 1
+        try skip()
+        return true
+    }
+
+    /// Takes the closing bracket, if it is next.
+    private mutating func closes(_ bracket: UInt8) throws(YAMLFault) -> Bool {
+        try skip()
+        guard !isAtEnd, !isAtMarker else {
+            throw fault("a bracket is not closed; \(Character(Unicode.Scalar(bracket))) is missing")
+        }
+        guard peek() == bracket else { return false }
+        at += 1
+        return true
+    }
+
+    /// Takes the comma after an entry, unless the bracket closes.
+    private mutating func separate(_ bracket: UInt8) throws(YAMLFault) {
+        try skip()
+        if peek() == UInt8(ascii: ",") {
+            at += 1
+        } else if peek() != bracket {
+            throw fault("expected a comma or \(Character(Unicode.Scalar(bracket))) within brackets")
+        }
+    }
+
+    /// After a colon; empty if nothing comes before the next comma.
+    private mutating func bracketedValue() throws(YAMLFault) -> YAMLNode {
+        at += 1
+        try skip()
+        switch peek() {
+        case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"): return empty
+        default: return try bracketedNode()
+        }
+    }
+
+    private mutating func bracketedNode() throws(YAMLFault) -> YAMLNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.depthLimit else { throw fault("values lie too deep in each other") }
+        let before = empty
+        let properties = try properties()
+        let node: YAMLNode
+        switch peek() {
+        case UInt8(ascii: "*"): node = try alias()
+        case UInt8(ascii: "["), UInt8(ascii: "{"): node = try bracketed()
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): node = try quoted()
+        case _ where isSign(":"): node = before
+        case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"):
+            guard properties.isThere else {
+                throw fault("a value is missing before \(Character(Unicode.Scalar(peek())))")
+            }
+            node = before
+        default: node = try plain(in: -1)
+        }
+        remember(node, as: properties.anchor)
+        return node
+    }
+}

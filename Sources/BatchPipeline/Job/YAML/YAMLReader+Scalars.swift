@@ -1,0 +1,170 @@
+/// Texts on one line or several, whose ends of lines become spaces.
+extension YAMLReader {
+    // MARK: Plain
+
+    mutating func plain(in indent: Int) throws(YAMLFault) -> YAMLNode {
+        guard !isAtEnd, canBeginPlain else {
+            throw fault(
+                isAtEnd
+                    ? "a value is missing at the end"
+                    : "a text can't begin with \(Character(Unicode.Scalar(peek()))); put it in \"quotes\"")
+        }
+        let startLine = line
+        var text: [UInt8] = []
+        while true {
+            let start = at
+            var end = at
+            while !endsPlain(start) {
+                at += 1
+                if !Self.isBlank(bytes[at - 1]) { end = at }
+            }
+            text += bytes[start..<end]
+            guard Self.isBreak(peek()) else { break }
+            let before = self
+            let breaks = takeBreaks()
+            let isBelow = brackets == 0 && column <= indent
+            guard !isAtEnd, !isAtMarker, !isBelow, peek() != UInt8(ascii: "#"), !endsPlain(at) else {
+                self = before
+                break
+            }
+            text += Self.folded(breaks)
+        }
+        return YAMLNode(
+            content: .scalar(String(decoding: text, as: UTF8.self), isPlain: true), line: startLine)
+    }
+
+    private var canBeginPlain: Bool {
+        switch peek() {
+        case UInt8(ascii: "-"), UInt8(ascii: "?"), UInt8(ascii: ":"):
+            !Self.endsWord(peek(1)) && !(brackets > 0 && Self.isBracket(peek(1)))
+        case let byte: !Self.isBracket(byte) && !"#&*!|>'\"%@`".utf8.contains(byte)
+        }
+    }
+
+    private func endsPlain(_ start: Int) -> Bool {
+        let byte = peek()
+        if byte == 0 || Self.isBreak(byte) { return true }
+        if brackets > 0, Self.isBracket(byte) { return true }
+        if byte == UInt8(ascii: ":") { return isSign(":") }
+        return byte == UInt8(ascii: "#") && at > start && Self.isBlank(bytes[at - 1])
+    }
+
+    /// Takes the end of a line, empty lines after it, and the blanks before what follows.
+    /// - Returns: how many ends of lines.
+    private mutating func takeBreaks() -> Int {
+        var breaks = 0
+        while Self.isBreak(peek()) {
+            takeBreak()
+            breaks += 1
+            skipBlanks()
+        }
+        return breaks
+    }
+
+    private static func folded(_ breaks: Int) -> [UInt8] {
+        breaks == 1 ? [0x20] : [UInt8](repeating: 0x0A, count: breaks - 1)
+    }
+
+    // MARK: In quotes
+
+    mutating func quoted() throws(YAMLFault) -> YAMLNode {
+        let (startLine, quote) = (line, peek())
+        let isSingle = quote == UInt8(ascii: "'")
+        var text: [UInt8] = []
+        at += 1
+        // Blanks at the end of a line don't count, but those that are written as escapes do.
+        var solid = 0
+        while true {
+            guard !isAtEnd, !isAtMarker else {
+                throw fault("a text in quotes that begins in line \(startLine) is not closed")
+            }
+            let byte = peek()
+            if byte == quote, isSingle, peek(1) == quote {
+                text.append(byte)
+                at += 2
+                solid = text.count
+            } else if byte == quote {
+                at += 1
+                break
+            } else if byte == UInt8(ascii: "\\"), !isSingle {
+                at += 1
+                if Self.isBreak(peek()) {
+                    text += [UInt8](repeating: 0x0A, count: takeBreaks() - 1)
+                } else {
+                    try escape(&text)
+                }
+                solid = text.count
+            } else if Self.isBreak(byte) {
+                text.removeSubrange(max(solid, Self.blankEnd(of: text))...)
+                text += Self.folded(takeBreaks())
+                solid = text.count
+            } else {
+                text.append(byte)
+                at += 1
+            }
+        }
+        return YAMLNode(
+            content: .scalar(String(decoding: text, as: UTF8.self), isPlain: false), line: startLine)
+    }
+
+    /// Where the blanks at the end begin.
+    private static func blankEnd(of text: [UInt8]) -> Int { (text.lastIndex { !isBlank($0) } ?? -1) + 1 }
+
+    /// What comes after a backslash.
+    private mutating func escape(_ text: inout [UInt8]) throws(YAMLFault) {
+        let byte = peek()
+        at += 1
+        let scalar: Unicode.Scalar
+        switch byte {
+        case UInt8(ascii: "0"): scalar = "\0"
+        case UInt8(ascii: "a"): scalar = "\u{07}"
+        case UInt8(ascii: "b"): scalar = "\u{08}"
+        case UInt8(ascii: "t"), 0x09: scalar = "\t"
+        case UInt8(ascii: "n"): scalar = "\n"
+        case UInt8(ascii: "v"): scalar = "\u{0B}"
+        case UInt8(ascii: "f"): scalar = "\u{0C}"
+        case UInt8(ascii: "r"): scalar = "\r"
+        case UInt8(ascii: "e"): scalar = "\u{1B}"
+        case UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "'"):
+            scalar = Unicode.Scalar(byte)
+        case UInt8(ascii: "N"): scalar = "\u{85}"
+        case UInt8(ascii: "_"): scalar = "\u{A0}"
+        case UInt8(ascii: "L"): scalar = "\u{2028}"
+        case UInt8(ascii: "P"): scalar = "\u{2029}"
+        case UInt8(ascii: "x"): scalar = try escaped(digits: 2)
+        case UInt8(ascii: "u"): scalar = try escaped(digits: 4)
+        case UInt8(ascii: "U"): scalar = try escaped(digits: 8)
+        default: throw fault("an unknown escape after \\; a backslash itself is \\\\ in \"quotes\"")
+        }
+        text += Array(String(scalar).utf8)
+    }
+
+    private mutating func escaped(digits: Int) throws(YAMLFault) -> Unicode.Scalar {
+        var value = try number(digits: digits)
+        // JSON writes a character beyond U+FFFF as two.
+        if 0xD800...0xDBFF ~= value, digits == 4, peek() == UInt8(ascii: "\\"), peek(1) == UInt8(ascii: "u") {
+            at += 2
+            let low = try number(digits: 4)
+            guard 0xDC00...0xDFFF ~= low else {
+                throw fault("\\u\(String(value, radix: 16)) is half a character")
+            }
+            value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(value) else {
+            throw fault("an escape that names no character: \(String(value, radix: 16))")
+        }
+        return scalar
+    }
+
+    private mutating func number(digits: Int) throws(YAMLFault) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<digits {
+            guard let digit = Character(Unicode.Scalar(peek())).hexDigitValue else {
+                throw fault("an escape needs \(digits) hexadecimal digits")
+            }
+            value = value << 4 | UInt32(digit)
+            at += 1
+        }
+        return value
+    }
+}
