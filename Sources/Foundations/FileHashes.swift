@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// Hashes of large files, kept from one start to the next, so that gigabytes are read but once.

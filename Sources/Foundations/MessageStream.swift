@@ -1,5 +1,4 @@
 import DequeModule
-import Foundation
 
 /// Lines for people on a descriptor, mostly stderr. It may be a pipe that nobody reads at the moment, and a job
 /// must not wait for that: information is left out then, and warnings and errors are kept until there is room.
@@ -16,7 +15,7 @@ package final class MessageStream: @unchecked Sendable {
     }
 
     private let descriptor: Int32
-    private let lock = NSLock()
+    private let lock = Lock()
     // All below is guarded by `lock`.
     /// What is still to be written. Of the first some may be out already.
     private var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []

@@ -1,8 +1,6 @@
-import Foundation
-
 /// Carries one result from a thread to the task that waits for it.
 package final class OneResult<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
+    private let lock = Lock()
     private var result: Result<Value, any Error>?
     private var waiter: CheckedContinuation<Value, any Error>?
 

@@ -80,14 +80,21 @@ package enum Files {
         let descriptor = open(path.cPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
+        try write(bytes, to: descriptor)
+    }
+
+    /// Writes all bytes to an open file, and waits where it takes no more for now.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
         var done = 0
         while done < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
+            let written = bytes.withUnsafeBytes {
+                FileCalls.write(descriptor, UnsafeRawBufferPointer(rebasing: $0[done...]))
             }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw count < 0 ? .last : Failure(code: EIO) }
-            done += count
+            switch written {
+            case .bytes(let count): done += count
+            case .later: _ = FileCalls.isReady(descriptor, milliseconds: -1)
+            case .failed: throw errno == 0 ? Failure(code: EIO) : .last
+            }
         }
     }
 
@@ -167,6 +174,19 @@ package enum ProgramCall {
         (0..<Int(CommandLine.argc)).compactMap { index in
             CommandLine.unsafeArgv[index].map { String(cPath: $0) }
         }
+    }
+
+    /// The program's own file, without links; nil if the system doesn't say.
+    package static var executable: String? {
+        #if canImport(Darwin)
+            var size: UInt32 = 0
+            _ = _NSGetExecutablePath(nil, &size)
+            var path = [CChar](repeating: 0, count: Int(size))
+            guard _NSGetExecutablePath(&path, &size) == 0 else { return nil }
+            return Files.canonicalPath(String(cPath: path))
+        #else
+            return Files.canonicalPath("/proc/self/exe")
+        #endif
     }
 
     /// A variable that holds a path; nil if it is not set or empty.

@@ -54,6 +54,12 @@ enum ThreadCalls {
         #endif
     }
 
+    static func sleep(seconds: Double) {
+        let whole = min(max(seconds, 0), 1e9)
+        var time = timespec(tv_sec: Int(whole), tv_nsec: Int((whole - whole.rounded(.down)) * 1e9))
+        nanosleep(&time, nil)
+    }
+
     static var onlineCount: Int { Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 }
 

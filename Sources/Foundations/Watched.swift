@@ -1,5 +1,3 @@
-import Foundation
-
 /// What there is to take of a state that is waited for.
 package enum Taken<Value> {
     case notYet
@@ -8,8 +6,7 @@ package enum Taken<Value> {
 
 /// State that threads change and tasks wait for.
 package final class Watched<State>: @unchecked Sendable {
-    // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
-    private let lock = NSLock()
+    private let lock = Lock()
     private var state: State
     private var changes = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []

@@ -20,4 +20,7 @@ package enum WorkerThread {
         }
         if code != 0 { throw CannotStart(reason: ThreadCalls.text(of: code)) }
     }
+
+    /// Has the caller's thread wait, unless a signal comes.
+    package static func sleep(seconds: Double) { ThreadCalls.sleep(seconds: seconds) }
 }

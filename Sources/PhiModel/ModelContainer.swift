@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 
 /// A loaded model that answers any number of callers at once.

@@ -1,5 +1,4 @@
 import BatchPipeline
-import Foundation
 import Foundations
 import PhiModel
 
@@ -79,16 +78,16 @@ struct BenchReport {
         func cell(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(0, width - text.count))
         }
-        func percent(_ share: Double) -> String { String(format: "%.0f %%", share * 100) }
+        func percent(_ share: Double) -> String { (share * 100).text(decimals: 0) + " %" }
         let heads = [
             "test", "tokens/s", "lowest", "highest", "of peak", "of memory", "matmul", "of peak",
             "attention", "of memory",
         ]
         let body = rows.map { row in
             [
-                row.test.name, String(format: "%.1f", row.tokensPerSecond),
-                String(format: "%.1f", row.lowest),
-                String(format: "%.1f", row.highest), percent(row.ofPeak), percent(row.ofMemory),
+                row.test.name, row.tokensPerSecond.text(decimals: 1),
+                row.lowest.text(decimals: 1),
+                row.highest.text(decimals: 1), percent(row.ofPeak), percent(row.ofMemory),
                 percent(row.matmul), percent(row.matmulOfPeak), percent(row.attention),
                 row.attentionOfMemory.map(percent) ?? "-",
             ]
@@ -99,12 +98,12 @@ struct BenchReport {
         }
         let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
         var lines = [line(heads), rule] + body.map(line)
+        let processor = ProcessorFamily.current.name.map { " on \($0)" } ?? ""
+        let peak = (limits.multiplyAddsPerSecond * 1e-9).text(decimals: 0)
+        let memory = (limits.bytesPerSecond * 1e-9).text(decimals: 1)
         lines.append(
-            String(
-                format: "kernels %@%@, %d threads; peak %.0f billion multiply-adds/s, memory %.1f GB/s",
-                engine.kernels.name, ProcessorFamily.current.name.map { " on \($0)" } ?? "", engine.threads,
-                limits.multiplyAddsPerSecond * 1e-9,
-                limits.bytesPerSecond * 1e-9))
+            "kernels \(engine.kernels.name)\(processor), \(engine.threads) threads; "
+                + "peak \(peak) billion multiply-adds/s, memory \(memory) GB/s")
         return lines.joined(separator: "\n")
     }
 

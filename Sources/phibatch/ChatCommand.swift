@@ -1,6 +1,5 @@
 import ArgumentParser
 import BatchPipeline
-import Foundation
 import Foundations
 import PhiModel
 
@@ -85,10 +84,7 @@ struct ChatCommand: ParsableCommand {
         return Chat.Output(
             answer: { text in
                 let text = escapes ? text.escapedForTerminal : text
-                do { try FileHandle.standardOutput.write(contentsOf: Data(text.utf8)) } catch {
-                    throw JobError(
-                        .inputOutput, at: "stdout", "can't be written: \(error.localizedDescription)")
-                }
+                try StandardOutput.write(Array(text.utf8))
             },
             say: console.say, tell: requested.say, fail: requested.error)
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BatchPipeline
-import Foundation
 import Foundations
 import Logging
 
@@ -97,7 +96,7 @@ final class JobsRun {
 
     private func waitForChange(since seen: InputState) {
         while !signals.stopFlag.isSet {
-            Thread.sleep(forTimeInterval: 0.2)
+            WorkerThread.sleep(seconds: 0.2)
             for member in members { member.job.settings.findInputs() }
             if InputState(members.map(\.job.settings)) != seen { return }
         }

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 import PhiModel
 
@@ -33,7 +32,7 @@ struct KernelReport {
                 let bench = try ProductBench(kernels: kernels, threads: threads, rows: rows, columns: columns)
                 let rates = try Self.tokens.map { tokens in
                     let rate = try Double(rows * columns * tokens) / bench.seconds(tokens: tokens)
-                    return String(format: "%.0f (%.0f %%)", rate * 1e-9, 100 * rate / peak)
+                    return "\((rate * 1e-9).text(decimals: 0)) (\((100 * rate / peak).text(decimals: 0)) %)"
                 }
                 lines.append(line([kernels.name, "\(rows) x \(columns)"] + rates))
             }

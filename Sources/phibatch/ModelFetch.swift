@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import Foundations
 import ModelHub
 import Synchronization
@@ -83,8 +83,8 @@ struct ModelFetch {
 
     static func size(_ bytes: Int) -> String {
         bytes >= 1_000_000_000
-            ? "\((Double(bytes) / 1e9).formatted(.number.precision(.fractionLength(2)).locale(.init(identifier: "en_US")))) GB"
-            : "\((Double(bytes) / 1e6).formatted(.number.precision(.fractionLength(bytes < 10_000_000 ? 1 : 0)).locale(.init(identifier: "en_US")))) MB"
+            ? (Double(bytes) / 1e9).text(decimals: 2) + " GB"
+            : (Double(bytes) / 1e6).text(decimals: bytes < 10_000_000 ? 1 : 0) + " MB"
     }
 
     private static func time(_ seconds: Double) -> String {

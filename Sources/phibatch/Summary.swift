@@ -1,5 +1,4 @@
 import BatchPipeline
-import Foundation
 import Foundations
 
 /// What a run says of itself: while it goes on, and at its end.

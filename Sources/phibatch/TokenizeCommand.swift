@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Foundation
+import Foundations
 import PhiModel
 
 struct TokenizeCommand: ParsableCommand {
@@ -65,11 +65,13 @@ final class StandardOutput {
     }
 
     func flush() throws {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data(buffer))
-        } catch {
-            throw JobError(.inputOutput, at: "stdout", "can't be written: \(error.localizedDescription)")
-        }
+        try Self.write(buffer)
         buffer = []
+    }
+
+    static func write(_ bytes: [UInt8]) throws(JobError) {
+        do { try Files.write(bytes, to: 1) } catch {
+            throw JobError(.inputOutput, at: "stdout", "can't be written: \(error.reason)")
+        }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BatchPipeline
-import Foundation
 import Foundations
 import Logging
 

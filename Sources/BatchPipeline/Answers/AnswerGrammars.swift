@@ -1,6 +1,6 @@
 import BatchEngine
 import Constraints
-import Foundation
+import Foundations
 import PhiModel
 
 /// Compiles forms of answers for one model, each once, whichever jobs and lines ask for it. May be used from several
@@ -22,7 +22,7 @@ package final class AnswerGrammars: @unchecked Sendable {
 
     private let text: any TextCoding
     private let limits: ModelLimits
-    private let lock = NSLock()
+    private let lock = Lock()
     // Guarded by `lock`.
     private var trie: Result<TokenTrie, AnswerFault>?
     private var kept: [Key: (result: Result<Compiled, AnswerFault>, used: Int)] = [:]

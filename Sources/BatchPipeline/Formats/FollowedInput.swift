@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// An input that is read on while it grows: its last file at its end, and files that come to match its patterns.
@@ -20,7 +19,7 @@ final class FollowedInput {
     /// - Returns: whether the file is to be read on; if not, there are other files, or nothing more is wanted.
     func waits() -> Bool {
         guard goesOn() else { return false }
-        Thread.sleep(forTimeInterval: Self.interval)
+        WorkerThread.sleep(seconds: Self.interval)
         var now = job
         now.findInputs()
         return Set(now.input).isSubset(of: job.input)

@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// A file's bytes for a cursor, in large reads. A byte order mark at its start is passed over.
 package final class InputBytes {

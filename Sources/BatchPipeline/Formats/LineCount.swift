@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 extension JobSettings {
     /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.

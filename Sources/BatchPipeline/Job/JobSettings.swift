@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 import PhiModel
 

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// The file that a job's `errors` names: results of lines that failed, which the output then has not. It is replaced as

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// What a run does with its store.

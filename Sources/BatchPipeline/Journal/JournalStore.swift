@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// The results of a run, kept in a journal beside the output until the output is complete.

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// Keeps two runs from writing the same output: `flock` on `OUTPUT.lock`, which the kernel drops with
@@ -131,7 +130,8 @@ package final class OutputLock {
 
     private static func writeHolder(to file: File) throws(StoreError) {
         let holder = Holder(
-            pid: Platform.processID, host: Platform.hostName, started: Date().ISO8601Format())
+            pid: Platform.processID, host: Platform.hostName,
+            started: UTCTime(seconds: Int(Date().timeIntervalSince1970)).text)
         var writer = JSONWriter()
         writer.object { writer in
             writer.int("pid", holder.pid)

@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// How values are spread: their extremes, mean, percentiles and a histogram, in memory that does not grow with them.
 ///

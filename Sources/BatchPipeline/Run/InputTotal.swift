@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// How many lines a run will take up, counted on a thread of its own while the run is under way: for progress only.

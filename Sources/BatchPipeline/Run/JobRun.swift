@@ -1,6 +1,5 @@
 import BatchEngine
 import DequeModule
-import Foundation
 import Foundations
 import PhiModel
 

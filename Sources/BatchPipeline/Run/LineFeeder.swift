@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 import PhiModel
 
@@ -28,8 +27,7 @@ final class LineFeeder: @unchecked Sendable {
     private let store: SharedStore
     private let queue: WorkQueue
     private let preparer: LinePreparer
-    // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
-    private let lock = NSLock()
+    private let lock = Lock()
     private var counted = Count()
     // Used by the feeder's thread alone.
     private var reader: InputReader

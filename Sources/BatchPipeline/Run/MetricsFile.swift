@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// A run's numbers in Prometheus' text format, for node_exporter's textfile collector: a file that is replaced as a

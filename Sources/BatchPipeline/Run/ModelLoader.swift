@@ -1,11 +1,11 @@
 import BatchEngine
-import Foundation
+import Foundations
 import PhiModel
 
 /// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run
 /// together share it.
 package final class ModelLoader: @unchecked Sendable {
-    private let lock = NSLock()
+    private let lock = Lock()
     private let load: () throws -> LoadedModel
     /// Guarded by `lock`.
     private var model: LoadedModel?

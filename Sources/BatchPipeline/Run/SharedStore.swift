@@ -1,8 +1,8 @@
-import Foundation
+import Foundations
 
 /// The result store with a lock: the feeder claims from its thread, the driver does the rest.
 final class SharedStore: @unchecked Sendable {
-    private let lock = NSLock()
+    private let lock = Lock()
     private let store: any ResultStore
     private var isClosed = false
 

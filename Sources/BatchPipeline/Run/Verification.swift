@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// Some lines of a finished output, generated again and compared: the same job gives the same bytes on any machine,

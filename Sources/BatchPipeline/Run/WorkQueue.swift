@@ -1,5 +1,5 @@
 import DequeModule
-import Foundation
+import Foundations
 
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. Once all that
 /// is left is in it, what takes longest may go first.
@@ -12,7 +12,7 @@ final class WorkQueue: @unchecked Sendable {
         case end
     }
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private let countLimit: Int
     private let weightLimit: Int
     // All below is guarded by `condition`.
@@ -74,11 +74,11 @@ final class WorkQueue: @unchecked Sendable {
     ///   - patience: how many seconds to wait for work, if there is none.
     ///   - cost: of all that is left, what costs most is handed out first, of equals the first; nil: in order.
     /// - Throws: what stopped the feeder, once all work before it is handed out.
-    func pop(patience: TimeInterval, cost: ((Work) -> Double)? = nil) throws -> Answer {
+    func pop(patience: Double, cost: ((Work) -> Double)? = nil) throws -> Answer {
         condition.lock()
         defer { condition.unlock() }
         if items.isEmpty, !isFinished, patience > 0 {
-            _ = condition.wait(until: Date(timeIntervalSinceNow: patience))
+            condition.wait(atMost: patience)
         }
         if !items.isEmpty {
             let work = items.remove(at: isFinished ? cost.map(costliest) ?? 0 : 0)

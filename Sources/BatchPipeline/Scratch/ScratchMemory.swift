@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// How much memory scratch files may take in all where the disk has no room for them.
@@ -7,7 +6,7 @@ final class ScratchMemory: @unchecked Sendable {
     static let shared = ScratchMemory(limit: 1 << 30)
 
     private let limit: Int
-    private let lock = NSLock()
+    private let lock = Lock()
     /// Guarded by `lock`.
     private var taken = 0
 

@@ -1,9 +1,9 @@
 import DequeModule
-import Foundation
+import Foundations
 
 /// Hands things from any thread to one that waits for them, in order.
 final class Mailbox<Item>: @unchecked Sendable {
-    private let condition = NSCondition()
+    private let condition = Condition()
     // All below is guarded by `condition`.
     private var items: Deque<Item> = []
     private var isClosed = false

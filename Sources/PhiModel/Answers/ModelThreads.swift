@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 
 /// The threads of a loaded model: one turns prompts into token ids, one runs the loop that all requests share.
@@ -18,7 +17,7 @@ final class ModelThreads: @unchecked Sendable {
     private let workers: Int
     private let asked = Mailbox<Asked>()
     private let sources = Mailbox<any RequestSource>()
-    private let lock = NSLock()
+    private let lock = Lock()
     private var haveStarted = false
 
     /// Rows of a prompt in one step: between two of them an answer can be stopped.

@@ -1,5 +1,4 @@
 import CPhiKernels
-import Foundation
 import Foundations
 
 /// The threads that kernels run on: our own, since Swift's cooperative pool must not be blocked.

@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundation
+import Foundations
 import Synchronization
 
 /// What the threads of a `ComputePool` share: the region that is under way, and who is asleep.
@@ -28,9 +28,8 @@ final class ComputeTeam: @unchecked Sendable {
     /// Words between two threads' notes: two lines, since processors fetch them in pairs.
     private static let spacing = 16
 
-    // NSCondition and not Mutex, which the thread sanitizer on Linux doesn't see.
-    private let helpers = NSCondition()
-    private let leader = NSCondition()
+    private let helpers = Condition()
+    private let leader = Condition()
     /// Helpers asleep and not called. Changed with `helpers` locked.
     private let sleeping = Atomic<Int>(0)
     /// Helpers called that are not awake yet. Guarded by `helpers`.

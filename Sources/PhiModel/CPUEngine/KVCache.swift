@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundation
+import Foundations
 
 /// The numbers a KV cache holds.
 public enum KVPrecision: Sendable {

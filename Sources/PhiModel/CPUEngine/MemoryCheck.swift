@@ -1,5 +1,4 @@
 import CPhiKernels
-import Foundation
 import Foundations
 
 /// Compares what a model will need with what there is, from its configuration and tensor headers alone:

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 
 /// How a model is loaded.

@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundation
+import Foundations
 
 /// Cosines and sines of rotary position embedding, computed as positions are first needed.
 ///

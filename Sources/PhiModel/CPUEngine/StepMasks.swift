@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 
 /// The masks of a step's rows, each made once: by a thread of their own while the forward pass runs, or, if it has
@@ -11,8 +10,7 @@ final class StepMasks: @unchecked Sendable {
         case made(TokenMask)
     }
 
-    // Not Mutex, which the thread sanitizer on Linux doesn't see.
-    private let condition = NSCondition()
+    private let condition = Condition()
     // Guarded by `condition`.
     private var slots: [Slot?]
     private var next = 0

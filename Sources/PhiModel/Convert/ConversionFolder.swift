@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// The folder a conversion writes to. Every file is first written under a name that no reader looks for;

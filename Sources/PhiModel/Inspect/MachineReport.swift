@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// What this machine is to the engine.

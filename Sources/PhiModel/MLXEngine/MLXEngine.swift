@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundation
 import Foundations
 
 /// A loaded Phi model that MLX runs: on Apple's and NVIDIA's GPUs, or on the processor where there is none.

@@ -1,5 +1,4 @@
 import CMLX
-import Foundation
 import Foundations
 
 /// Apple's array library MLX, loaded when something asks for it: `make mlx` puts it beside the program.
@@ -12,7 +11,7 @@ package final class MLXLibrary: Sendable {
     package let device: String
     package let isGPU: Bool
     /// MLX has one caller at a time, however many engines there are.
-    private let turn = NSLock()
+    private let turn = Lock()
 
     private static let folderName = "phibatch-mlx"
     private static let fileName = "libphibatch-mlx." + LoadedLibrary.suffix
@@ -65,7 +64,7 @@ package final class MLXLibrary: Sendable {
             }
             return path
         }
-        let program = Bundle.main.executablePath.flatMap(Files.canonicalPath) ?? ""
+        let program = ProgramCall.executable ?? ""
         let folder = Paths.folder(of: program)
         for top in [folder, Paths.join(Paths.folder(of: folder), "lib")] {
             let path = Paths.join(Paths.join(top, folderName), fileName)

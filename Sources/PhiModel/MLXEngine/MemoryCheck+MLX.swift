@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 extension MemoryCheck {
     /// What the engine `mlx` needs: weights as they are in the checkpoint, but perhaps for their floats, and a cache in

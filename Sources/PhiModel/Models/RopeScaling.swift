@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundation
+import Foundations
 
 /// How rotary positions beyond the original context are scaled.
 package enum RopeScaling: Sendable, Equatable {

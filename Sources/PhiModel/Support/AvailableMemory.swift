@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// How much memory of one kind this process may still take, and what says so.

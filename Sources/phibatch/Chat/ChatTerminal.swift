@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 import Synchronization
 
 /// The terminal of a chat: what its keys do, and how it is left, also by a signal.
@@ -43,7 +43,7 @@ final class ChatTerminal: Sendable {
     /// Shows text where lines are edited. A terminal that is gone shows nothing; its input ends then too.
     func draw(_ text: String) {
         guard let screen else { return }
-        try? FileHandle(fileDescriptor: screen, closeOnDealloc: false).write(contentsOf: Data(text.utf8))
+        try? Files.write(Array(text.utf8), to: screen)
     }
 
     var size: (rows: Int, columns: Int) { screen.flatMap(Platform.terminalSize) ?? (24, 80) }

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 import PhiModel
 
@@ -20,8 +19,7 @@ enum EmbeddedModel {
     }
 
     private static var builtIn: String? {
-        guard let program = Bundle.main.executablePath.flatMap(Files.canonicalPath),
-            let end = program.range(of: "/.build/", options: .backwards)
+        guard let program = ProgramCall.executable, let end = program.ranges(of: "/.build/").last
         else { return nil }
         return String(program[..<end.lowerBound])
     }

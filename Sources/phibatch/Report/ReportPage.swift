@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundation
+import Foundations
 
 /// A report as one HTML file.
 ///

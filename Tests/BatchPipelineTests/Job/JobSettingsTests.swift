@@ -170,7 +170,7 @@ import Testing
             "job.yaml: system has no place without a chat template; put it into prompt, or drop chat: false."
         ),
         ("seed: 1\nseed: 2", "job.yaml:4: the key seed is given more than once; keep one."),
-        ("seed: [1", "job.yaml:5: is not valid YAML"),
+        ("seed: [1", "job.yaml:4: is not valid YAML"),
         ("? [a]\n: b", "job.yaml:4: a key must be a plain word, like `model`."),
     ])
     func errorsNameLineAndKey(line: String, expected: String) {

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// config.json and the index of a quantized model, as mlx-lm writes them.

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// A model's own template, which turns a conversation into the text the model was trained on.

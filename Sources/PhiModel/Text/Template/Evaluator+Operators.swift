@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 extension Evaluator {
     /// Python's truth of a value.

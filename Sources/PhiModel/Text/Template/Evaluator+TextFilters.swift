@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// Filters of texts and numbers.
 extension Evaluator {

@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// How Python reads and writes numbers.
 enum PythonNumbers {
@@ -125,7 +125,7 @@ enum PythonNumbers {
     static func round(_ value: Double, digits: Int) -> Double {
         guard value.isFinite, digits <= 340 else { return value }
         if digits == 0 { return value.rounded(.toNearestOrEven) }
-        if digits > 0 { return Double(String(format: "%.\(digits)f", value)) ?? value }
+        if digits > 0 { return Double(value.text(decimals: digits)) ?? value }
         guard digits > -309 else { return value < 0 ? -0.0 : 0 }
         let scale = pow(10, Double(-digits))
         return (value / scale).rounded(.toNearestOrEven) * scale

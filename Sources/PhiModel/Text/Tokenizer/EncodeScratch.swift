@@ -1,4 +1,4 @@
-import Foundation
+import Foundations
 
 /// What one thread needs while it encodes: buffers and its cache of pieces.
 ///
@@ -48,8 +48,7 @@ final class EncodeScratch: @unchecked Sendable {
 /// Lends scratch space to the threads that encode; the lock is held for a moment once a text.
 final class ScratchPool: @unchecked Sendable {
     private static let keptCount = 64
-    // NSLock and not Mutex, which the thread sanitizer on Linux doesn't see.
-    private let lock = NSLock()
+    private let lock = Lock()
     private var free: [EncodeScratch] = []
 
     func with<Result>(_ body: (EncodeScratch) -> Result) -> Result {

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// How much text a token can stand for. By it a text that has more tokens than fit is known before it is
@@ -109,7 +108,7 @@ struct TokenReach: Sendable {
 
 /// A `TokenReach` that is made when a text is long enough to need it: most never are.
 final class LazyTokenReach: @unchecked Sendable {
-    private let lock = NSLock()
+    private let lock = Lock()
     private let make: @Sendable () -> TokenReach
     private var made: TokenReach?
 

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// Text to token ids and back, from a Hugging Face `tokenizer.json` with a BPE model.

@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// A tokenizer.json as it was read: all its parts, checked.

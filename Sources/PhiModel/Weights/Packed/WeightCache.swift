@@ -1,4 +1,3 @@
-import Foundation
 import Foundations
 
 /// Where packed weights, the beginnings of prompts, and what else is found out about a model once, are kept from one start to the next.

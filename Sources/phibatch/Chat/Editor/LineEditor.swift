@@ -100,7 +100,9 @@ struct LineEditor {
         let start = String(before)
         let fitting = words.filter { $0.hasPrefix(start) }
         guard !start.isEmpty, after.isEmpty, let first = fitting.first else { return }
-        let common = fitting.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
+        let common = fitting.dropFirst().reduce(first) { shared, word in
+            String(zip(shared, word).prefix { $0 == $1 }.map(\.0))
+        }
         replace(fitting.count == 1 ? common + " " : common)
     }
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Foundations
 
 /// What the parser tells of a command and its arguments.
 struct CommandDescription: Decodable {
