@@ -150,10 +150,13 @@ stage: build
 	@if [ -d .build/release/phibatch-mlx ]; then mkdir -p $(STAGE)/lib && \
 		cp -R .build/release/phibatch-mlx $(STAGE)/$(MLX_FOLDER); fi
 
-# The same objects that the tests run, linked once more, with Swift's libraries inside: some seconds, where another
-# build takes minutes. The file that imports Foundation brings in the libraries that Foundation itself needs. Without
-# symbols: Swift's backtraces need a program of Swift's anyway. On macOS the libraries are part of the system.
+# The same objects that the tests run, linked once more, with the libraries of Swift, C++ and zlib inside: some seconds,
+# where another build takes minutes. The file that imports Foundation's essentials brings in the libraries that these
+# need. Without symbols: Swift's backtraces need a program of Swift's anyway. On macOS the libraries are part of the
+# system.
 OBJECTS = .build/release/phibatch.product/Objects.LinkFileList
+# The C++ library and zlib as archives, where the system has them.
+LINKED = $(STAGE)/linked
 $(STAGE)/bin/phibatch: $(PHIBATCH)
 	@mkdir -p $(@D)
 ifeq ($(shell uname -s),Darwin)
@@ -161,9 +164,12 @@ ifeq ($(shell uname -s),Darwin)
 else
 	@echo "==> linking the program with Swift's libraries"
 	@[ -f $(OBJECTS) ] || { echo "error: no $(OBJECTS), which Swift 6.2's build leaves" >&2; exit 1; }
-	@echo 'import Foundation' > $(STAGE)/Foundation.swift
+	@rm -rf $(LINKED) && mkdir -p $(LINKED)
+	@for file in libstdc++.a libz.a; do ln -s "$$(clang -print-file-name=$$file)" $(LINKED)/; done
+	@echo 'import FoundationEssentials' > $(LINKED)/Essentials.swift
 	@$(SWIFT)c -parse-as-library -module-name phibatch -static-stdlib -use-ld=lld -Xlinker --gc-sections -Xlinker -s \
-		-Xlinker --defsym -Xlinker main=phibatch_main $(STAGE)/Foundation.swift @$(OBJECTS) -lstdc++ -lm -lz -o $@
+		-Xlinker --defsym -Xlinker main=phibatch_main $(LINKED)/Essentials.swift @$(OBJECTS) \
+		-L $(LINKED) -lstdc++ -lm -lz -o $@
 endif
 
 $(STAGE)/$(MAN): $(STAGE)/bin/phibatch
@@ -174,8 +180,10 @@ $(STAGE)/$(BASH_COMPLETION) $(STAGE)/$(ZSH_COMPLETION) $(STAGE)/$(FISH_COMPLETIO
 	@mkdir -p $(@D)
 	@$< --generate-completion-script $(word 2,$(subst -, ,$(subst /, ,$(@:$(STAGE)/%=%)))) > $@
 
-# Runs what is installed in a root with nothing but Debian's smallest system; as root, with debootstrap.
+# What the installed program needs of a machine, and then it runs in a root with nothing but Debian's smallest system;
+# as root, with debootstrap.
 check-install: stage model
+	@Tests/Install/portable.sh $(STAGE)/bin/phibatch
 	@Tests/Install/bare_root.sh $(STAGE) $(MODEL)
 
 # A Debian package and an OCI image of the same program.

@@ -1,0 +1,12 @@
+// glibc 2.35 gave hypotf, which Swift's overlay of the C library names, a version of its own; a program that is linked
+// there would not start on earlier ones. So it brings its own, which is exact but for the last rounding.
+#if defined(__linux__)
+#include <math.h>
+
+__attribute__((visibility("hidden"))) float hypotf(float x, float y) {
+    if (isinf(x) || isinf(y)) return INFINITY;
+    return (float)__builtin_sqrt((double)x * x + (double)y * y);
+}
+#else
+typedef int phi_no_glibc;
+#endif
