@@ -230,6 +230,8 @@ format:
 
 lint:
 	@$(SWIFT) format lint --strict -r Package.swift Sources Tests
+	@! grep -rn '^import Foundation$$' Sources || \
+		{ echo "error: sources have what they need of Foundation by Foundations; the rest brings ICU" >&2; exit 1; }
 
 clean:
 	rm -rf .build out
