@@ -16,7 +16,8 @@ struct ChatCommand: ParsableCommand {
 
             Lines are edited as in a shell, with a history, which is not written to a file. Text that is pasted is \
             one question, whatever lines it has. Ctrl-C ends an answer; the part that is there stays in the \
-            conversation. At the prompt it drops the line; Ctrl-C twice, or Ctrl-D, ends the chat.
+            conversation. At the prompt it drops the line; Ctrl-C twice with nothing typed between, or Ctrl-D, \
+            ends the chat.
 
             COMMANDS:
               /reset          forget what was said; the system message stays

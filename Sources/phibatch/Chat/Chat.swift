@@ -45,10 +45,12 @@ struct Chat {
         while true {
             switch lines.next() {
             case .end: return
-            case .interrupted:
-                if wasInterrupted { return }
+            case .interrupted(let typed):
+                // After something was typed it drops that, and no conversation.
+                if wasInterrupted, typed == false { return }
                 wasInterrupted = true
-                output.say("Ctrl-C again, or Ctrl-D, ends the chat")
+                output.say(
+                    typed == nil ? "Ctrl-D ends the chat" : "Ctrl-C again, or Ctrl-D, ends the chat")
             case .notText(let number):
                 fail("stdin:\(number): the line is not valid UTF-8.")
             case .line(let line):

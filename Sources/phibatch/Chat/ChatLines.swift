@@ -7,7 +7,8 @@ enum ChatInput: Equatable {
     /// A line that is no text.
     case notText(number: Int)
     /// Ctrl-C at the prompt.
-    case interrupted
+    /// - Parameter typed: whether there were keys since the prompt; nil if that can't be known.
+    case interrupted(typed: Bool?)
     case end
 }
 
@@ -40,7 +41,8 @@ struct PlainLines: ChatLines {
                 return bytes.isEmpty ? .end : line(bytes[...])
             }
             let (events, hasInput) = terminal.events.wait(input: 0)
-            if events.contains(.interrupt) { return .interrupted }
+            // What is typed before a line feed is the terminal's to know.
+            if events.contains(.interrupt) { return .interrupted(typed: nil) }
             guard hasInput, let more = Platform.readSome(0) else { continue }
             bytes += more
             hasEnded = more.isEmpty
@@ -84,21 +86,24 @@ struct EditedLines: ChatLines {
         terminal.set(.editing)
         terminal.draw(Self.begin)
         defer { terminal.set(.answering) }
+        var isTyped = false
         while true {
             guard let key = keys.popFirst() else {
                 draw()
-                if wait() { continue }
+                if wait(&isTyped) { continue }
                 leave()
                 return .end
             }
-            switch editor.press(key) {
+            let outcome = editor.press(key)
+            isTyped = isTyped || outcome != .cancelled
+            switch outcome {
             case .edited: break
             case .accepted(let line):
                 leave(showing: line)
                 return .line(line)
             case .cancelled:
                 leave(mark: "^C")
-                return .interrupted
+                return .interrupted(typed: isTyped)
             case .ended:
                 leave()
                 return .end
@@ -109,9 +114,12 @@ struct EditedLines: ChatLines {
     }
 
     /// - Returns: false at the end of the input.
-    private mutating func wait() -> Bool {
+    private mutating func wait(_ isTyped: inout Bool) -> Bool {
         let (events, hasInput) = terminal.events.wait(input: 0)
-        if events.contains(.interrupt) { keys = [.interrupt] }
+        if events.contains(.interrupt) {
+            isTyped = isTyped || !keys.isEmpty
+            keys = [.interrupt]
+        }
         if events.contains(.resize) { view.resize(columns: terminal.size.columns) }
         guard hasInput, let bytes = Platform.readSome(0) else { return true }
         keys += reader.keys(bytes)

@@ -20,7 +20,7 @@ enum ChatRequest: Equatable {
           /system TEXT    another system message, from the next answer on; what was said stays
           /system         show it; /system "" takes it away
           /save FILE      add the conversation to a JSONL file, as a line of a job's input
-          /help, /quit    this text; the end (Ctrl-D too, or Ctrl-C twice)
+          /help, /quit    this text; the end (Ctrl-D too, or Ctrl-C twice in a row)
           //TEXT          a text that begins with a slash
         Ctrl-C ends an answer; what there is of it stays in the conversation.
         """

@@ -98,6 +98,12 @@ struct ChatCommandTests {
         program.type("\u{03}")
         try program.expect("^C")
         try program.expect("ends the chat")
+        // Once more, after something was typed, drops that alone.
+        program.type("half")
+        try program.expect("half")
+        program.type("\u{03}")
+        try program.expect("^C")
+        try program.expect("ends the chat")
         // A paste of two lines is one question.
         program.type("\u{1B}[200~/save \(folder)/s.jsonl\u{1B}[201~\r")
         try program.expect("added to")
