@@ -76,6 +76,16 @@ package struct FileHashes: Sendable {
         return hash
     }
 
+    /// Why hashes are not kept in the cache; nil if they are, or can be.
+    package static func fault(in cache: String) -> FileFault? {
+        do throws(FileFault) {
+            _ = try OwnFolder(cache + "/" + folderName)
+            return nil
+        } catch {
+            return error.isMissing ? nil : error
+        }
+    }
+
     // MARK: The folder
 
     private static func name(of state: FileState) -> String {
@@ -94,9 +104,8 @@ package struct FileHashes: Sendable {
     }
 
     private func kept(_ state: FileState) -> FileHash? {
-        guard let folder,
-            let file = try? OpenFile.at(folder + "/" + Self.name(of: state), followsLinks: false)
-        else { return nil }
+        // A forged one would make a model of files that it isn't.
+        guard let folder, let file = try? OwnFolder(folder).file(Self.name(of: state)) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 1024)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
             return nil
@@ -110,11 +119,14 @@ package struct FileHashes: Sendable {
 
     /// That it can't be kept is no fault: the next start reads the file again.
     private func keep(_ hash: FileHash) {
-        guard let folder, (try? Files.makeFolder(folder)) != nil else { return }
+        guard let folder, (try? Files.makeFolder(folder, mode: 0o700)) != nil, (try? OwnFolder(folder)) != nil
+        else { return }
         let path = folder + "/" + Self.name(of: hash.state)
         guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.head) else { return }
         let draft = path + ".\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
-        if OwnFile.write(Self.text(of: hash), to: path, draft: draft) { removeOldest(in: folder) }
+        if OwnFile.write(Self.text(of: hash), to: path, draft: draft, mode: 0o600) {
+            removeOldest(in: folder)
+        }
     }
 
     private func removeOldest(in folder: String) {

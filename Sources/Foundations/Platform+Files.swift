@@ -117,12 +117,12 @@ package enum Files {
     }
 
     /// Makes a folder, and those above it, where they aren't there.
-    package static func makeFolder(_ path: String) throws(Failure) {
-        if mkdir(path.cPath, 0o777) == 0 { return }
+    package static func makeFolder(_ path: String, mode: Int = 0o777) throws(Failure) {
+        if mkdir(path.cPath, mode_t(mode)) == 0 { return }
         var failure = Failure.last
         if failure.code == ENOENT, case let above = Paths.folder(of: path), !Paths.areEqual(above, path) {
-            try makeFolder(above)
-            if mkdir(path.cPath, 0o777) == 0 { return }
+            try makeFolder(above, mode: mode)
+            if mkdir(path.cPath, mode_t(mode)) == 0 { return }
             failure = .last
         }
         // Some systems complain of other things first, where the folder is there.

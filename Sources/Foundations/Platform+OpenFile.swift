@@ -11,9 +11,16 @@ package final class OpenFile: Sendable {
     package let path: String
     private let descriptor: Int32
 
-    private init(path: String, descriptor: Int32) {
+    /// - Parameter descriptor: what opening it came to, with O_NONBLOCK: a named pipe must not wait for a writer.
+    /// - Throws: `FileFault`, also for a folder, a pipe or a device.
+    init(path: String, descriptor: Int32) throws(FileFault) {
+        guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
         self.path = path
         self.descriptor = descriptor
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw FileFault(path: path, reason: "is not a regular file")
+        }
     }
 
     deinit { close(descriptor) }
@@ -21,15 +28,17 @@ package final class OpenFile: Sendable {
     /// - Parameter followsLinks: whether the file may be named by a symbolic link.
     /// - Throws: `FileFault`, also for a folder, a pipe or a device.
     package static func at(_ path: String, followsLinks: Bool = true) throws(FileFault) -> OpenFile {
-        // O_NONBLOCK: opening a named pipe must not wait for a writer.
-        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
-        guard descriptor >= 0 else { throw FileFault(path, "can't be opened", errno) }
-        let file = OpenFile(path: path, descriptor: descriptor)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw FileFault(path: path, reason: "is not a regular file")
-        }
-        return file
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
+        return try OpenFile(path: path, descriptor: open(path.cPath, flags))
+    }
+
+    package func withDescriptor<Value>(_ body: (Int32) -> Value) -> Value { body(descriptor) }
+
+    /// Whether its first bytes are these.
+    package func begins(with head: [UInt8]) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: head.count)
+        let count = try? bytes.withUnsafeMutableBytes { try read(into: $0, at: 0) }
+        return count == head.count && bytes == head
     }
 
     package func state() throws(FileFault) -> FileState {
@@ -87,7 +96,7 @@ extension FileState {
 }
 
 extension FileFault {
-    fileprivate init(_ path: String, _ what: String, _ code: Int32) {
+    init(_ path: String, _ what: String, _ code: Int32) {
         self.init(
             path: path, reason: "\(what): \(String(cString: strerror(code)))",
             isMissing: code == ENOENT || code == ENOTDIR)
@@ -98,11 +107,7 @@ extension FileFault {
 package enum OwnFile {
     /// Whether the file at `path` itself (not what a link points to) is a regular one that begins with `head`.
     package static func begins(_ path: String, with head: [UInt8]) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: head.count)
-        guard let file = try? OpenFile.at(path, followsLinks: false),
-            let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) })
-        else { return false }
-        return count == head.count && bytes == head
+        (try? OpenFile.at(path, followsLinks: false))?.begins(with: head) ?? false
     }
 
     /// Whether there is nothing at `path`, not even a link that leads nowhere.
@@ -114,8 +119,8 @@ package enum OwnFile {
     /// Writes a small file and puts it in place in one step.
     /// - Parameter draft: the name it has until then; there must be nothing of that name.
     /// - Returns: false if that fails, and errno says why; then nothing is left.
-    package static func write(_ bytes: [UInt8], to path: String, draft: String) -> Bool {
-        let descriptor = open(draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    package static func write(_ bytes: [UInt8], to path: String, draft: String, mode: Int = 0o666) -> Bool {
+        let descriptor = open(draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { return false }
         let written = bytes.withUnsafeBytes { Foundations.write(descriptor, $0) }
         let isWhole = close(descriptor) == 0 && written

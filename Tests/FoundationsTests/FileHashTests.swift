@@ -134,6 +134,32 @@ import Testing
         #expect(try place.hash() == (expected, Self.content.count))
     }
 
+    /// A forged entry would make a model of files that it isn't.
+    @Test func whatOthersCouldHaveWrittenIsNotBelieved() throws {
+        let place = try Place(Self.content)
+        let expected = try place.hash().sha256
+        let entry = try #require(place.kept.first)
+        #expect(try place.hash().read == 0)
+        for mode in [0o620, 0o602] as [mode_t] {
+            try #require(chmod(entry, mode) == 0)
+            #expect(try place.hash() == (expected, Self.content.count))
+            // It was written anew.
+            #expect(try place.hash().read == 0)
+        }
+        let folder = place.cache + "/hashes"
+        #expect(FileHashes.fault(in: place.cache) == nil)
+        try #require(chmod(folder, 0o777) == 0)
+        #expect(try place.hash() == (expected, Self.content.count))
+        #expect(FileHashes.fault(in: place.cache)?.reason.contains("its mode is 777") == true)
+        try #require(chmod(folder, 0o700) == 0)
+        guard geteuid() == 0 else { return }
+        try #require(chown(entry, 12_345, 12_345) == 0)
+        #expect(try place.hash() == (expected, Self.content.count))
+        try #require(chown(folder, 12_345, 12_345) == 0)
+        #expect(try place.hash() == (expected, Self.content.count))
+        #expect(FileHashes.fault(in: place.cache)?.reason.contains("another user (12345)") == true)
+    }
+
     @Test func aCacheThatCannotBeIsNoFault() throws {
         let place = try Place(Self.content)
         for cache in [place.file, place.file + "/under", "/proc/none"] {

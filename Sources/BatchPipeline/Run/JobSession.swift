@@ -133,8 +133,12 @@ package final class JobSession {
         let (settings, cache, log) = (job.settings, job.cache, job.log)
         let fingerprint = try RunFingerprint(job: settings, engine: engine, cache: cache) { bytes in
             guard bytes >= 1_000_000_000 else { return }
-            let once = cache.folder == nil ? "" : "; it is known again next time"
+            let fault = cache.folder.flatMap { FileHashes.fault(in: $0) }
+            let once = cache.folder == nil || fault != nil ? "" : "; it is known again next time"
             log.info("reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)")
+            if let fault {
+                log.notice("hashes of the model's files are not kept: \(fault.path) \(fault.reason)")
+            }
         }
         guard settings.output != "-" else {
             if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }

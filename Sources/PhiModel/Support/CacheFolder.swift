@@ -23,6 +23,17 @@ struct CacheFolder {
 
     func path(of name: String) -> String { path + "/" + name }
 
+    // MARK: Reading
+
+    /// The folder, to read from; nil if there is none yet.
+    /// - Throws: `Fault` if others could have written what is in it.
+    func open() throws(Fault) -> OwnFolder? {
+        do throws(FileFault) { return try OwnFolder(path) } catch {
+            if error.isMissing { return nil }
+            throw Fault(description: "\(error.path) \(error.reason)")
+        }
+    }
+
     // MARK: Names
 
     /// Whether a file may be one of ours, by its name.
@@ -55,11 +66,12 @@ struct CacheFolder {
     /// Makes the folder, and looks whether there is room for so many bytes more.
     /// - Throws: `Fault`.
     func prepare(for size: Int) throws(Fault) {
-        do {
-            try Files.makeFolder(path)
+        do throws(Files.Failure) {
+            try Files.makeFolder(path, mode: 0o700)
         } catch {
             throw Fault(description: "the folder \(path) can't be made")
         }
+        _ = try open()
         removeAbandonedDrafts()
         if let free = DiskSpace.free(at: path), free - size < reserve {
             throw Fault(
@@ -92,7 +104,7 @@ struct CacheFolder {
             throw Fault(description: "\(path) was not made by phibatch; move it away")
         }
         let draft = "\(path).\(Platform.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
-        let new = try Platform.NewFile(path: draft)
+        let new = try Platform.NewFile(path: draft, mode: 0o600)
         do {
             // At once, so that what a killed process leaves can be known for ours.
             try mark.withUnsafeBytes { try new.write($0, at: 0) }

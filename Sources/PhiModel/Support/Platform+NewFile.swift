@@ -15,8 +15,8 @@ extension Platform {
         private let descriptor: Int32
 
         /// - Throws: `Failure`, also if there is something at `path` already.
-        init(path: String) throws(Failure) {
-            descriptor = open(path.cPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        init(path: String, mode: mode_t = 0o666) throws(Failure) {
+            descriptor = open(path.cPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
             guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let failure = Failure(call: "flock", code: errno)

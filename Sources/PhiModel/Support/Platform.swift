@@ -36,6 +36,11 @@ enum Platform {
         let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
         defer { close(descriptor) }
+        return try map(descriptor)
+    }
+
+    /// Maps an open file; it may be closed then.
+    static func map(_ descriptor: Int32) throws(Failure) -> Mapping {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(call: "file type", code: EINVAL) }

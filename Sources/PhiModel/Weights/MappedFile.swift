@@ -36,6 +36,15 @@ package final class MappedFile: Sendable {
         state = mapping.state
     }
 
+    /// - Throws: `Platform.Failure`.
+    init(_ file: OpenFile) throws {
+        let mapping = try file.withDescriptor { descriptor in Result { try Platform.map(descriptor) } }.get()
+        path = file.path
+        base = mapping.base
+        count = mapping.count
+        state = mapping.state
+    }
+
     deinit {
         if let base { Platform.unmap(base, count: count) }
     }

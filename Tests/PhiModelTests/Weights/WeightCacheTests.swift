@@ -119,6 +119,32 @@ import Testing
         }
     }
 
+    /// Packed weights of another checkpoint, with sums that fit, are as good as ours but for who could write them.
+    @Test func whatOthersCouldHaveWrittenIsNotUsed() throws {
+        try withPlace { place in
+            let expected = try place.cachedLogits()
+            let file = try #require(place.files.first)
+            var inode = try place.inode(file)
+            func madeAnew(_ reason: String) throws {
+                let engine = try place.engine(.folder(place.cache.path))
+                #expect(try engine.logits(Self.prompt).map(\.bitPattern) == expected)
+                #expect(engine.cacheFault == nil && engine.notes.filter { $0.contains(reason) }.count == 1)
+                #expect(try place.inode(file) != inode)
+                inode = try place.inode(file)
+            }
+            try #require(chmod(file.path, 0o622) == 0)
+            try madeAnew("its mode is 622")
+            if geteuid() == 0 {
+                try #require(chown(file.path, 12_345, 12_345) == 0)
+                try madeAnew("belongs to another user (12345)")
+            }
+            try #require(chmod(place.weights.path, 0o757) == 0)
+            let engine = try place.engine(.folder(place.cache.path))
+            #expect(try engine.logits(Self.prompt).map(\.bitPattern) == expected)
+            #expect(engine.cacheFault?.contains("its mode is 757") == true && engine.notes.isEmpty)
+        }
+    }
+
     @Test func startsAtOnceDoNotDisturbEachOther() throws {
         try withPlace { place in
             let expected = try place.freshLogits()

@@ -31,9 +31,12 @@ enum PrefixFile {
 
     /// Reads what `write` has written. What comes into `block` counts only if it is all right, and is zeroed
     /// otherwise.
-    static func read(_ path: String, head: [UInt8], into block: UnsafeMutableRawBufferPointer) -> Outcome {
+    static func read(
+        _ name: String, in folder: OwnFolder, head: [UInt8], into block: UnsafeMutableRawBufferPointer
+    ) -> Outcome {
         do throws(FileFault) {
-            let file = try OpenFile.at(path, followsLinks: false)
+            let file = try folder.file(name)
+            let path = file.path
             let size = head.count + 8 + block.count
             guard try file.state().size == size else { return .unusable("\(path) is not whole") }
             var found = [UInt8](repeating: 0, count: head.count + 8)

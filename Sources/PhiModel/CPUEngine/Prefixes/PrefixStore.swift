@@ -86,6 +86,13 @@ final class PrefixStore {
 
     // MARK: Reading
 
+    private func openFolder() -> OwnFolder? {
+        do throws(CacheFolder.Fault) { return try folder.open() } catch {
+            tell(error.description, error.description)
+            return nil
+        }
+    }
+
     /// How many of the blocks at these places, from the first on, there are files of.
     func count(of tokens: [Int32], places: Range<Int>, branch: Int) -> Int {
         guard !names.isEmpty, let origin else { return 0 }
@@ -110,7 +117,7 @@ final class PrefixStore {
         _ tokens: [Int32], places: Range<Int>, branch: Int, into memory: [UnsafeMutableRawBufferPointer],
         _ pool: ComputePool
     ) -> Int {
-        guard let origin else { return 0 }
+        guard let origin, let folder = openFolder() else { return 0 }
         let begin = ContinuousClock.now
         var hash = start(origin, branch: branch)
         let hashes = (0..<places.upperBound).map { place in
@@ -123,7 +130,7 @@ final class PrefixStore {
         pool.run(places.count) { index in
             let end = (places.lowerBound + index + 1) * KVCache.blockLength
             let outcome = PrefixFile.read(
-                folder.path(of: own[index]), head: head(origin, branch: branch, tokens[..<end]),
+                own[index], in: folder, head: head(origin, branch: branch, tokens[..<end]),
                 into: memory[index])
             outcomes.withLock { $0[index] = outcome }
         }
@@ -134,7 +141,7 @@ final class PrefixStore {
         }
         let good = found.prefix { $0 == .read }.count
         // The end first: what follows a missing block is of no use.
-        for name in own.prefix(good).reversed() { Platform.touch(folder.path(of: name)) }
+        for name in own.prefix(good).reversed() { Platform.touch(self.folder.path(of: name)) }
         report.readTokens += good * KVCache.blockLength
         report.readSeconds += (.now - begin).seconds
         return good
@@ -178,7 +185,8 @@ final class PrefixStore {
         } catch let failure as Platform.Failure {
             tell("write", "\(folder.path): \(failure.reason) (\(failure.call))")
         } catch {
-            tell("write", "\(error)")
+            // Of the folder it may have been told before.
+            tell("\(error)", "\(error)")
         }
     }
 }

@@ -17,17 +17,16 @@ struct SeenPrefixes {
         self.folder = folder
         name = "seen-" + String(hash, radix: 16) + ".prefix"
         head = PrefixFile.head(origin + "seen\n", [])
-        hashes = Self.read(folder.path(of: name), head)
+        hashes = Self.read(try? folder.open()?.file(name), head)
         known = Set(hashes)
     }
 
     func contains(_ hash: UInt64) -> Bool { known.contains(hash) }
 
     /// Head, number of hashes, hashes, checksum. What is wrong with it means that nothing was seen.
-    private static func read(_ path: String, _ head: [UInt8]) -> [UInt64] {
+    private static func read(_ file: OpenFile?, _ head: [UInt8]) -> [UInt64] {
         var bytes = [UInt8](repeating: 0, count: head.count + 8 * (limit + 1) + 1)
-        guard let file = try? OpenFile.at(path, followsLinks: false),
-            let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }),
+        guard let file, let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }),
             count >= head.count + 8, count < bytes.count, (count - head.count) % 8 == 0,
             bytes.starts(with: head)
         else { return [] }

@@ -67,9 +67,16 @@ struct WeightCache {
         let files = files
         let name = Self.name(of: store)
         let path = files.path(of: name)
-        if let file = WeightFile(path: path, contents: contents, pool: pool) {
-            Platform.touch(path)
-            return file
+        if let folder = try files.open() {
+            do throws(FileFault) {
+                if let file = WeightFile(try folder.file(name), contents: contents, pool: pool) {
+                    Platform.touch(path)
+                    return file
+                }
+            } catch {
+                // Packed anew; what is there is replaced.
+                if !error.isMissing { notes.append("\(error.path) \(error.reason)") }
+            }
         }
         notes += removeEarlier()
         try files.prepare(for: contents.fileSize)
@@ -84,7 +91,9 @@ struct WeightCache {
             try new.sync()
         }
         files.removeUnused(but: [name])
-        guard let file = WeightFile(path: path, contents: contents, pool: pool) else {
+        guard let open = try? files.open()?.file(name),
+            let file = WeightFile(open, contents: contents, pool: pool)
+        else {
             throw CacheFolder.Fault(description: "\(path) was changed by another program")
         }
         return file

@@ -36,10 +36,10 @@ final class WeightFile: Sendable {
     /// The packed matrices; gone with this object.
     nonisolated(unsafe) let base: UnsafeRawPointer
 
-    /// - Returns: nil if the file isn't there, isn't whole, or holds anything but `contents`.
-    init?(path: String, contents: Contents, pool: ComputePool) {
-        guard OwnFile.begins(path, with: Self.mark), let file = try? MappedFile(path: path),
-            file.count == contents.fileSize, let start = file.bytes.baseAddress
+    /// - Returns: nil if the file isn't whole, or holds anything but `contents`.
+    init?(_ open: OpenFile, contents: Contents, pool: ComputePool) {
+        guard open.begins(with: Self.mark), let file = try? MappedFile(open), file.count == contents.fileSize,
+            let start = file.bytes.baseAddress
         else { return nil }
         self.file = file
         let offset = contents.headSize

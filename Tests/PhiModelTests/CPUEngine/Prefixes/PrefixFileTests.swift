@@ -1,4 +1,5 @@
 import Foundation
+import Foundations
 import Testing
 
 @testable import PhiModel
@@ -23,13 +24,21 @@ import Testing
         return (path, block.bytes)
     }
 
+    private static func read(_ path: String, head: [UInt8], into block: UnsafeMutableRawBufferPointer) throws
+        -> PrefixFile.Outcome
+    {
+        let folder = try OwnFolder(Paths.folder(of: path))
+        return PrefixFile.read(
+            String(path.split(separator: "/").last ?? ""), in: folder, head: head, into: block)
+    }
+
     @Test func whatWasWrittenIsRead() throws {
         try withTemporaryFolder { folder in
             let (path, content) = try Self.write(folder)
             let block = Block()
-            #expect(PrefixFile.read(path, head: Self.head, into: block.memory) == .read)
+            #expect(try Self.read(path, head: Self.head, into: block.memory) == .read)
             #expect(block.bytes == content)
-            #expect(PrefixFile.read(path + "x", head: Self.head, into: block.memory) == .absent)
+            #expect(try Self.read(path + "x", head: Self.head, into: block.memory) == .absent)
         }
     }
 
@@ -41,7 +50,7 @@ import Testing
             var wrong: [String] = []
             func check(_ what: String) {
                 let block = Block()
-                if case .unusable = PrefixFile.read(path, head: Self.head, into: block.memory) {
+                if case .unusable? = try? Self.read(path, head: Self.head, into: block.memory) {
                     // As it was, or zero: never what the file has.
                     if Set(block.bytes).count == 1 { return }
                 }
@@ -64,7 +73,7 @@ import Testing
             try whole.write(to: URL(filePath: path))
             let block = Block()
             #expect(
-                PrefixFile.read(path, head: Self.head, into: block.memory) == .read && block.bytes == content)
+                try Self.read(path, head: Self.head, into: block.memory) == .read && block.bytes == content)
         }
     }
 
@@ -78,7 +87,7 @@ import Testing
                 PrefixFile.head("arithmetic 1\nbranch 0\n", Array(3..<71)),
             ] {
                 let block = Block()
-                guard case .unusable = PrefixFile.read(path, head: head, into: block.memory) else {
+                guard case .unusable = try Self.read(path, head: head, into: block.memory) else {
                     Issue.record("it is used")
                     continue
                 }
@@ -87,7 +96,7 @@ import Testing
             let link = folder.path + "/kv-2.prefix"
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
             for other in [link, folder.path] {
-                guard case .unusable = PrefixFile.read(other, head: Self.head, into: Block().memory) else {
+                guard case .unusable = try Self.read(other, head: Self.head, into: Block().memory) else {
                     Issue.record("\(other) is used")
                     continue
                 }
