@@ -30,9 +30,10 @@ package final class AnswerGrammar: @unchecked Sendable {
     /// JSON values that a schema accepts.
     /// - Throws: `ConstraintFault`.
     package convenience init(
-        _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie
+        _ schema: Schema, layout: Layout = .compact, tokens: TokenTrie,
+        effort: CompileEffort = CompileEffort()
     ) throws(ConstraintFault) {
-        let shape = try SchemaShape(schema)
+        let shape = try SchemaShape(schema, effort: effort)
         try self.init(
             shape.shape, layout: layout, validated: shape.validated, tokens: tokens, schemaShape: shape)
     }

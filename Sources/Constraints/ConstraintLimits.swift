@@ -9,6 +9,8 @@ package enum ConstraintLimits {
     package static let transitions = 2_000_000
     /// Steps in making one deterministic; some 10 ms.
     package static let steps = 800_000
+    /// Steps of compiling a whole form, of some 10 ns each.
+    package static let allSteps = 150_000_000
     /// Patterns on one text that were too much; the others are not tried any more.
     static let failedPatterns = 32
     /// Lengths times states, where a pattern and bounds on the length must be kept together.

@@ -58,10 +58,13 @@ struct AnswerRules: Sendable {
     }
 
     /// - Throws: `AnswerFault` if nothing can be generated so.
-    func grammar(_ layout: AnswerGrammar.Layout, _ tokens: TokenTrie) throws(AnswerFault) -> AnswerGrammar {
+    func grammar(
+        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort = CompileEffort()
+    ) throws(AnswerFault) -> AnswerGrammar {
         do throws(ConstraintFault) {
             switch kind {
-            case .schema(let schema): return try AnswerGrammar(schema, layout: layout, tokens: tokens)
+            case .schema(let schema):
+                return try AnswerGrammar(schema, layout: layout, tokens: tokens, effort: effort)
             case .regex(let pattern, _): return try AnswerGrammar(regex: pattern, tokens: tokens)
             }
         } catch {
@@ -88,6 +91,8 @@ struct AnswerRules: Sendable {
             if let literal = rounded?.first(in: answer) {
                 return "the number \(literal.prefix(40)) has more digits than can be checked exactly"
             }
+            // Most are valid, and that is quicker to say.
+            if schema.accepts(value, assertsFormats: true) { return nil }
             let violations = schema.violations(of: value, assertsFormats: true)
             guard let first = violations.first else { return nil }
             let more = violations.count > 1 ? ", and \(violations.count - 1) more" : ""

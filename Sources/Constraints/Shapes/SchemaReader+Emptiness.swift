@@ -32,7 +32,8 @@ extension SchemaReader {
         for one in a {
             for other in b {
                 pairs += 1
-                if pairs > ShapeLimits.allPairs { return true }
+                effort.spend(64)
+                if pairs > ShapeLimits.allPairs || effort.isUsedUp { return true }
                 if let both = one.and(other), isPossible(both) { return true }
             }
         }

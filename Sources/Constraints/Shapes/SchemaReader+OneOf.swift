@@ -43,8 +43,8 @@ extension SchemaReader {
                     && parts[j].literals.contains { literal in
                         parts[i].hasPart(for: literal)
                             && (hasUnknownReferences
-                                || schema.accepts(literal.value, under: branches[i])
-                                    && schema.accepts(literal.value, under: branches[j]))
+                                || accepts(literal.value, branches[i])
+                                    && accepts(literal.value, branches[j]))
                     }
             }
         }

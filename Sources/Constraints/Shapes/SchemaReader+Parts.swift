@@ -4,6 +4,7 @@ import JSONSchema
 /// What schemas say about items and members.
 extension SchemaReader {
     func itemSchemas(_ part: ArrayPart, _ index: Int) -> [AppliedSchema] {
+        effort.spend(8 * (part.items.count + part.sources.count))
         var all = part.all
         for rule in part.items where rule.index == index { all.append(rule.schema) }
         for source in part.sources {
@@ -18,6 +19,9 @@ extension SchemaReader {
     }
 
     func memberSchemas(_ part: ObjectPart, _ name: ExactText) -> [AppliedSchema] {
+        effort.spend(16 * (part.sources.count + part.members.count))
+        // Nothing that comes of it is used then.
+        if effort.isUsedUp { return [] }
         var all: [AppliedSchema] = []
         for source in part.sources {
             guard let rules = schema[source].rules.object else { continue }
@@ -41,6 +45,7 @@ extension SchemaReader {
         if let found = names[question] { return found }
         var budget = RegexLimits.visits
         let found = pattern.matches(name.text, budget: &budget) ?? false
+        effort.spend(RegexLimits.visits - budget)
         names[question] = found
         return found
     }
@@ -50,7 +55,7 @@ extension SchemaReader {
         part.names.allSatisfy { id in
             let question = AllowedName(name: ExactText(name), schema: id)
             if let found = allowedNames[question] { return found }
-            let found = schema.accepts(.string(name), under: id)
+            let found = accepts(.string(name), id)
             allowedNames[question] = found
             return found
         }
@@ -73,6 +78,7 @@ extension SchemaReader {
             if let extra = rules.additional {
                 with.members = [.init(name: name, schema: AppliedSchema(extra, isNegated: true))]
             }
+            effort.spend(64)
             if let both = rest.and(with) { all += resolved(both) }
         }
         return all

@@ -5,6 +5,7 @@ import JSONSchema
 /// and names the keyword that must be validated.
 final class SchemaReader {
     let schema: Schema
+    let effort: CompileEffort
     /// Without regard to what else applies to a value; literals are not checked yet.
     private var known: [AppliedSchema: Alternatives] = [:]
     /// Of values to which all of these apply.
@@ -33,12 +34,17 @@ final class SchemaReader {
         let pattern: ObjectIdentifier
     }
 
-    init(_ schema: Schema) { self.schema = schema }
+    init(_ schema: Schema, _ effort: CompileEffort) {
+        self.schema = schema
+        self.effort = effort
+    }
 
     // MARK: One schema
 
     func alternatives(_ applied: AppliedSchema) -> Alternatives {
         if let found = known[applied] { return found }
+        effort.spend(32)
+        if effort.isUsedUp { return .any }
         if emptinessDepth > 0, open.contains(applied) {
             // A look into members has led back here: it ends, and nothing that rests on it is kept.
             cuts += 1
@@ -59,8 +65,10 @@ final class SchemaReader {
     func alternatives(_ id: SchemaID) -> Alternatives { alternatives(AppliedSchema(id)) }
 
     func both(_ a: Alternatives, _ b: Alternatives, orElse place: KeywordPlace) -> Alternatives {
-        pairs += a.numbers.count * b.numbers.count + a.strings.count * b.strings.count
-        pairs += a.arrays.count * b.arrays.count + a.objects.count * b.objects.count
+        var more = a.numbers.count * b.numbers.count + a.strings.count * b.strings.count
+        more += a.arrays.count * b.arrays.count + a.objects.count * b.objects.count
+        pairs += more
+        effort.spend(64 * more + a.literals.count + b.literals.count)
         let limit = pairs > ShapeLimits.allPairs ? 1 : ShapeLimits.pairs
         return a.and(b, limit: limit, orElse: place) { self.isPossible($0) }
     }
@@ -107,6 +115,7 @@ final class SchemaReader {
     /// - Parameter key: as `normal` makes it.
     func expand(_ key: [AppliedSchema]) -> Alternatives {
         if let found = expanded[key] { return found }
+        if effort.isUsedUp { return .any }
         var all = Alternatives.any
         let cutsBefore = cuts
         for applied in key {
@@ -135,9 +144,15 @@ final class SchemaReader {
     private func fits(_ value: JSONValue, _ key: [AppliedSchema]) -> Bool {
         key.allSatisfy { applied in
             if !applied.isNegated, schema[applied.id].rules.isPlainEnumeration { return true }
-            if hasUnknownReferences { return true }
-            return schema.accepts(value, under: applied.id) != applied.isNegated
+            if hasUnknownReferences || effort.isUsedUp { return true }
+            return accepts(value, applied.id) != applied.isNegated
         }
+    }
+
+    func accepts(_ value: JSONValue, _ id: SchemaID) -> Bool {
+        var steps = 0
+        defer { effort.spend(16 * steps) }
+        return schema.accepts(value, under: id, steps: &steps)
     }
 
     // MARK: Dynamic references
@@ -155,7 +170,7 @@ final class SchemaReader {
         node.rules.dynamicReference.map { target(of: $0) == nil } ?? false
     }
 
-    private(set) lazy var texts = TextBuilder(schema)
+    private(set) lazy var texts = TextBuilder(schema, effort)
 }
 
 extension Alternatives {

@@ -11,11 +11,11 @@ package struct SchemaShape {
     private let keepsFractions: Bool
 
     /// - Throws: `ConstraintFault`, if no value obeys the schema or it goes beyond a limit.
-    package init(_ schema: Schema) throws(ConstraintFault) {
+    package init(_ schema: Schema, effort: CompileEffort = CompileEffort()) throws(ConstraintFault) {
         for node in schema.nodes where node.rules.enumeration?.values.count ?? 0 > ShapeLimits.literals {
             throw TextBuilder.tooManyLiterals(at: node.pointer)
         }
-        let builder = ShapeBuilder(schema)
+        let builder = ShapeBuilder(schema, effort)
         guard let root = try builder.draft() else {
             throw ConstraintFault(
                 .unsatisfiable, at: schema[schema.root].pointer, "no value obeys this schema: it is false")

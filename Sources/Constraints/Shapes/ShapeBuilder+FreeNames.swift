@@ -75,6 +75,7 @@ extension ShapeBuilder {
                 [flag(rule.extra)] + rule.patterns.flatMap { [$0.place, flag($0.schema)] }
             })
         var rule = NameConditions()
+        rule.effort = effort
         rule.patterns = sources.patterns
         rule.conditions = conditions.conditions
         let built: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])

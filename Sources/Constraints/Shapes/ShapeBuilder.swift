@@ -6,14 +6,16 @@ import JSONSchema
 final class ShapeBuilder {
     let reader: SchemaReader
     let schema: Schema
+    let effort: CompileEffort
     var drafts: [GoalDraft] = []
     private var ids: [[AppliedSchema]: Int] = [:]
     private var partCount = 0
     var names: [NameSignature: (text: NameText?, unmasked: [TextCondition], matched: [[Int]])] = [:]
 
-    init(_ schema: Schema) {
+    init(_ schema: Schema, _ effort: CompileEffort) {
         self.schema = schema
-        reader = SchemaReader(schema)
+        self.effort = effort
+        reader = SchemaReader(schema, effort)
     }
 
     // MARK: Goals
@@ -47,10 +49,17 @@ final class ShapeBuilder {
     }
 
     private func shapes(_ key: [AppliedSchema]) throws(ConstraintFault) -> [ShapeDraft] {
-        if partCount >= ShapeLimits.parts, let first = key.first {
-            reader.unmasked.insert(KeywordPlace(node: first.id, keyword: ""))
-            return try shapes([])
+        guard let first = key.first else { return try ownShapes([]) }
+        if partCount < ShapeLimits.parts, !effort.isUsedUp {
+            let own = try ownShapes(key)
+            // What came after the effort was used up says too little.
+            if !effort.isUsedUp { return own }
         }
+        reader.unmasked.insert(KeywordPlace(node: first.id, keyword: ""))
+        return try ownShapes([])
+    }
+
+    private func ownShapes(_ key: [AppliedSchema]) throws(ConstraintFault) -> [ShapeDraft] {
         let all = reader.expand(key)
         var shapes: [ShapeDraft] = []
         if !all.literals.isEmpty {

@@ -4,6 +4,7 @@ import JSONSchema
 /// Makes the automata of texts, each once.
 final class TextBuilder {
     private let schema: Schema
+    private let effort: CompileEffort
     private var strings: [StringPart: StringOutcome] = [:]
     private var numbers: [NumberPart: NumberOutcome] = [:]
     private var literals: [[[UInt8]]: LiteralText] = [:]
@@ -14,7 +15,10 @@ final class TextBuilder {
     typealias CompoundLiterals = [ObjectIdentifier: [ValueKey: JSONValue]]
     private(set) var compounds: CompoundLiterals = [:]
 
-    init(_ schema: Schema) { self.schema = schema }
+    init(_ schema: Schema, _ effort: CompileEffort) {
+        self.schema = schema
+        self.effort = effort
+    }
 
     func string(_ part: StringPart) -> (text: (any StringText)?, unmasked: Set<KeywordPlace>) {
         var key = part
@@ -23,7 +27,7 @@ final class TextBuilder {
         if strings[key] == nil, strings.count > ShapeLimits.texts, !key.isAny {
             return (string(StringPart()).text, part.unmasked.union(places(of: part.origins)))
         }
-        let outcome = strings[key] ?? key.conditions.build()
+        let outcome = strings[key] ?? key.conditions.build(effort)
         strings[key] = outcome
         return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
     }
@@ -35,7 +39,7 @@ final class TextBuilder {
         if numbers[key] == nil, numbers.count > ShapeLimits.texts, !key.isAny {
             return (number(NumberPart()).text, part.unmasked.union(places(of: part.origins)))
         }
-        let outcome = numbers[key] ?? key.conditions.build()
+        let outcome = numbers[key] ?? key.conditions.build(effort)
         numbers[key] = outcome
         return (outcome.text, part.unmasked.union(places(of: outcome.unmasked, part.origins)))
     }

@@ -15,10 +15,14 @@ struct ContentConditions {
     private var forbidden: [[Unicode.Scalar]] = []
     /// Others that are to be told apart.
     private let others: [RegexNode]
+    private let effort: CompileEffort
     private(set) var program: RegexProgram?
     private(set) var alphabet: ScalarAlphabet?
 
-    init(_ conditions: StringConditions, tellingApart others: [RegexNode] = []) {
+    init(
+        _ conditions: StringConditions, _ effort: CompileEffort, tellingApart others: [RegexNode] = []
+    ) {
+        self.effort = effort
         self.others = others
         minLength = conditions.minLength
         maxLength = conditions.maxLength
@@ -94,7 +98,7 @@ struct ContentConditions {
                 all = one
                 return true
             }
-            guard var product = known.intersection(one) else { return false }
+            guard var product = known.intersection(one, effort) else { return false }
             _ = product.trim(weights)
             all = product
             return true
@@ -102,7 +106,7 @@ struct ContentConditions {
         var failed = 0
         for (i, (_, condition)) in nodes.enumerated() {
             guard failed < ConstraintLimits.failedPatterns,
-                let one = Determinizer.automaton(program, i, isUsable: isUsable)
+                let one = Determinizer.automaton(program, i, isUsable: isUsable, effort)
             else {
                 unmasked.append(condition)
                 failed += 1

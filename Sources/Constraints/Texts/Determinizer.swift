@@ -20,9 +20,11 @@ struct Determinizer {
 
     /// - Parameter isUsable: for each class, whether it has any scalar that can be written.
     /// - Returns: nil beyond the limits. Dead ends are left in, but for sets that are empty.
-    static func automaton(_ program: RegexProgram, _ pattern: Int, isUsable: [Bool]) -> ScalarAutomaton? {
+    static func automaton(
+        _ program: RegexProgram, _ pattern: Int, isUsable: [Bool], _ effort: CompileEffort = CompileEffort()
+    ) -> ScalarAutomaton? {
         var determinizer = Determinizer(program, pattern, isUsable)
-        return determinizer.run()
+        return determinizer.run(effort)
     }
 
     private init(_ program: RegexProgram, _ pattern: Int, _ isUsable: [Bool]) {
@@ -36,12 +38,17 @@ struct Determinizer {
         }
     }
 
-    private mutating func run() -> ScalarAutomaton? {
+    private mutating func run(_ effort: CompileEffort) -> ScalarAutomaton? {
         automaton.start = index(closure.close([programStart], before: .nothing, isWordNext: nil), .nothing)
         var done = 0
         while done < keys.count {
+            let before = closure.visits
             expand(Int32(done))
-            guard automaton.isSmall, closure.visits <= ConstraintLimits.steps else { return nil }
+            // What is kept counts, too: memory has no other bound over all of a schema's texts.
+            effort.spend(closure.visits - before + 4 * isUsable.count)
+            guard automaton.isSmall, closure.visits <= ConstraintLimits.steps, !effort.isUsedUp else {
+                return nil
+            }
             done += 1
         }
         return automaton

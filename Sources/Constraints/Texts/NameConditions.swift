@@ -5,6 +5,7 @@ package struct NameConditions {
     /// Those that are told apart.
     package var patterns: [ECMARegex]
     package var conditions: StringConditions
+    var effort = CompileEffort()
 
     package init(patterns: [ECMARegex] = [], conditions: StringConditions = StringConditions()) {
         self.patterns = patterns
@@ -26,7 +27,7 @@ package struct NameConditions {
             if !isSmall { unmasked.append(.pattern(patterns[$0].pattern)) }
             return isSmall
         }
-        var contents = ContentConditions(conditions, tellingApart: kept.map { patterns[$0].node })
+        var contents = ContentConditions(conditions, effort, tellingApart: kept.map { patterns[$0].node })
         let own = contents.automaton()
         unmasked += contents.unmasked
         if contents.isImpossible { return (nil, unmasked) }
@@ -37,9 +38,10 @@ package struct NameConditions {
         let isUsable = weights.map { $0 > 0 }
         var product = NameProduct(
             own: own?.0 ?? ScalarAutomaton(repeating: isUsable), min: contents.minLength,
-            max: contents.maxLength)
+            max: contents.maxLength, effort: effort)
         for (i, pattern) in kept.enumerated() {
-            if let one = Determinizer.automaton(program, contents.firstOther + i, isUsable: isUsable) {
+            if let one = Determinizer.automaton(program, contents.firstOther + i, isUsable: isUsable, effort)
+            {
                 product.patterns.append((one, pattern))
             } else {
                 unmasked.append(.pattern(patterns[pattern].pattern))
@@ -80,6 +82,7 @@ struct NameProduct {
     let own: ScalarAutomaton
     var min: Int
     var max: Int?
+    let effort: CompileEffort
     var patterns: [(automaton: ScalarAutomaton, index: Int)] = []
 
     /// - Returns: nil beyond the limits; the patterns that match at each state.
@@ -118,7 +121,8 @@ struct NameProduct {
                 }
                 automaton.set(Int32(done), i, index(after))
             }
-            guard automaton.isSmall else { return nil }
+            effort.spend(own.classCount * (patterns.count + 8))
+            guard automaton.isSmall, !effort.isUsedUp else { return nil }
             done += 1
         }
         return (automaton, matched)

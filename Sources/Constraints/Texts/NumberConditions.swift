@@ -42,7 +42,7 @@ struct NumberBound: Hashable {
 extension NumberConditions {
     /// The numbers that satisfy all conditions, but for those that the outcome names. Each text is read as a number
     /// that the validator judges as the text says.
-    package func build() -> NumberOutcome {
+    package func build(_ effort: CompileEffort = CompileEffort()) -> NumberOutcome {
         var rules = NumberRulesOfText(self)
         var unmasked: [TextCondition] = []
         if rules.forbidden.count > ConstraintLimits.forbiddenNumbers {
@@ -59,7 +59,9 @@ extension NumberConditions {
         while true {
             if rules.isCertainlyEmpty { return NumberOutcome(text: nil, unmasked: unmasked) }
             if let text = rules.listed() { return NumberOutcome(text: text, unmasked: unmasked) }
-            if let text = NumberText.make(rules) { return NumberOutcome(text: text, unmasked: unmasked) }
+            if let text = NumberText.make(rules, effort) {
+                return NumberOutcome(text: text, unmasked: unmasked)
+            }
             if let grid = rules.grid, grid.step > 1 || grid.places > 0 {
                 unmasked.append(.multipleOf)
                 rules.grid = NumberGrid([], isInteger: isInteger)

@@ -33,8 +33,14 @@ final class NumberText: ByteAutomaton, Sendable {
     }
 
     /// - Returns: nil if it would have no text, or takes too much.
-    static func make(_ rules: NumberRulesOfText) -> NumberText? {
-        guard rules.isPlain else { return NumberText(rules) }
+    static func make(_ rules: NumberRulesOfText, _ effort: CompileEffort) -> NumberText? {
+        guard rules.isPlain else {
+            if effort.isUsedUp { return nil }
+            let text = NumberText(rules)
+            let rests = Int(min(rules.grid?.step ?? 1, RestClasses.most))
+            effort.spend(64 * (text?.automaton.count ?? ConstraintLimits.numberStates) + 32 * rests)
+            return text
+        }
         func key(_ bound: NumberBound?) -> String { bound.map { $0.isExclusive ? "x" : "i" } ?? "-" }
         let key = "\(rules.isInteger)\(key(rules.lower))\(key(rules.upper))"
         if let known = known.withLock({ $0[key] }) { return known }

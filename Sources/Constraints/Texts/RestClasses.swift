@@ -1,8 +1,11 @@
 /// Rests of a division that no digits to come can tell apart: with 1000 only the zeros at the end count.
 enum RestClasses {
+    /// The largest divisor that is looked at.
+    static let most: UInt64 = 50_000
+
     /// - Returns: for each rest the smallest one that is as good, and how many are left; no list for a large divisor.
     static func of(_ divisor: UInt64) -> (rests: [UInt64], count: UInt64) {
-        guard divisor <= 50_000 else { return ([], divisor) }
+        guard divisor <= most else { return ([], divisor) }
         var smallest: [[UInt64]: UInt64] = [:]
         var rests: [UInt64] = []
         for rest in 0..<divisor {

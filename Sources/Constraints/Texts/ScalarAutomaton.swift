@@ -36,7 +36,7 @@ struct ScalarAutomaton: Sendable {
 
     /// What both accept.
     /// - Returns: nil beyond the limits.
-    func intersection(_ other: ScalarAutomaton) -> ScalarAutomaton? {
+    func intersection(_ other: ScalarAutomaton, _ effort: CompileEffort) -> ScalarAutomaton? {
         var product = ScalarAutomaton(classCount: classCount)
         guard start >= 0, other.start >= 0 else {
             product.start = -1
@@ -62,7 +62,8 @@ struct ScalarAutomaton: Sendable {
                 guard nextA >= 0, nextB >= 0 else { continue }
                 product.set(Int32(done), i, index(nextA, nextB, &product))
             }
-            guard product.isSmall else { return nil }
+            effort.spend(2 * classCount + 8)
+            guard product.isSmall, !effort.isUsedUp else { return nil }
             done += 1
         }
         return product

@@ -41,7 +41,7 @@ package struct StringOutcome {
 
 extension StringConditions {
     /// The strings that satisfy all conditions, but for those that the outcome names.
-    package func build() -> StringOutcome {
+    package func build(_ effort: CompileEffort = CompileEffort()) -> StringOutcome {
         if patterns.isEmpty, forbidden.allSatisfy(\.isEmpty) {
             let own = forbidden.isEmpty ? minLength : max(minLength, 1)
             let masked = formats.filter { FormatPatterns.names.contains($0) }
@@ -51,7 +51,7 @@ extension StringConditions {
                     machine, min: own, max: Self.least(maxLength, longest), unmasked: unmaskedFormats)
             }
         }
-        var contents = ContentConditions(self)
+        var contents = ContentConditions(self, effort)
         guard let (automaton, alphabet) = contents.automaton(), !contents.isEverything else {
             return contents.isImpossible
                 ? StringOutcome(text: nil, unmasked: contents.unmasked)

@@ -8,6 +8,8 @@ package struct Schema: Sendable {
     package let resources: [SchemaResource]
     /// Whether any node has a dynamic reference.
     package let isDynamic: Bool
+    /// Those that several ways lead to: one part of an instance may come to them again and again.
+    let shared: Set<SchemaID>
     /// Keywords that the draft doesn't know and that say nothing here, in the order they were met.
     package let unknownKeywords: [SchemaMention]
     /// Formats that can't be checked. Some are of the standard: `idn-hostname`.
@@ -27,12 +29,14 @@ package struct Schema: Sendable {
 
     init(
         nodes: [SchemaNode], root: SchemaID, resources: [SchemaResource], isDynamic: Bool,
+        shared: Set<SchemaID>,
         unknownKeywords: [SchemaMention], unknownFormats: [SchemaMention], ignoredKeywords: [SchemaMention]
     ) {
         self.nodes = nodes
         self.root = root
         self.resources = resources
         self.isDynamic = isDynamic
+        self.shared = shared
         self.unknownKeywords = unknownKeywords
         self.unknownFormats = unknownFormats
         self.ignoredKeywords = ignoredKeywords

@@ -10,6 +10,8 @@ struct SchemaLoader {
     private var ids: [Location: SchemaID] = [:]
     private var waiting: [(id: SchemaID, place: Place)] = []
     private var nodes: [SchemaNode?] = []
+    /// Schemas that several ways lead to.
+    private var shared: Set<SchemaID> = []
     private var patterns: [String: ECMARegex] = [:]
     private var regexStates = 0
     private var resourcesDone = 0
@@ -34,7 +36,8 @@ struct SchemaLoader {
             resources: zip(documents.resources, dynamicAnchors).map {
                 SchemaResource(uri: $0.uri.text, draft: $0.draft, dynamicAnchors: $1)
             },
-            isDynamic: isDynamic, unknownKeywords: unknownKeywords, unknownFormats: unknownFormats,
+            isDynamic: isDynamic, shared: shared, unknownKeywords: unknownKeywords,
+            unknownFormats: unknownFormats,
             ignoredKeywords: ignoredKeywords)
         try schema.checkForEndlessReferences()
         return schema
@@ -49,7 +52,10 @@ struct SchemaLoader {
     }
 
     private mutating func id(of place: Place) -> SchemaID {
-        if let known = ids[place.location] { return known }
+        if let known = ids[place.location] {
+            shared.insert(known)
+            return known
+        }
         let id = SchemaID(index: nodes.count)
         nodes.append(nil)
         ids[place.location] = id

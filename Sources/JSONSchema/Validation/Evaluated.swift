@@ -7,6 +7,9 @@ struct Evaluated {
     /// Their places in the object.
     private var members: Set<Int> = []
 
+    /// Its size in memory, more or less.
+    var count: Int { 1 + items.count + members.count }
+
     mutating func addAllItems() { hasAllItems = true }
     mutating func add(firstItems count: Int) { prefix = max(prefix, count) }
     mutating func add(item index: Int) { items.insert(index) }

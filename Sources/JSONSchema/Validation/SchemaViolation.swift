@@ -25,8 +25,10 @@ extension Schema {
     }
 
     /// The same for one of its schemas, as if it stood alone; formats are asserted.
-    package func accepts(_ value: JSONValue, under id: SchemaID) -> Bool {
+    /// - Parameter steps: is raised by what that took.
+    package func accepts(_ value: JSONValue, under id: SchemaID, steps: inout Int) -> Bool {
         var validator = Validator(self, assertsFormats: true, isQuiet: true)
+        defer { steps += validator.steps + (RegexLimits.visits - validator.regexBudget) / 8 }
         return validator.isValid(value, under: id)
     }
 }

@@ -69,11 +69,17 @@ extension Validator {
             isValid = checkExtra(member, additional, node, "additionalProperties")
         }
         if isKnown { own?.add(member: index) }
-        if let names = rules.names, !fits(names, .string(member.name)) {
+        if let names = rules.names, !fits(names, nameOf: member) {
             isValid = report(
                 node, "propertyNames", "must not have a property named \(member.name.debugDescription)")
         }
         return isValid
+    }
+
+    private mutating func fits(_ names: SchemaID, nameOf member: JSONMember) -> Bool {
+        let outer = verdicts.goInto(.key(member.name), of: schema)
+        defer { verdicts.goBack(to: outer) }
+        return fits(names, .string(member.name))
     }
 
     /// A member that no keyword names.

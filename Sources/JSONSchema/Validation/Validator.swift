@@ -6,6 +6,8 @@ struct Validator {
     enum PathPart {
         case name(String)
         case index(Int)
+        /// Not into the value, but to the name of a member.
+        case key(String)
     }
 
     let schema: Schema
@@ -14,14 +16,15 @@ struct Validator {
     var isQuiet: Bool
     var path: [PathPart] = []
     var violations: [SchemaViolation] = []
-    /// The resources that are being applied, the outermost first.
-    private var scope: [Int] = []
+    /// The resources that are being applied, the outermost first, each once.
+    private(set) var scope: [Int] = []
     private var depth = 0
-    private var steps = 0
+    private(set) var steps = 0
+    var verdicts = Verdicts()
     /// What regular expressions may still do.
     var regexBudget = RegexLimits.visits
     /// What limit was reached. Whatever schemas said after that doesn't count.
-    private var limit: SchemaViolation?
+    private(set) var limit: SchemaViolation?
 
     init(_ schema: Schema, assertsFormats: Bool, isQuiet: Bool) {
         self.schema = schema
@@ -45,9 +48,20 @@ struct Validator {
 
     /// - Parameter evaluated: gets what the schema looked at if the value is valid; nil if nobody asks.
     mutating func apply(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
+        schema.shared.contains(id) ? recall(id, value, &evaluated) : judge(id, value, &evaluated)
+    }
+
+    /// The same without a look at what is known already.
+    mutating func judge(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
         let node = schema[id]
+        let isNewResource = schema.isDynamic && !scope.contains(node.resource)
+        if isNewResource { scope.append(node.resource) }
+        depth += 1
+        defer {
+            depth -= 1
+            if isNewResource { scope.removeLast() }
+        }
         guard enter(node) else { return false }
-        defer { leave() }
         if let verdict = node.rules.verdict {
             return verdict || report(node, nil, "must not be there: the schema is false")
         }
@@ -75,7 +89,11 @@ struct Validator {
     /// For a part of the value.
     mutating func apply(_ id: SchemaID, _ value: JSONValue, at part: PathPart) -> Bool {
         path.append(part)
-        defer { path.removeLast() }
+        let outer = verdicts.goInto(part, of: schema)
+        defer {
+            path.removeLast()
+            verdicts.goBack(to: outer)
+        }
         return apply(id, value)
     }
 
@@ -124,8 +142,6 @@ struct Validator {
     // MARK: Limits
 
     private mutating func enter(_ node: SchemaNode) -> Bool {
-        depth += 1
-        if schema.isDynamic { scope.append(node.resource) }
         guard depth <= SchemaLimits.applications else {
             exceed(
                 "must not nest so deeply: more than \(SchemaLimits.applications) schemas apply within each other",
@@ -133,11 +149,6 @@ struct Validator {
             return false
         }
         return spend(1, node)
-    }
-
-    private mutating func leave() {
-        depth -= 1
-        if schema.isDynamic { scope.removeLast() }
     }
 
     /// - Returns: false once there were too many steps.
@@ -177,6 +188,7 @@ struct Validator {
             switch part {
             case .name(let name): "/" + JSONPointer.escaped(name)
             case .index(let index): "/\(index)"
+            case .key: ""
             }
         }.joined()
         let place: Message = pointer.isEmpty ? "the value" : "\(pointer)"

@@ -1,0 +1,101 @@
+import Foundations
+
+/// What was found of the parts of one instance under schemas that several ways lead to: so that a part is held against
+/// each of them once, however many ways there are.
+struct Verdicts {
+    struct Key: Hashable {
+        let schema: SchemaID
+        /// The number of the part.
+        let value: Int
+        /// The resources being applied, where that makes a difference.
+        let scope: [Int]
+        let isQuiet: Bool
+        /// Whether somebody asks what the schema looked at.
+        let isAsked: Bool
+    }
+
+    struct Verdict {
+        let isValid: Bool
+        let evaluated: Evaluated?
+        let violations: [SchemaViolation]
+
+        fileprivate var weight: Int { 1 + violations.count + (evaluated?.count ?? 0) }
+    }
+
+    /// A step from a part into it. Names differ if their bytes do.
+    private struct Step: Hashable {
+        let value: Int
+        let index: Int
+        let name: [UInt8]
+    }
+
+    /// From which on all is forgotten.
+    private static let mostWeight = 1 << 18
+
+    private var known: [Key: Verdict] = [:]
+    private var weight = 0
+    private var numbers: [Step: Int] = [:]
+    /// The number of the part that schemas are being applied to.
+    private(set) var value = 0
+
+    subscript(key: Key) -> Verdict? { known[key] }
+
+    mutating func note(_ verdict: Verdict, _ key: Key) {
+        weight += verdict.weight
+        if weight > Self.mostWeight {
+            known = [:]
+            weight = verdict.weight
+        }
+        known[key] = verdict
+    }
+
+    /// - Returns: where to go back to.
+    mutating func goInto(_ part: Validator.PathPart, of schema: Schema) -> Int {
+        // Without such schemas nobody asks for the number.
+        guard !schema.shared.isEmpty else { return value }
+        let step =
+            switch part {
+            case .index(let index): Step(value: value, index: index, name: [])
+            case .name(let name): Step(value: value, index: -1, name: Array(name.utf8))
+            case .key(let name): Step(value: value, index: -2, name: Array(name.utf8))
+            }
+        let outer = value
+        value = numbers[step] ?? numbers.count + 1
+        numbers[step] = value
+        return outer
+    }
+
+    mutating func goBack(to outer: Int) { value = outer }
+}
+
+extension Validator {
+    /// Applies a schema that several ways lead to.
+    mutating func recall(_ id: SchemaID, _ value: JSONValue, _ evaluated: inout Evaluated?) -> Bool {
+        let key = Verdicts.Key(
+            schema: id, value: verdicts.value, scope: scope, isQuiet: isQuiet, isAsked: evaluated != nil)
+        if let known = verdicts[key] {
+            guard spend(1, schema[id]) else { return false }
+            if let own = known.evaluated { evaluated?.add(own) }
+            add(known.violations)
+            return known.isValid
+        }
+        let noted = violations
+        violations = []
+        var own: Evaluated? = evaluated == nil ? nil : Evaluated()
+        let isValid = judge(id, value, &own)
+        if !isValid { own = nil }
+        if let own { evaluated?.add(own) }
+        // Beyond a limit nothing is certain.
+        if limit == nil {
+            verdicts.note(.init(isValid: isValid, evaluated: own, violations: violations), key)
+        }
+        let found = violations
+        violations = noted
+        add(found)
+        return isValid
+    }
+
+    private mutating func add(_ more: [SchemaViolation]) {
+        violations += more.prefix(max(0, SchemaLimits.violations - violations.count))
+    }
+}
