@@ -60,6 +60,18 @@ enum ThreadCalls {
         nanosleep(&time, nil)
     }
 
+    /// Has other threads go before the caller's.
+    static func giveWay() {
+        #if canImport(Darwin)
+            pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
+        #elseif canImport(Glibc)
+            // There it is the thread's own.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+        #else
+            _ = setpriority(CInt(PRIO_PROCESS), 0, 5)
+        #endif
+    }
+
     static var onlineCount: Int { Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
 }
 

@@ -11,11 +11,14 @@ package enum WorkerThread {
     /// - Parameters:
     ///   - name: for debuggers; at most 15 bytes are shown.
     ///   - stackSize: in bytes.
+    ///   - givesWay: whether others that have work go before it.
     package static func start(
-        _ name: String, stackSize: Int = 8 << 20, _ body: @escaping @Sendable () -> Void
+        _ name: String, stackSize: Int = 8 << 20, givesWay: Bool = false,
+        _ body: @escaping @Sendable () -> Void
     ) throws(CannotStart) {
         let code = ThreadCalls.start(stackSize: stackSize) {
             ThreadCalls.name(name)
+            if givesWay { ThreadCalls.giveWay() }
             body()
         }
         if code != 0 { throw CannotStart(reason: ThreadCalls.text(of: code)) }

@@ -5,13 +5,10 @@ import PhiModel
 
 /// Compiles forms of answers for one model, each once, whichever jobs and lines ask for it. May be used from several
 /// threads.
+///
+/// Lines may bring forms that take long: so these are compiled on threads of their own, small ones first, while other
+/// lines go on. A result doesn't depend on when that is done.
 package final class AnswerGrammars: @unchecked Sendable {
-    /// A form that is ready to be generated.
-    struct Compiled: Sendable {
-        let rules: AnswerRules
-        let grammar: AnswerGrammar
-    }
-
     private struct Key: Hashable {
         var form: [UInt8]
         var layout: AnswerGrammar.Layout
@@ -19,52 +16,77 @@ package final class AnswerGrammars: @unchecked Sendable {
 
     /// Compiled forms that are kept; lines may all bring forms of their own.
     static let keptCount = 64
+    /// How many are compiled at once.
+    static let threadCount = 2
 
-    private let text: any TextCoding
-    private let limits: ModelLimits
+    private let compiler: AnswerCompiler
     private let lock = Lock()
     // Guarded by `lock`.
-    private var trie: Result<TokenTrie, AnswerFault>?
-    private var kept: [Key: (result: Result<Compiled, AnswerFault>, used: Int)] = [:]
+    private var kept: [Key: (form: AnswerCompilation, used: Int)] = [:]
     private var uses = 0
+    private var waiting: [AnswerCompilation] = []
+    private var threads = 0
 
     package init(text: any TextCoding, limits: ModelLimits) {
-        self.text = text
-        self.limits = limits
+        compiler = AnswerCompiler(text: text, limits: limits)
     }
 
-    /// - Throws: `AnswerFault`, each time the same for the same form.
-    func compiled(_ form: AnswerForm, _ layout: AnswerGrammar.Layout) throws(AnswerFault) -> Compiled {
+    /// Sees to it that the form gets compiled.
+    /// - Parameter waiter: told when it is.
+    func begin(
+        _ form: AnswerForm, _ layout: AnswerGrammar.Layout, for waiter: AnswerCompilation.Waiter
+    ) -> AnswerCompilation {
+        let one = compilation(form, layout)
+        if one.add(waiter) { enqueue(one) }
+        return one
+    }
+
+    func compilation(_ form: AnswerForm, _ layout: AnswerGrammar.Layout) -> AnswerCompilation {
         let key = Key(form: form.digest, layout: layout)
-        lock.lock()
-        defer { lock.unlock() }
-        uses += 1
-        if let known = kept[key] {
-            kept[key]?.used = uses
-            return try known.result.get()
+        return lock.withLock {
+            uses += 1
+            if let known = kept[key] {
+                kept[key]?.used = uses
+                return known.form
+            }
+            if kept.count >= Self.keptCount, let oldest = kept.min(by: { $0.value.used < $1.value.used })?.key
+            {
+                kept[oldest] = nil
+            }
+            let one = AnswerCompilation(form, layout, by: compiler)
+            kept[key] = (one, uses)
+            return one
         }
-        let result = Result { () throws(AnswerFault) in
-            let rules = try AnswerRules(form)
-            return Compiled(rules: rules, grammar: try rules.grammar(layout, try tokens()))
-        }
-        if kept.count >= Self.keptCount, let oldest = kept.min(by: { $0.value.used < $1.value.used })?.key {
-            kept[oldest] = nil
-        }
-        kept[key] = (result, uses)
-        return try result.get()
     }
 
-    private func tokens() throws(AnswerFault) -> TokenTrie {
-        if let trie { return try trie.get() }
-        let made = Result { () throws(AnswerFault) in
-            guard let texts = text.tokenTexts else {
-                throw AnswerFault("The model has no tokenizer by which answers could be given a form.")
-            }
-            return TokenTrie(
-                texts, count: limits.vocabularySize, endOfSequence: limits.endOfSequence.sorted())
+    private func enqueue(_ one: AnswerCompilation) {
+        let startsThread = lock.withLock {
+            waiting.append(one)
+            guard threads < Self.threadCount else { return false }
+            threads += 1
+            return true
         }
-        trie = made
-        return try made.get()
+        guard startsThread else { return }
+        do throws(WorkerThread.CannotStart) {
+            try WorkerThread.start("forms", givesWay: true) { self.work() }
+        } catch {
+            // Where there can be no thread the caller does it.
+            work()
+        }
+    }
+
+    private func work() {
+        while let one = next() { one.run() }
+    }
+
+    private func next() -> AnswerCompilation? {
+        lock.withLock {
+            guard let place = waiting.indices.min(by: { waiting[$0].size < waiting[$1].size }) else {
+                threads -= 1
+                return nil
+            }
+            return waiting.remove(at: place)
+        }
     }
 }
 

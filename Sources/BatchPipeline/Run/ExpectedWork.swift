@@ -18,7 +18,7 @@ struct ExpectedWork {
 
     /// In tokens of a completion. What needs no model is soon done, and out of the way.
     func cost(of work: Work) -> Double {
-        guard case .request(let request) = work else { return .infinity }
+        guard let request = work.request else { return .infinity }
         let given = Double(work.weight) / Self.promptRowsPerToken
         guard request.scored.isEmpty, request.choices == nil else { return given }
         let share = allowed > 0 ? Double(made) / Double(allowed) : 1

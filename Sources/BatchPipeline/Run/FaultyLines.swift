@@ -5,13 +5,12 @@ struct FaultyLines {
     private var indexes: Set<Int> = []
     private static let pruneCount = 1024
 
-    /// - Parameter open: the lines of which samples are under way; nil near the end of the input, where those of earlier
-    ///   lines may be still to come.
+    /// - Parameter lowest: the first line of which samples are under way, or wait; nil if there is none.
     /// - Returns: whether this line's first failure is this one.
-    mutating func insert(_ label: WorkLabel, open: (some Sequence<Int>)?) -> Bool {
-        if indexes.count >= Self.pruneCount, let open {
-            // A line's samples begin one after the other: of those before all that are open, none is to come.
-            let lowest = open.min() ?? label.index
+    mutating func insert(_ label: WorkLabel, lowest: @autoclosure () -> Int?) -> Bool {
+        if indexes.count >= Self.pruneCount {
+            // A line's samples come one after the other: of those before, none is to come.
+            let lowest = min(lowest() ?? label.index, label.index)
             indexes = indexes.filter { $0 >= lowest }
         }
         return indexes.insert(label.index).inserted

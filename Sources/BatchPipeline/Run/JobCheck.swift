@@ -82,7 +82,10 @@ package struct JobCheck {
                 let prepared = try preparer.prepare(identity.record.get()) {
                     (model.text, model.limits, grammars)
                 }
-                if prepared.answer != nil, answers == nil { linesWithForm += 1 }
+                if let answer = prepared.answer {
+                    _ = try answer.compiled()
+                    if answers == nil { linesWithForm += 1 }
+                }
                 promptTokens.append(prepared.prompt.count)
                 completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
@@ -118,7 +121,7 @@ extension JobCheck.Answers {
     fileprivate init?(of preparer: LinePreparer, _ grammars: AnswerGrammars) throws {
         guard let form = preparer.jobForm, form.isConstraint else { return nil }
         do throws(AnswerFault) {
-            let grammar = try grammars.compiled(form, preparer.job.answerLayout).grammar
+            let grammar = try grammars.compilation(form, preparer.job.answerLayout).value().grammar
             self.init(validated: grammar.validated.map(\.pointer), leastTokens: grammar.leastTokens)
         } catch {
             throw preparer.job.answersCantBe(error)

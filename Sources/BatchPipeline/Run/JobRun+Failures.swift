@@ -28,7 +28,8 @@ extension JobRun {
 
     /// A completion has failed under way; those of the line's other samples need not.
     func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
-        let isNew = faulty.insert(label, open: isReordered ? nil : open.keys)
+        let isNew = faulty.insert(
+            label, lowest: [open.keys.min(), queue.lowestIndex].compactMap { $0 }.min())
         close(label)
         try file(error, label, counts: isNew, text: text)
     }

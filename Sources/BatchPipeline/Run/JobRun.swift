@@ -27,7 +27,7 @@ final class JobRun: RequestSource {
     private let progress: (RunStatistics) -> Void
     private let ended: (Result<RunOutcome, any Error>) -> Void
 
-    private let queue: WorkQueue
+    let queue: WorkQueue
     let feeder: LineFeeder
     let total = InputTotal()
     let work: WorkLeft
@@ -40,8 +40,6 @@ final class JobRun: RequestSource {
     private var hasStarted = false
     /// More lines have failed than may.
     var endsEarly = false
-    /// Taken from the queue, but not to be started yet.
-    private var first: Request?
     /// To be generated anew, as what came was not what was asked for.
     var again: Deque<Request> = []
     /// Those that the model would answer alike are computed once.
@@ -106,24 +104,20 @@ final class JobRun: RequestSource {
         var copies = 0
         while !isCancelled, copies < EqualRequests.copiesAtOnce {
             if let request = again.popFirst() { return .request(request) }
-            if let request = first {
-                // Results that can't be put out yet are held in memory; so none may run too far ahead.
-                guard request.work.position < store.use({ $0.positionLimit }), equals.mayGrow else {
-                    return .wait
-                }
-                first = nil
+            guard equals.mayGrow else { break }
+            // Results that can't be put out yet are held in memory; so none may run too far ahead.
+            let limit = store.use { $0.positionLimit }
+            switch try queue.pop(
+                patience: patience, before: limit,
+                cost: flows ? nil : { [expected] in expected.cost(of: $0) })
+            {
+            case .request(let request):
                 open[request.work.index, default: 0] += 1
                 judges = judges || request.work.answer != nil
                 work.set(running: open.count)
                 guard try isShared(request) else { return .request(request) }
                 copies += 1
-                continue
-            }
-            switch try queue.pop(
-                patience: patience, cost: flows ? nil : { [expected] in expected.cost(of: $0) })
-            {
-            case .work(.request(let request)): first = request
-            case .work(.failure(let label, let error)): try file(error, label)
+            case .failure(let label, let error): try file(error, label)
             case .wait:
                 reportIfDue()
                 return .wait

@@ -132,7 +132,7 @@ final class LineFeeder: @unchecked Sendable {
             case .success(let line):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                works = try requests(label, line, saved: saved).map { .request($0) }
+                works = try requests(label, line, saved: saved)
             case .failure(let error): works = [.failure(label, error)]
             }
             for work in works { guard queue.push(work) else { return false } }
@@ -182,7 +182,7 @@ final class LineFeeder: @unchecked Sendable {
 
     /// One; of a line that is scored, one for each of its completions.
     private func requests(_ label: WorkLabel, _ line: LinePreparer.Prepared, saved: InFlightRecord?) throws
-        -> [Request]
+        -> [Work]
     {
         let model = try models.loaded()
         var label = label
@@ -193,31 +193,33 @@ final class LineFeeder: @unchecked Sendable {
                 label.scored = ScoredPart(
                     number: number, count: scoring.parts.count, isList: scoring.isList,
                     promptTokens: scoring.promptTokens)
-                return Request(
-                    prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
-                    label: label)
+                return .request(
+                    (Request(
+                        prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
+                        label: label)))
             }
         }
         if let choosing = line.choosing {
             label.choosing = choosing
             return [
-                Request(
-                    prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
-                    stream: label.stream, text: model.text.makeTextStream(), label: label)
+                .request(
+                    (Request(
+                        prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
+                        stream: label.stream, text: model.text.makeTextStream(), label: label)))
             ]
         }
-        label.answer = line.answer?.rules
-        label.form = line.answer?.form
+        label.form = line.answer?.form.digest
         // A second attempt belongs to an answer that is judged.
-        let saved = label.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
+        let saved = line.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
         label.attempt = saved?.attempt ?? 0
-        return [
-            Request(
-                prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling,
-                constraint: line.answer?.constraint, stream: label.stream,
+        let request =
+            (Request(
+                prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling, stream: label.stream,
                 endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
                 stops: line.stops, text: model.text.makeTextStream(),
-                saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label)
-        ]
+                saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label))
+        guard let answer = line.answer else { return [.request(request)] }
+        let compilation = answer.begin(for: queue.waiter)
+        return [.formed(FormedRequest(request: request, answer: answer, compilation: compilation))]
     }
 }

@@ -38,7 +38,7 @@ package final class ModelLoader: @unchecked Sendable {
         }
         if let form = job.answerForm, form.isConstraint {
             do throws(AnswerFault) {
-                _ = try model.grammars.compiled(form, job.answerLayout)
+                _ = try model.grammars.compilation(form, job.answerLayout).value()
             } catch {
                 throw job.answersCantBe(error)
             }

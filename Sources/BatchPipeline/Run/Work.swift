@@ -40,11 +40,40 @@ enum Work: Sendable {
     /// Its label is a `WorkLabel`.
     case request(Request)
     case failure(WorkLabel, LineError)
+    /// Waits until the form of its answer is compiled.
+    case formed(FormedRequest)
 
     /// How many tokens it keeps in memory.
     var weight: Int {
-        guard case .request(let request) = self else { return 0 }
-        return request.prompt.count + request.scored.count + (request.choices?.weight ?? 0)
+        guard let request else { return 0 }
+        let own = request.prompt.count + request.scored.count + (request.choices?.weight ?? 0)
+        guard case .formed(let formed) = self else { return own }
+        return own + formed.compilation.size / 4
+    }
+
+    /// Nil if nothing is asked of the model.
+    var request: Request? {
+        switch self {
+        case .request(let request): request
+        case .formed(let formed): formed.request
+        case .failure: nil
+        }
+    }
+
+    /// The line's place.
+    var index: Int {
+        switch self {
+        case .failure(let label, _): label.index
+        case .request(let request): request.work.index
+        case .formed(let formed): formed.request.work.index
+        }
+    }
+
+    /// - Parameter limit: positions from here on can't begin yet.
+    func mayBegin(before limit: Int) -> Bool {
+        if let request, request.work.position >= limit { return false }
+        if case .formed(let formed) = self { return formed.compilation.isReady }
+        return true
     }
 }
 

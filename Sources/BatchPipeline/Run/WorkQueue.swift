@@ -1,11 +1,14 @@
+import BatchEngine
 import DequeModule
 import Foundations
+import Synchronization
 
-/// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. Once all that
-/// is left is in it, what takes longest may go first.
+/// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. What waits for
+/// the form of its answer lets others go first. Once all that is left is in it, what takes longest may go first.
 final class WorkQueue: @unchecked Sendable {
     enum Answer {
-        case work(Work)
+        case request(Request)
+        case failure(WorkLabel, LineError)
         /// Nothing there yet.
         case wait
         /// All has been handed out.
@@ -15,11 +18,12 @@ final class WorkQueue: @unchecked Sendable {
     private let condition = Condition()
     private let countLimit: Int
     private let weightLimit: Int
+    /// Nobody will take more. Read without a lock, too.
+    private let closed = Atomic<Bool>(false)
     // All below is guarded by `condition`.
     private var items: Deque<Work> = []
     private var weight = 0
     private var isFinished = false
-    private var isClosed = false
     private var failure: (any Error)?
 
     init(countLimit: Int, weightLimit: Int = 1 << 22) {
@@ -61,41 +65,62 @@ final class WorkQueue: @unchecked Sendable {
 
     /// Nobody will take more.
     func close() {
-        condition.lock()
-        isClosed = true
-        condition.broadcast()
-        condition.unlock()
+        closed.store(true, ordering: .releasing)
+        wake()
     }
+
+    private var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+    private func wake() { condition.withLock { condition.broadcast() } }
+
+    /// The queue as one who waits for the forms of its requests' answers.
+    var waiter: AnswerCompilation.Waiter {
+        AnswerCompilation.Waiter(isGone: { self.isClosed }, wake: { self.wake() })
+    }
+
+    /// The first line of which there is work; nil if there is none.
+    var lowestIndex: Int? { condition.withLock { items.lazy.map(\.index).min() } }
 
     /// Whether no more will come.
     var isWhole: Bool { condition.withLock { isFinished } }
 
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
+    ///   - limit: requests of positions from here on stay.
     ///   - cost: of all that is left, what costs most is handed out first, of equals the first; nil: in order.
     /// - Throws: what stopped the feeder, once all work before it is handed out.
-    func pop(patience: Double, cost: ((Work) -> Double)? = nil) throws -> Answer {
+    func pop(
+        patience: Double, before limit: Int = .max, cost: ((Work) -> Double)? = nil
+    ) throws -> Answer {
         condition.lock()
         defer { condition.unlock() }
-        if items.isEmpty, !isFinished, patience > 0 {
+        var place = place(before: limit, cost)
+        if place == nil, !isFinished || !items.isEmpty, patience > 0 {
             condition.wait(atMost: patience)
+            place = self.place(before: limit, cost)
         }
-        if !items.isEmpty {
-            let work = items.remove(at: isFinished ? cost.map(costliest) ?? 0 : 0)
+        if let place {
+            let work = items.remove(at: place)
             weight -= work.weight
             condition.broadcast()
-            return .work(work)
+            switch work {
+            case .request(let request): return .request(request)
+            case .failure(let label, let error): return .failure(label, error)
+            case .formed(let formed): return formed.begun()
+            }
         }
-        guard isFinished else { return .wait }
+        guard isFinished, items.isEmpty else { return .wait }
         if let failure { throw failure }
         return .end
     }
 
-    private func costliest(by cost: (Work) -> Double) -> Int {
-        var (place, most) = (0, -Double.infinity)
-        for (number, work) in items.enumerated() {
+    /// The place of what is to be handed out next; nil if nothing can be.
+    private func place(before limit: Int, _ cost: ((Work) -> Double)?) -> Int? {
+        guard isFinished, let cost else { return items.firstIndex { $0.mayBegin(before: limit) } }
+        var (place, most): (Int?, Double) = (nil, -.infinity)
+        for (number, work) in items.enumerated() where work.mayBegin(before: limit) {
             let own = cost(work)
-            if own > most { (place, most) = (number, own) }
+            if place == nil || own > most { (place, most) = (number, own) }
         }
         return place
     }

@@ -23,8 +23,8 @@ import Testing
         var found: [LogitRules] = []
         while true {
             switch try queue.pop(patience: 10) {
-            case .work(.request(let request)): found.append(request.sampling.rules)
-            case .work(.failure(_, let error)): throw error
+            case .request(let request): found.append(request.sampling.rules)
+            case .failure(_, let error): throw error
             case .end: return found
             case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")
             }
