@@ -19,8 +19,9 @@ package protocol Engine: AnyObject, Sendable {
     ///     as far as their ceilings go.
     ///   - cacheable: how many tokens at the beginning may be in the cache already, fewer than there are. The
     ///     others are sent, as something is asked about their rows.
+    ///   - rope: which rotary factors it has, where the model has two sets.
     func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission
     /// Room for a sequence of `length` tokens.
     /// - Returns: how many there is room for now; nil if there is none. Never nil for the only sequence.
@@ -45,6 +46,12 @@ package protocol Engine: AnyObject, Sendable {
 extension Engine {
     package var times: ComputeTimes { ComputeTimes() }
     package func provenance(of id: RequestID) -> [String: String] { [:] }
+    package func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+    ) -> Admission {
+        admit(
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: .byLength)
+    }
     package func preempt(_ id: RequestID, tokens: [Int32]) { release(id) }
     package func keepPrefixes(until shouldStop: () -> Bool) -> PrefixReport { PrefixReport() }
 }

@@ -5,8 +5,13 @@ package struct ModelLimits: Sendable, Equatable {
     package var vocabularySize: Int
     /// Any of these ends a completion; they are not part of its text.
     package var endOfSequence: Set<Int32>
+    /// Longer sequences have other rotary factors, in tokens; nil where there is one set only.
+    package var shortRopeLength: Int?
 
-    package init(contextLength: Int, vocabularySize: Int, endOfSequence: Set<Int32>) {
+    package init(
+        contextLength: Int, vocabularySize: Int, endOfSequence: Set<Int32>, shortRopeLength: Int? = nil
+    ) {
+        self.shortRopeLength = shortRopeLength
         self.contextLength = contextLength
         self.vocabularySize = vocabularySize
         self.endOfSequence = endOfSequence

@@ -33,12 +33,12 @@ struct SequenceTable {
     /// As `Engine` says it.
     /// - Parameter restore: may insert what is kept elsewhere of the tokens' beginning, for the branch that it is given.
     mutating func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int,
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors,
         restore: (inout KVBlocks, Int) -> Void = { _, _ in }
     ) -> Admission {
         if let refusal = refusal(tokens, ceiling: ceiling) { return .never(refusal) }
         // Once a request, from all it may come to: the same however it is cut, saved or computed again.
-        let long = shape.rope.usesLongFactors(length: ceiling) ?? false
+        let long = shape.rope.usesLongFactors(length: ceiling, rope) ?? false
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
         let spared = entries.values.reduce(own) { $0 + growth($1, by: lookahead) }

@@ -135,6 +135,14 @@ struct JobCheckReport {
             lines.append(
                 "control    tokens in the text of \(check.covered) lines, taken as text (control_tokens)")
         }
+        if let rope = check.rope, rope.areMixed {
+            let alone =
+                rope.longByCompletion > 0 ? ", \(rope.longByCompletion) of them by max_tokens alone" : ""
+            lines.append(
+                "warning    the model has other rotary factors for more than \(rope.shortLength) tokens, prompt and "
+                    + "max_tokens together: \(rope.long) completions have those\(alone), \(rope.short) don't; "
+                    + "long_rope takes one set for all (\"phibatch help sampling\")")
+        }
         if let estimate {
             lines.append(
                 "time       at most \(duration(estimate.seconds)): prompts at \(rounded(estimate.prefill)) tokens/s, "
@@ -187,6 +195,14 @@ struct JobCheckReport {
                         for pointer in answers.validated { writer.string(pointer) }
                     }
                     writer.int("least_tokens", answers.leastTokens)
+                }
+            }
+            if let rope = check.rope {
+                writer.object("rope") { writer in
+                    writer.int("short_up_to", rope.shortLength)
+                    writer.int("short", rope.short)
+                    writer.int("long", rope.long)
+                    writer.int("long_by_max_tokens", rope.longByCompletion)
                 }
             }
             writer.int("would_fail", check.failed)

@@ -17,7 +17,7 @@ extension BatchLoop {
             let sequence = waiting[place]
             switch try engine().admit(
                 sequence.id, tokens: sequence.allTokens, ceiling: sequence.request.ceiling,
-                lookahead: scheduler.lookahead, cacheable: sequence.cacheable)
+                lookahead: scheduler.lookahead, cacheable: sequence.cacheable, rope: sequence.request.rope)
             {
             case .ready(let cached, let room): begin(place, cached: cached, room: room)
             case .wait where running.isEmpty: throw LoopError.noRoom

@@ -30,6 +30,7 @@ package struct Request: Sendable {
     /// How its tokens become text, at the beginning of the completion.
     package var text: any TextStream
     package var saved: Saved?
+    package var rope = RopeFactors.byLength
     /// What the source knows it by; the loop doesn't look at it.
     package var label: any Sendable
 

@@ -48,6 +48,23 @@ public enum CacheKeeping: String, Sendable, CaseIterable {
     case off
 }
 
+/// Which rotary factors are used, of a model that has two sets (LongRoPE).
+public enum LongRopeSetting: String, Sendable, CaseIterable {
+    /// Each completion's are the long ones if its prompt and the most tokens it may have come to more than the short
+    /// ones are for.
+    case auto
+    /// Whatever length it may have.
+    case short, long
+
+    var engineValue: RopeFactors {
+        switch self {
+        case .auto: .byLength
+        case .short: .short
+        case .long: .long
+        }
+    }
+}
+
 /// What computes.
 public enum EngineKind: String, Sendable, CaseIterable {
     /// `mlx` where it is there and finds a GPU, else `cpu`.
@@ -59,7 +76,7 @@ public enum EngineKind: String, Sendable, CaseIterable {
 }
 
 /// How the machine is used. Results don't depend on it, but for the engine and the KV cache's precision, which are in
-/// the engine's identity.
+/// the engine's identity, and the rotary factors.
 public struct EngineSettings: Sendable, Equatable {
     /// What computes.
     public var kind = EngineKind.cpu
@@ -71,6 +88,8 @@ public struct EngineSettings: Sendable, Equatable {
     public var kvBudget = MemoryBudget.auto
     /// What KV caches hold.
     public var kvPrecision = CachePrecision.auto
+    /// Rotary factors, where the model has two sets.
+    public var longRope = LongRopeSetting.auto
     /// Whether a later run finds what lines begin with.
     public var kvCache = CacheKeeping.auto
     /// The most prompt tokens in one step, beside the others' decode.

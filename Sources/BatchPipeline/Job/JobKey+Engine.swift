@@ -25,6 +25,11 @@ extension JobKey {
                     job.engine.kvPrecision = try value.word(CachePrecision.self)
                 }, words: CachePrecision.allCases.map(\.rawValue))),
         JobKey(
+            "long_rope", "auto|short|long",
+            "rotary factors of a model that has two sets: auto, which is short or long for each completion by the tokens "
+                + "that it may come to, or one of them for all (default auto; \"phibatch help sampling\" says more)",
+            .word(\.engine.longRope, unset: .auto), effect: .ifSet),
+        JobKey(
             "kv_cache", "auto|off",
             "whether KV caches of prompt beginnings that lines share are kept in the cache folder, so that the next run "
                 + "reads them (default auto: where weights are kept)",

@@ -39,6 +39,8 @@ package struct JobCheck {
     package private(set) var answers: Answers?
     /// Lines that say what their answers must be like, where the job doesn't.
     package private(set) var linesWithForm = 0
+    /// Nil where there is no choice of rotary factors.
+    package private(set) var rope: RopeSides?
     /// What has changed since earlier results were made; the run would be refused.
     package private(set) var changes: [String] = []
 
@@ -54,6 +56,8 @@ package struct JobCheck {
     ) throws {
         allowed = job.maxFailures ?? .count(0)
         let model = try ModelText(folder: job.model)
+        if let problem = job.ropeProblem(with: model.limits) { throw problem }
+        rope = RopeSides(job, model.limits)
         let preparer = try LinePreparer(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         answers = try Answers(of: preparer, grammars)
@@ -86,6 +90,7 @@ package struct JobCheck {
                     _ = try answer.compiled()
                     if answers == nil { linesWithForm += 1 }
                 }
+                rope?.add(prepared)
                 promptTokens.append(prepared.prompt.count)
                 completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }

@@ -194,26 +194,28 @@ final class LineFeeder: @unchecked Sendable {
                     number: number, count: scoring.parts.count, isList: scoring.isList,
                     promptTokens: scoring.promptTokens)
                 return .request(
-                    (Request(
-                        prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
-                        label: label)))
+                    withRope(
+                        Request(
+                            prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
+                            label: label)))
             }
         }
         if let choosing = line.choosing {
             label.choosing = choosing
             return [
                 .request(
-                    (Request(
-                        prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
-                        stream: label.stream, text: model.text.makeTextStream(), label: label)))
+                    withRope(
+                        Request(
+                            prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
+                            stream: label.stream, text: model.text.makeTextStream(), label: label)))
             ]
         }
         label.form = line.answer?.form.digest
         // A second attempt belongs to an answer that is judged.
         let saved = line.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
         label.attempt = saved?.attempt ?? 0
-        let request =
-            (Request(
+        let request = withRope(
+            Request(
                 prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling, stream: label.stream,
                 endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
                 stops: line.stops, text: model.text.makeTextStream(),
@@ -221,5 +223,11 @@ final class LineFeeder: @unchecked Sendable {
         guard let answer = line.answer else { return [.request(request)] }
         let compilation = answer.begin(for: queue.waiter)
         return [.formed(FormedRequest(request: request, answer: answer, compilation: compilation))]
+    }
+
+    private func withRope(_ request: Request) -> Request {
+        var request = request
+        request.rope = job.engine.longRope.engineValue
+        return request
     }
 }

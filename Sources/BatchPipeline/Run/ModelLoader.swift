@@ -31,6 +31,7 @@ package final class ModelLoader: @unchecked Sendable {
         if !job.stop.isEmpty, !model.text.hasTokenizer {
             throw JobError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
         }
+        if let problem = job.ropeProblem(with: model.engine.limits) { throw problem }
         // The token ids that the job itself names.
         let rules = LogitRules(bias: job.logitBias ?? [:])
         if let problem = rules.problem(vocabularySize: model.engine.limits.vocabularySize) {

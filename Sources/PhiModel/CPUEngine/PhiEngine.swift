@@ -143,9 +143,11 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     package func usesLongRope(length: Int) -> Bool? { shape.rope.usesLongFactors(length: length) }
 
     package func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
-        sequences.admit(id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable) {
+        sequences.admit(
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope
+        ) {
             restorePrefix(of: tokens, in: &$0, branch: $1, cacheable: cacheable)
         }
     }

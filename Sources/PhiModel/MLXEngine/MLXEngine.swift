@@ -119,9 +119,10 @@ package final class MLXEngine: Engine, @unchecked Sendable {
     // MARK: Sequences
 
     package func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
-        sequences.admit(id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable)
+        sequences.admit(
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope)
     }
 
     package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }

@@ -1,3 +1,5 @@
+import BatchEngine
+
 /// Rotary position embedding (Su et al. 2021): pairs (i, i + dimension / 2) of each head's first dimensions are
 /// rotated by position * theta^(-2i / dimension).
 package struct Rope: Sendable, Equatable {
@@ -7,11 +9,19 @@ package struct Rope: Sendable, Equatable {
     package var scaling: RopeScaling
 
     /// Whether a sequence of this many tokens in all uses the long factors; nil if there is one set only.
-    package func usesLongFactors(length: Int) -> Bool? {
-        switch scaling {
-        case .none: nil
-        case .longrope(let rope): length > rope.originalContextLength
+    package func usesLongFactors(length: Int, _ wanted: RopeFactors = .byLength) -> Bool? {
+        guard let shortLength else { return nil }
+        switch wanted {
+        case .byLength: return length > shortLength
+        case .short: return false
+        case .long: return true
         }
+    }
+
+    /// The longest sequence that has the short factors, in tokens; nil if there is one set only.
+    var shortLength: Int? {
+        guard case .longrope(let rope) = scaling else { return nil }
+        return rope.originalContextLength
     }
 }
 

@@ -26,6 +26,7 @@ extension ModelLimits {
     init(_ shape: ModelShape, _ codec: TextCodec?) {
         self.init(
             contextLength: shape.contextLength, vocabularySize: shape.vocabularySize,
-            endOfSequence: shape.endOfSequence.union(codec?.turnEnds ?? []))
+            endOfSequence: shape.endOfSequence.union(codec?.turnEnds ?? []),
+            shortRopeLength: shape.rope.shortLength)
     }
 }

@@ -40,7 +40,7 @@ final class BlockEngine: Engine, @unchecked Sendable {
     var isEmpty: Bool { sequences.isEmpty && blocks.available == blocks.capacity }
 
     func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
         guard blocks.blocks(for: ceiling) <= blocks.capacity else {
             return .never(Refusal(.tooLarge, "\(ceiling) tokens"))

@@ -142,7 +142,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     private func pieces(_ tokens: Int) -> Int { (tokens + roomUnit - 1) / roomUnit * roomUnit }
 
     func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
         waitForReader()
         guard room == .max || pieces(ceiling) <= room else {

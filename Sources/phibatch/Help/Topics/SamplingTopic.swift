@@ -28,6 +28,13 @@ extension HelpTopic {
         `max_tokens`. `ignore_eos` goes on after the model's end. With `choices` whole answers are compared, and none of \
         the steps but temperature and seed has a meaning.
 
+        Some models (LongRoPE: Phi-3 with 128k, Phi-3.5, Phi-4-mini) have two sets of rotary factors, the long ones for \
+        sequences beyond a length. Which one a completion has is settled before its first token, by the tokens that it may \
+        come to: its prompt's and max_tokens. So with a prompt just under that length, a larger max_tokens changes an answer \
+        from its beginning on, and lines of one job may differ in it. `provenance.rope` of a result says which it was; \
+        `phibatch check` warns where a job's lines lie on both sides. `long_rope: short` or `long` takes one set for \
+        all of them, whatever their lengths: the short one is not made for sequences beyond it.
+
           phibatch run job.yaml --temperature 0.8 --top-p 0.95 --samples 5 --seed 7 --output samples.jsonl
         """)
 }
