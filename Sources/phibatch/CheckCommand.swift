@@ -66,6 +66,7 @@ struct CheckCommand: ParsableCommand {
         let report = JobCheckReport(job: job.settings, check: check, estimate: estimate)
         print(asJSON ? report.json : report.text)
         if !check.changes.isEmpty { throw ExitCode(65) }
+        if check.unfinished > 0, !job.settings.awaitsInput { throw ExitCode(74) }
         if check.failed > check.allowedFailures { throw ExitCode(3) }
     }
 }
@@ -113,7 +114,9 @@ struct JobCheckReport {
         }
         var counts: Message = "lines      \(check.lines)"
         if check.passedOver > 0 { counts += ", and \(check.passedOver) passed over with an earlier error" }
-        if check.unfinished > 0 { counts += ", and half a line at the end" }
+        if check.unfinished > 0 {
+            counts += ", and half a line at the end (run takes whole lines only, but for --follow)"
+        }
         lines.append(counts)
         if job.samples > 1 { lines.append("results    \(check.lines * job.samples), \(job.samples) a line") }
         let numbers = Self.percents.map { "\(check.promptTokens(atPercent: $0))" }

@@ -42,8 +42,8 @@ struct RunCommand: ParsableCommand {
             Results whose lines are no longer in the input go from the output; the earlier output is then kept as \
             OUTPUT.old-1 or the next number. If more than a tenth would go, or none of them fits the input any more, \
             the run stops before anything is replaced, unless --prune is given. An input without lines never \
-            replaces results. Half a line at the input's end (without a line feed, and no whole JSON object) is left \
-            for the next run.
+            replaces results. An input that ends in half a line (without a line feed, and no whole JSON object) is an \
+            error, and what is done is kept; with --follow the line waits until it is whole.
 
             \(Failure.exitCodes)
             """)

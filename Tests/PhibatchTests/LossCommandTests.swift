@@ -68,25 +68,29 @@ struct LossCommandTests {
         #expect(try job.files == ["in.jsonl", "out.jsonl", "out.jsonl.old-1"])
     }
 
-    @Test func aLogThatIsAddedToNeverFails() throws {
+    /// Never complete with what is there of it; once it is whole, all goes on.
+    @Test func aCutInputIsAnError() throws {
         let job = try finished(2)
         defer { job.remove() }
         let whole = (0..<4).map { Self.line($0) + "\n" }.joined()
-        for (cut, count) in [(20, 3), (1, 4), (0, 4)] {
-            try write(String(whole.dropLast(cut)), job)
+        let cut = String(whole.dropLast(20))
+        for (text, status, count) in [(cut, Int32(74), 2), (String(whole.dropLast()), 0, 4), (whole, 0, 4)] {
+            try write(text, job)
             let result = try job.run(["--quiet"])
-            #expect(result.status == 0 && job.results?.count == count, "\(result.errors)")
-            #expect(result.errors.contains("in.jsonl:4: is half a line") == (cut == 20), "\(result.errors)")
+            #expect(result.status == status && job.results?.count == count, "\(result.errors)")
+            #expect(
+                result.errors.contains("the input ends in half a line") == (text == cut), "\(result.errors)")
+            #expect(try job.files == ["in.jsonl", "out.jsonl"])
         }
-        #expect(try job.files == ["in.jsonl", "out.jsonl"])
-        // In a stream too.
-        try write(String(whole.dropLast(20)), job)
-        let stream = try RunningProgram(
-            ["run", "--model", job.model, "--input", "in.jsonl", "--output", "-"] + job.settings,
-            folder: job.folder
-        ).end()
-        #expect(stream.status == 0 && stream.output.count { $0 == "\n" } == 3)
-        #expect(stream.errors.contains("in.jsonl:4: is half a line"), "\(stream.errors)")
+        try write(cut, job)
+        let check = try Program.run(["check", "--no-estimate"] + job.arguments(), folder: job.folder)
+        #expect(check.status == 74 && check.errors.contains("in.jsonl: the input ends in"), "\(check.errors)")
+        // In a stream the whole lines have their results.
+        let stream = try Program.run(
+            ["run", "--model", job.model, "--input", "-", "--output", "-", "--quiet"] + job.settings,
+            input: cut)
+        #expect(stream.status == 74 && stream.output.count { $0 == "\n" } == 3)
+        #expect(stream.errors.contains("stdin:4: the input ends in half a line"), "\(stream.errors)")
     }
 
     private func check(_ job: DemoJob) throws -> (status: Int32, output: String) {

@@ -79,6 +79,12 @@ final class ByteSource {
             start += more[..<count]
         }
         looked = start
+        // Cut at its very beginning.
+        if start.count < GzipStream.magic.count, GzipStream.magic.starts(with: start),
+            name.lowercased().hasSuffix(".gz")
+        {
+            throw GzipStream.Fault.cut
+        }
         if start == GzipStream.magic { gzip = try GzipStream() }
     }
 

@@ -34,8 +34,8 @@ package struct DelimitedRecords: InputFormat {
 
         mutating func next() throws -> InputRecord? {
             if head == nil {
-                guard let first = try record(), first.excessLength == nil else { return nil }
-                head = (first.bytes, cells(first.bytes[...]) ?? [])
+                guard let first = try record() else { return nil }
+                head = (first.bytes, try names(in: first))
             }
             while var record = try record() {
                 if record.excessLength != nil { return record }
@@ -49,19 +49,55 @@ package struct DelimitedRecords: InputFormat {
             return nil
         }
 
+        /// - Throws: `JobError` if the first record can't name the columns: no other record would mean anything.
+        private func names(in first: InputRecord) throws(JobError) -> [String] {
+            func wrong(_ what: Message) -> JobError {
+                JobError(.badJob, at: "\(bytes.name):\(first.number)", what)
+            }
+            if let length = first.excessLength {
+                throw wrong(
+                    "the first record, which names the columns, has \(length) bytes; at most \(limit) are read."
+                )
+            }
+            if first.isBroken {
+                throw wrong("the first record, which names the columns, has a quoted field without an end.")
+            }
+            guard UTF8Check.isValid(first.bytes) else {
+                throw wrong("the first record, which names the columns, is not valid UTF-8.")
+            }
+            guard !hasLoneReturn(first.bytes[...]) else {
+                throw wrong(
+                    "the first record, which names the columns, has a carriage return (CR) within; lines must end in LF or CR LF, and a field that holds a CR must be quoted."
+                )
+            }
+            guard let names = cells(first.bytes[...]) else {
+                throw wrong("the first record, which names the columns, has text after a quoted field.")
+            }
+            var seen: Set<[UInt8]> = []
+            for (place, name) in names.enumerated() where !seen.insert(Array(name.utf8)).inserted {
+                let earlier = (names.firstIndex { Paths.areEqual($0, name) } ?? 0) + 1
+                throw wrong(
+                    "the columns \(earlier) and \(place + 1) have one name, \"\(name.prefix(64))\"; each column must have its own."
+                )
+            }
+            return names
+        }
+
         /// As many lines as it takes until no quote is open.
         private func record() throws -> InputRecord? {
             guard var line = try bytes.nextLine(limit: limit) else { return nil }
             var record = InputRecord(bytes: line.bytes, number: bytes.lineCount)
             var length = line.length
-            var quotes = line.bytes.count { $0 == UInt8(ascii: "\"") }
-            while quotes % 2 == 1, let more = try bytes.nextLine(limit: limit) {
+            var scan = QuoteScan(separator: separator)
+            scan.read(line.bytes)
+            while scan.isOpen, let more = try bytes.nextLine(limit: limit) {
                 line = more
                 length += 1 + more.length
-                quotes += more.bytes.count { $0 == UInt8(ascii: "\"") }
+                scan.read(more.bytes)
                 if length <= limit { record.bytes += [0x0a] + more.bytes } else { record.bytes = [] }
             }
             record.isUnterminated = !line.isComplete
+            record.isBroken = scan.isOpen
             if record.bytes.last == 0x0D { record.bytes.removeLast() }
             if length > limit { (record.bytes, record.excessLength) = ([], length) }
             return record
@@ -71,13 +107,20 @@ package struct DelimitedRecords: InputFormat {
             guard UTF8Check.isValid(record.bytes) else {
                 throw LineError(.invalidUTF8, "The record is not valid UTF-8.")
             }
-            guard let head, let cells = cells(record.bytes.dropFirst(head.bytes.count + 1)) else {
+            let own = record.bytes.dropFirst((head?.bytes.count ?? 0) + 1)
+            guard !hasLoneReturn(own) else {
+                throw LineError(
+                    .badField,
+                    "The record has a carriage return (CR) outside of quotes: a field that holds one must be quoted, and lines must end in LF or CR LF."
+                )
+            }
+            guard let head, let cells = cells(own) else {
                 throw LineError(.badField, "A quoted field of the record has no end, or text after it.")
             }
             guard cells.count == head.names.count else {
                 throw LineError(
                     .badField,
-                    "The record has \(cells.count) fields, but the first record of the file names \(head.names.count)."
+                    "The record has \(counted(cells.count, "field")), but the first record of the file names \(head.names.count)."
                 )
             }
             return .object(
@@ -93,6 +136,14 @@ package struct DelimitedRecords: InputFormat {
             if text.isEmpty { return .null }
             if let number = Int(text) { return .int(number) }
             return Double(text).map { .double($0) } ?? .string(text)
+        }
+
+        /// Whether there is a carriage return that neither stands in quotes nor ends the record.
+        private func hasLoneReturn(_ record: ArraySlice<UInt8>) -> Bool {
+            guard record.contains(0x0D) else { return false }
+            var scan = QuoteScan(separator: separator)
+            scan.read(record)
+            return scan.hasReturn
         }
 
         /// Nil if a quoted field has no end, or something but a separator after it.
@@ -124,6 +175,32 @@ package struct DelimitedRecords: InputFormat {
                 cells.append(String(decoding: cell, as: UTF8.self))
                 if index == record.endIndex { return cells }
                 index += 1
+            }
+        }
+    }
+}
+
+/// Goes through the bytes of a record to see what stands in quotes, by the same rule as its cells are cut: a quote opens
+/// a field only at the field's beginning.
+private struct QuoteScan {
+    private enum Place { case start, plain, quoted, afterQuote }
+    let separator: UInt8
+    private var place = Place.start
+    /// A carriage return outside of quotes.
+    private(set) var hasReturn = false
+
+    init(separator: UInt8) { self.separator = separator }
+
+    var isOpen: Bool { place == .quoted }
+
+    mutating func read(_ bytes: some Sequence<UInt8>) {
+        let quote = UInt8(ascii: "\"")
+        for byte in bytes {
+            if byte == 0x0D, place != .quoted { hasReturn = true }
+            switch place {
+            case .quoted: if byte == quote { place = .afterQuote }
+            case .start where byte == quote, .afterQuote where byte == quote: place = .quoted
+            default: place = byte == separator ? .start : .plain
             }
         }
     }

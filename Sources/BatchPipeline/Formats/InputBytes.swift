@@ -18,6 +18,11 @@ package final class InputBytes {
     private let follow: FollowedInput?
     private var chunk: [UInt8]
     private var unread = 0..<0
+    /// Bytes of the first line up to its first carriage return; nil if it has none.
+    private var firstReturn: Int?
+
+    /// As messages name the file.
+    var name: String { source.name }
 
     /// - Parameter follow: says whether to read on at the end of what is there.
     init(_ source: ByteSource, chunkSize: Int, follow: FollowedInput? = nil) {
@@ -37,6 +42,7 @@ package final class InputBytes {
                 unread = 0..<count
                 if count == 0 {
                     if follow?.waits() == true { continue }
+                    try refuseReturns(line)
                     break
                 }
             }
@@ -44,6 +50,10 @@ package final class InputBytes {
                 Platform.find(0x0A, in: UnsafeRawBufferPointer(rebasing: chunk[unread]))
             }
             let end = lineFeed.map { unread.lowerBound + $0 } ?? unread.upperBound
+            if lineCount == 0, firstReturn == nil {
+                firstReturn = chunk[unread.lowerBound..<end].firstIndex(of: 0x0D)
+                    .map { line.length + $0 - unread.lowerBound }
+            }
             line.length += end - unread.lowerBound
             if line.length <= limit {
                 // Growing by doubling would have a long line in memory twice; what is not touched costs nothing.
@@ -61,5 +71,13 @@ package final class InputBytes {
         lineCount += 1
         if lineCount == 1, line.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { line.bytes.removeFirst(3) }
         return line
+    }
+    /// A file without a line feed, but with carriage returns in it, would be one line.
+    private func refuseReturns(_ line: Line) throws(JobError) {
+        guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }
+        throw JobError(
+            .badJob, at: name,
+            "has lines that end in a carriage return alone (CR), as on old Macs; they must end in LF or CR LF. "
+                + "\"tr '\\r' '\\n' < FILE > NEW\" makes such a file.")
     }
 }

@@ -70,6 +70,8 @@ package struct InputRecord: Sendable {
     package var number: Int
     /// The file's last record, which has no end: its writer may still be at it.
     package var isUnterminated: Bool
+    /// The file's last record, which ends within a quoted field: whatever its length, it is not whole.
+    package var isBroken = false
 
     // Filled in by the reader.
     /// The input's file, as the job names it.

@@ -74,6 +74,7 @@ struct InputReader {
     /// Half a record: one without an end that says nothing whole. It seems that its writer is still at it, or was
     /// broken off.
     func isHalf(_ record: InputRecord) -> Bool {
-        record.isUnterminated && record.excessLength == nil && (try? fields(of: record)) == nil
+        record.isBroken
+            || record.isUnterminated && record.excessLength == nil && (try? fields(of: record)) == nil
     }
 }

@@ -12,7 +12,7 @@ extension JobSettings {
         var reader = InputReader(paths: input, format: inputFormat.format, limit: nil)
         var count = 0
         while let line = try reader.next() {
-            if line.isUnterminated, try isHalf(line, by: reader) { continue }
+            if line.isUnterminated || line.isBroken, try isHalf(line, by: reader) { continue }
             if errorLines == .skip, carriesError(line, by: reader) { continue }
             count += 1
             if count % 1024 == 0, !goesOn() { return nil }
@@ -37,7 +37,7 @@ extension JobSettings {
     }
 
     private func isHalf(_ line: InputRecord, by reader: InputReader) throws -> Bool {
-        guard line.excessLength != nil else { return reader.isHalf(line) }
+        guard line.excessLength != nil, !line.isBroken else { return reader.isHalf(line) }
         var reader = InputReader(paths: [line.file], format: inputFormat.format)
         while let whole = try reader.next() {
             if whole.number == line.number { return reader.isHalf(whole) }

@@ -9,6 +9,7 @@ extension JobSettings {
         try checkAnswers()
         for path in input where path != "-" { try Self.checkInput(path) }
         try checkBeginnings()
+        try checkEnds()
         if output != "-" { try checkOutput() }
         if let errors { try FailedLinesFile.check(errors, in: POSIXFileSystem()) }
     }

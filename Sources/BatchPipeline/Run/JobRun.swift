@@ -192,6 +192,7 @@ final class JobRun: RequestSource {
                 try store.close { try $0.suspend() }
                 return outcome(.tooManyFailures(allowed: allowed))
             }
+            if !follows, let half = count.unfinished.first { throw JobError(half) }
             try store.close { try $0.finish(count: count.positions) }
             return outcome(.complete)
         }

@@ -57,6 +57,41 @@ import Testing
         #expect(try Set(hashes("a,c\n1,2\n3,4\n")).isDisjoint(with: first))
     }
 
+    /// No other record means anything without the names.
+    @Test(arguments: [
+        ("id,text,text\na,b,c\n", "the columns 2 and 3 have one name, \"text\""),
+        ("id,,\na,b,c\n", "the columns 2 and 3 have one name, \"\""), ("a,\"a\"\n1,2\n", "one name"),
+        ("id,\"text\na,b\n", "a quoted field without an end"),
+        ("id,\"text\"s\na,b\n", "text after a quoted field"),
+    ])
+    func aFirstRecordThatNamesNoColumnsIsAnError(text: String, what: String) throws {
+        for name in ["a.csv", "a.tsv"] {
+            let text = name == "a.csv" ? text : text.replacing(",", with: "\t")
+            let error = #expect(throws: JobError.self) { try records("\u{FEFF}" + text, name) }
+            #expect(error?.kind == .badJob && error?.place?.hasSuffix("\(name):1") == true)
+            #expect(error?.message.contains(what) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test func aFirstRecordBeyondTheLimitIsAnError() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(String(repeating: "long", count: 100) + "\na\n", to: "a.csv")
+        var reader = InputReader(paths: [path], limit: 20)
+        let error = #expect(throws: JobError.self) { try reader.next() }
+        #expect(error?.message.contains("has 400 bytes; at most 20 are read") == true)
+        let foreign = try folder.write([0x61, 0xff, 0x0a, 0x62, 0x0a], to: "b.csv")
+        var second = InputReader(paths: [foreign])
+        let encoding = #expect(throws: JobError.self) { try second.next() }
+        #expect(encoding?.message.contains("not valid UTF-8") == true)
+    }
+
+    /// Only at a field's beginning does a quote open it; within, it is a sign of inches, and joins no rows.
+    @Test func aQuoteWithinAFieldIsText() throws {
+        let found = try records("prompt\n5\" nail\n6\" nail\n\"\"\n\"a\"\"\nb\"\nx\n", "a.csv")
+        #expect(
+            try found.map { try $0.get()["prompt"] } == ["5\" nail", "6\" nail", "", "a\"\nb", "x"])
+    }
+
     @Test func linesAreCountedAcrossLineFeeds() throws {
         let folder = try TemporaryFolder()
         let long = String(repeating: "x\n", count: 5000)

@@ -12,6 +12,22 @@ import Testing
         "H4sIAAAAAAACA6tWKijKzy0oUbJSUMrPS1Wq5apGEikpzweKAAAXk5YbJAAAAA==")
     private static let second = bytes("H4sIAAAAAAACA6tWKijKzy0oUbJSUCrJKEpNVarlAgDe1JdXFAAAAA==")
 
+    /// As one member without compression.
+    static func packed(_ text: some StringProtocol) -> [UInt8] {
+        func little(_ value: UInt32, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let bytes = Array(text.utf8)
+        var crc = UInt32.max
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc >> 1 ^ (crc & 1 == 1 ? 0xedb8_8320 : 0) }
+        }
+        let (count, header) = (UInt32(bytes.count), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff] as [UInt8])
+        return header + [1] + little(count, 2) + little(~count, 2) + bytes + little(~crc, 4)
+            + little(count, 4)
+    }
+
     private func prompts(_ bytes: [UInt8], name: String = "in.jsonl.gz", chunk: Int = 4096) throws
         -> [JSONValue?]
     {
@@ -57,6 +73,6 @@ import Testing
         #expect { try prompts(damaged) } throws: { "\($0)".contains("is damaged") }
         #expect { try prompts(Self.first + [1, 2, 3]) } throws: { "\($0)".contains("is damaged") }
         // Too short to be anything.
-        #expect(throws: LineError.self) { try prompts([0x1f]) }
+        #expect(throws: LineError.self) { try prompts([0x1f], name: "in.jsonl") }
     }
 }

@@ -65,10 +65,16 @@ import Testing
         #expect(try results(edited, DelimitedRecords.csv, in: folder, made: 1)["d"] != native["d"])
     }
 
-    @Test func halfARecordIsLeftForTheNextRun() throws {
+    /// A quote that is never closed takes all that follows; as one failed line that would be lost.
+    @Test func halfARecordIsAnError() throws {
         let folder = try TestFolder()
-        for end in ["e", "e,\"half\nof it"] {
-            #expect(try results(text + end, DelimitedRecords.csv, in: TestFolder(), made: 3)["e"] == nil)
+        for end in [
+            "e", "e,\"half\nof it", "e,\"half\nof\nit\n", "e,\"\(String(repeating: "x\n", count: 9000))",
+        ] {
+            let error = #expect(throws: JobError.self) {
+                try results(text + end, DelimitedRecords.csv, in: TestFolder(), made: 3)
+            }
+            #expect(error?.kind == .inputOutput && error?.place?.hasSuffix(":9") == true)
             try folder.write((text + end).utf8, to: "half")
             var job = JobSettings.test(input: [folder.path("half")])
             job.inputFormat = FormatChoice(DelimitedRecords.csv)

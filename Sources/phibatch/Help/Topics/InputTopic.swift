@@ -9,19 +9,22 @@ extension HelpTopic {
         - jsonl :: A JSON object a line: `{"id": "a", "prompt": "..."}`, `{"messages": [...]}`, or any fields that the \
           templates use. So are files of any name but those below.
         - openai :: A batch file of OpenAI's: `custom_id`, `method`, `url`, `body`. By default such lines are known as \
-          what they are, also among others.
-        - csv, tsv :: The first record names the columns, which are a line's fields. A quoted field may go over several \
-          lines. Files whose names end in `.csv` or `.tsv`.
+          what they are, also among others. `unsupported: ignore` answers those that ask for what can't be done here \
+          without it, and counts that by name; images, tools and other parts of the question are always refused.
+        - csv, tsv :: The first record names the columns, which are a line's fields, each with a name of its own. A \
+          quoted field may go over several lines. Files whose names end in `.csv` or `.tsv`.
         - text :: A prompt a line. Files whose names end in `.txt`.
 
-        Each may be packed with gzip. Text is UTF-8. Lines that are blank count as none.
+        Each may be packed with gzip. Text is UTF-8. Lines end in LF or CR LF, and lines that are blank count as none. An \
+        input that was cut, so that it ends in half a line or within a quoted field, is an error once its whole lines are \
+        done (with `--follow` half a line waits until it is whole), and so is a file of lines that end in CR alone.
 
         A line's `id` is text or a whole number, each once in the input; without one it is the line's number, from 1 (the names \
         of CSV's columns are line 1). \
         The setting `id` names another field for it. A line may bring `max_tokens` (up to the job's), `seed` and `stop` \
         (besides the job's). Its `temperature`, `top_p`, `top_k`, `min_p`, `presence_penalty`, `frequency_penalty`, \
         `repetition_penalty`, `logit_bias` and `choices` count where the job sets none; so do `response_format`, `regex` \
-        and an object `schema`, which say what its answer must be like (`phibatch help answers`).
+        and a `schema` (an object, true or false), which say what its answer must be like (`phibatch help answers`).
 
         A line that can't be run becomes a result with an `error`, and the job goes on; `max_failures` says how many of \
         them a complete job may have. A file that is none of these formats is one error before the run.

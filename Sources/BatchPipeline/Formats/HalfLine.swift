@@ -1,0 +1,67 @@
+import Foundations
+
+/// The end of an input that is no whole line: it was cut, or its writer is still at it. Only a followed input may end
+/// so; the line is then left until it is whole.
+extension JobError {
+    /// - Parameter line: half of one, at the end of an input that is not followed.
+    init(_ line: UnfinishedLine) {
+        self.init(halfAt: "\(line.file):\(line.line)", bytes: line.bytes)
+    }
+
+    fileprivate init(halfAt place: String, bytes: Int) {
+        self.init(
+            .inputOutput, at: place,
+            "the input ends in half a line: \(counted(bytes, "byte")) without a line feed that are no whole JSON object or record. "
+                + "If it was cut or is still being written, run the same command again once it is whole. If the line is "
+                + "wrong, mend it, or end it with a line feed and it fails alone. --follow leaves it until it is whole."
+        )
+    }
+}
+
+extension JobSettings {
+    /// Half a line shows itself here before the work, where a file of JSON lines can be read from its end. In others
+    /// it does when they are read.
+    /// - Throws: `JobError` of kind `inputOutput`.
+    func checkEnds() throws {
+        guard !awaitsInput else { return }
+        for path in input where inputFormat.format.format(for: path).isJSONLines {
+            guard let line = Self.unterminatedLine(of: path), (try? PromptRecord.parseObject(line)) == nil
+            else { continue }
+            throw JobError(halfAt: path, bytes: line.count)
+        }
+    }
+
+    /// What a file has after its last line feed, if that is no white space.
+    /// - Returns: nil, too, of what is packed, can't be read from its end, is longer than a line may be, or has
+    ///   carriage returns in it, which the reader has a message for.
+    private static func unterminatedLine(of path: String) -> [UInt8]? {
+        guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
+            let info = try? file.info(), info.kind == .regular, file.bytes(0..<2) != GzipStream.magic
+        else { return nil }
+        var pieces: [ArraySlice<UInt8>] = []
+        var start = info.size
+        while start > max(0, info.size - InputReader.defaultLimit) {
+            let count = min(1 << 16, start)
+            start -= count
+            guard let piece = file.bytes(start..<start + count) else { return nil }
+            let end = piece.lastIndex(of: 0x0A)
+            pieces.append(piece[(end.map { $0 + 1 } ?? 0)...])
+            if end != nil || start == 0 {
+                var line = Array(pieces.reversed().joined())
+                if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+                while let last = line.last, [0x20, 0x09, 0x0D].contains(last) { line.removeLast() }
+                return line.isEmpty || line.contains(0x0D) ? nil : line
+            }
+        }
+        return nil
+    }
+}
+
+extension File {
+    /// Nil if they can't be read or are not there.
+    fileprivate func bytes(_ range: Range<Int>) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        let count = try? bytes.withUnsafeMutableBytes { try read(into: $0, at: range.lowerBound) }
+        return count == range.count ? bytes : nil
+    }
+}
