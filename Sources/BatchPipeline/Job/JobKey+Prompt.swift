@@ -35,8 +35,8 @@ extension JobKey {
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",
-            "jsonl, openai (as its batch API answers), csv or tsv; by default (auto) openai if the input file's first "
-                + "line is one of its requests, else by the output's name, jsonl if that ends neither in .csv nor .tsv",
+            "jsonl, openai (as its batch API answers), csv or tsv; by default (auto) csv or tsv if the output's name ends "
+                + "so, else openai if the input file's first line is one of its requests, else jsonl",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     let format = try value.resultFormat()

@@ -55,11 +55,13 @@ extension JobSettings {
         try JobFile.apply(bytes, name: file, folder: Paths.folder(of: file), to: &self)
     }
 
-    /// The output looks as the input does, unless the job says how.
+    /// The output looks as its name or its input does, unless the job says how.
     mutating func chooseOutputFormat() {
         var format = outputFormat.format.base
         if outputFormatFollowsInput {
-            format = task == .generate && firstLineIsRequest ? OpenAIResults() : namedFormat
+            let asInput: any ResultFormat =
+                task == .generate && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
+            format = OutputName(output, of: selection).format ?? asInput
         }
         if format is OpenAIResults {
             let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
@@ -72,16 +74,6 @@ extension JobSettings {
         }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
-    }
-
-    /// That which the output's name tells.
-    private var namedFormat: any ResultFormat {
-        var name = Paths.name(of: output)
-        if case .shard(let index, let count) = selection {
-            let end = Self.shardPath("", index, of: count)
-            if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
-        }
-        return [DelimitedResults.csv, .tsv].first { name.hasSuffix("." + $0.name) } ?? ResultFormats.standard
     }
 
     /// - Throws: `JobError` if the output's format can't have what the job asks for.

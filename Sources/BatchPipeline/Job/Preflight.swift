@@ -5,6 +5,7 @@ extension JobSettings {
     /// `JournalStore` then tries the output's place for real.
     /// - Throws: `JobError` or `StoreError`, naming the path.
     package func checkFiles() throws {
+        try checkOutputNames()
         _ = try PromptBuilder(self)
         try checkAnswers()
         for path in input where path != "-" { try Self.checkInput(path) }

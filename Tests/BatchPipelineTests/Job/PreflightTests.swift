@@ -29,6 +29,54 @@ import Testing
         try job([folder.path("other")], folder.path("out")).checkFiles()
     }
 
+    /// Whoever reads a file goes by its name.
+    @Test(arguments: [
+        ("out.jsonl.gz", "Name it out.jsonl and pack it"), ("Out.CSV.GZ", "Name it Out.CSV and pack it"),
+        ("out.zst", "not packed"), ("out.parquet", "Name it out.jsonl; pandas"),
+        ("out.xlsx", "JSON lines, or tables"),
+    ])
+    func anOutputIsWhatItsNameSays(name: String, what: String) throws {
+        let folder = try TestFolder()
+        try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
+        let input = [folder.path("in.jsonl")]
+        var shard = job(input, folder.path(name))
+        shard.selection = .shard(index: 0, count: 2)
+        shard.chooseShardOutput()
+        var errors = job(input, folder.path("out.jsonl"))
+        errors.errors = folder.path(name)
+        for job in [job(input, folder.path(name)), shard, errors] {
+            let error = #expect(throws: JobError.self) { try job.checkFiles() }
+            #expect(
+                error?.kind == .badJob && error?.message.contains(what) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test func failedLinesHaveTheFormatThatTheirNameSays() throws {
+        let folder = try TestFolder()
+        try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
+        func check(_ output: String, _ errors: String, _ change: (inout JobSettings) -> Void = { _ in })
+            throws
+        {
+            var job = job([folder.path("in.jsonl")], folder.path(output))
+            job.errors = folder.path(errors)
+            change(&job)
+            job.chooseOutputFormat()
+            try job.checkFiles()
+        }
+        for (output, errors) in [
+            ("o.jsonl", "e.csv"), ("o.csv", "e.jsonl"), ("o.csv", "e.tsv"), ("o", "e.csv"),
+        ] {
+            let error = #expect(throws: JobError.self) { try check(output, errors) }
+            #expect(error?.message.contains("in the format of the output") == true)
+        }
+        for (output, errors) in [("o.jsonl", "e.jsonl"), ("o.CSV", "e.csv"), ("o.csv", "e"), ("o", "e.txt")] {
+            try check(output, errors)
+        }
+        try check("o.csv", "e.jsonl") {
+            ($0.outputFormat, $0.outputFormatFollowsInput) = (FormatChoice(NativeResults()), false)
+        }
+    }
+
     @Test func otherNamesAreNotOurs() throws {
         let folder = try TestFolder()
         for name in ["in.tmp", "in.journal.tmp", "in.jsonl", "in.old"] {

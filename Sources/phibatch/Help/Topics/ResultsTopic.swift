@@ -37,7 +37,8 @@ extension HelpTopic {
         as RFC 4180 says; a line feed ends a row.
 
         With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
-        first line is one of its requests.
+        first line is one of its requests, and the output's name doesn't say otherwise. Outputs are not packed: a name \
+        that ends in `.gz` is refused.
 
         `phibatch help score` says what a result of `task: score` has. `phibatch report OUTPUT` makes a page of results, \
         for a browser.

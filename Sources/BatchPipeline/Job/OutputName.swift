@@ -1,0 +1,78 @@
+import Foundations
+
+/// What the name of an output tells of what is in it: whoever reads it goes by that.
+struct OutputName {
+    private let path: String
+    /// Without a shard's end.
+    private let own: String
+    /// In lower case.
+    private let name: String
+
+    init(_ path: String, of selection: LineSelection = .all) {
+        var name = Paths.name(of: path)
+        if case .shard(let index, let count) = selection {
+            let end = JobSettings.shardPath("", index, of: count)
+            if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
+        }
+        (self.path, own, self.name) = (path, name, name.lowercased())
+    }
+
+    /// A table; nil if the name tells of none.
+    var format: DelimitedResults? {
+        [DelimitedResults.csv, .tsv].first { name.hasSuffix("." + $0.name) }
+    }
+
+    /// Names of JSON lines.
+    private var isJSONLines: Bool { name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") }
+
+    private static let packings = ["gz", "zst", "bz2", "xz", "lz4", "zip", "7z", "br"]
+    private static let others = [
+        "parquet", "arrow", "feather", "avro", "orc", "xlsx", "xls", "ods", "sqlite", "db", "pkl", "npz",
+        "h5",
+    ]
+
+    /// - Throws: `JobError` if the name tells of what no output is.
+    func check() throws(JobError) {
+        if let ending = ending(Self.packings) {
+            throw JobError(
+                .badJob, at: path,
+                "ends in .\(ending), but outputs are not packed. Name it \(stem(ending)) and pack it when it is complete, or have "
+                    + "results go through a packer: --output - | gzip > FILE.gz")
+        }
+        if let ending = ending(Self.others) {
+            throw JobError(
+                .badJob, at: path,
+                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv or .tsv. Name it "
+                    + "\(stem(ending)).jsonl; pandas, for one, then makes other formats of it: read_json(..., lines=True)."
+            )
+        }
+    }
+
+    private func stem(_ ending: String) -> Substring { own.dropLast(ending.count + 1) }
+
+    private func ending(_ endings: [String]) -> String? { endings.first { name.hasSuffix("." + $0) } }
+
+    /// - Parameter format: what the file will have.
+    /// - Throws: `JobError` if the name tells of another.
+    func check(against format: any ResultFormat) throws(JobError) {
+        let isTable = format.base is DelimitedResults
+        let fits = self.format.map { $0.name == format.base.name } ?? !(isTable && isJSONLines)
+        guard !fits else { return }
+        throw JobError(
+            .badJob, at: path,
+            "is to have failed lines, in the format of the output, which is \(format.base.name); give it a name that says so, or set output_format."
+        )
+    }
+}
+
+extension JobSettings {
+    /// - Throws: `JobError` if a file that the job writes would be another than its name tells.
+    func checkOutputNames() throws(JobError) {
+        for path in [output, errors].compactMap({ $0 }) where path != "-" {
+            try OutputName(path, of: selection).check()
+        }
+        // Who sets a format has said what is in the files.
+        guard let errors, outputFormatFollowsInput else { return }
+        try OutputName(errors).check(against: outputFormat.format)
+    }
+}
