@@ -120,7 +120,7 @@ struct LineField {
         } catch {
             throw LineError(.badField, "`response_format` \(error.text).")
         }
-        if let value = self["schema"], case .object = value {
+        if let value = self["schema"], PromptRecord.isSchema(value) {
             asked.append(("schema", AnswerForm(.schema(value))))
         }
         switch self["regex"] {

@@ -45,11 +45,17 @@ package struct PromptRecord: Sendable {
         "frequency_penalty", "repetition_penalty", "logit_bias", "response_format", "regex", "choices",
     ]
 
-    /// An object `schema` is a JSON Schema. Anything else of that name is a field like others: tables of a database,
-    /// say.
+    /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
+    /// like others: tables of a database, say.
     static func isSetting(_ field: JSONMember) -> Bool {
-        if field.name == "schema", case .object = field.value { return true }
-        return settingNames.contains(field.name)
+        field.name == "schema" ? isSchema(field.value) : settingNames.contains(field.name)
+    }
+
+    static func isSchema(_ value: JSONValue) -> Bool {
+        switch value {
+        case .object, .bool: true
+        default: false
+        }
     }
 
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.

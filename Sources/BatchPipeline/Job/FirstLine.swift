@@ -100,10 +100,13 @@ struct FirstLine {
                 "keep: all leaves out \(lost.name), which a result has of its own. keep: {NEW: \(lost.name)} gives it another name."
             )
         }
+        // A body's are dealt with line by line.
+        if isRequest { return warnings }
         for field in ownFields where !templateFields.contains(field.name) {
-            if field.name == "schema", case .string = field.value {
+            if field.name == "schema" {
                 warnings.append(
-                    "\(place): the field schema is a string, and so no JSON Schema; it has no effect here.")
+                    "\(place): the field schema is \(field.value.kindName), and so no JSON Schema; it has no effect here."
+                )
             } else if Self.foreignSettings.contains(field.name) {
                 warnings.append(
                     "\(place): the field \(field.name) is a setting elsewhere, and has no effect here.")

@@ -111,7 +111,7 @@ extension LinePreparer {
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
         }
-        if case .object? = line["schema"], record.form != nil {
+        if line["schema"].map(PromptRecord.isSchema) == true {
             throw LineError(
                 .badField, "`schema` has no meaning where nothing is generated (task: score).")
         }

@@ -25,6 +25,9 @@ import Testing
         // Tables, as questions about databases have them.
         #expect(try record(#"{"prompt":"a","schema":"CREATE TABLE t (a int)"}"#).form == nil)
         #expect(try record(#"{"prompt":"a","schema":["t"]}"#).form == nil)
+        // These are JSON Schemas, too: any value, and none.
+        #expect(try record(#"{"prompt":"a","schema":true}"#).form?.content == .schema(true))
+        #expect(try record(#"{"prompt":"a","schema":false}"#).form?.content == .schema(false))
     }
 
     @Test func whatIsWrongIsSaid() {

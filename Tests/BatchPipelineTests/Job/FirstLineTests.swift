@@ -99,6 +99,8 @@ import Testing
         #expect(found.contains { $0.contains("temprature") && $0.contains("Is temperature meant?") })
         #expect(found.contains { $0.contains("the field schema is a string, and so no JSON Schema") })
         #expect(found.contains { $0.contains("field n is a setting elsewhere") })
+        #expect(try warnings(#"{"prompt": "a", "schema": ["t"]}"#).count == 1)
+        #expect(try warnings(#"{"prompt": "a", "schema": true}"#).isEmpty)
         #expect(try warnings(line) { $0.prompt = "{{ n }} {{ temprature }} {{ schema }}" }.isEmpty)
     }
 }
