@@ -136,7 +136,11 @@ struct JobCheckReport {
         }
         if check.covered > 0 {
             lines.append(
-                "control    tokens in the text of \(check.covered) lines, taken as text (control_tokens)")
+                "control    tokens in the text of \(counted(check.covered, "line")), taken as text (control_tokens)"
+            )
+        }
+        if !check.missing.isEmpty {
+            lines.append("without    \(Summary.told(missing: check.missing)) (unsupported)")
         }
         if let rope = check.rope, rope.areMixed {
             let alone =
@@ -192,6 +196,9 @@ struct JobCheckReport {
             writer.int("completion_tokens_at_most", check.completionTokens * job.samples)
             writer.int("lines_with_control_tokens", check.covered)
             writer.int("lines_with_form", check.linesWithForm)
+            writer.object("lines_answered_without") { writer in
+                for (name, count) in check.missing.sorted(by: { $0.key < $1.key }) { writer.int(name, count) }
+            }
             if let answers = check.answers {
                 writer.object("answers") { writer in
                     writer.array("validated") { writer in

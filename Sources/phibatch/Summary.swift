@@ -97,6 +97,10 @@ struct Summary {
             lines.append(
                 "passed over, as they carry an earlier error: \(statistics.passedOver) lines (error_lines)")
         }
+        if !statistics.missing.isEmpty {
+            lines.append(
+                "OpenAI's requests were answered without \(Self.told(missing: statistics.missing)) (unsupported)")
+        }
         if statistics.preempted > 0 {
             lines.append(
                 "the KV cache was full: \(statistics.preempted) times a request gave way to older ones and "
@@ -120,6 +124,12 @@ struct Summary {
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// The most frequent first, as in: stream in 12 lines, reasoning_effort in 1 line.
+    static func told(missing: [String: Int]) -> Message {
+        missing.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\($0.key) in \(counted($0.value, "line"))" as Message }.joined(separator: ", ")
     }
 
     /// What became of the lines.

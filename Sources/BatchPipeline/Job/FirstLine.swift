@@ -7,6 +7,8 @@ struct FirstLine {
     let path: String
     private let number: Int
     private let fields: JSONObject
+    /// One of OpenAI's requests, whose fields are what its body says.
+    private let isRequest: Bool
 
     /// Nil if the input shows no first line, or one that is no object.
     init?(_ look: InputLook, path: String, job: JobSettings) {
@@ -14,8 +16,9 @@ struct FirstLine {
         self.init(fields, number: look.firstLineNumber, path: path, job: job)
     }
 
-    init?(_ line: JSONValue, number: Int, path: String, job: JobSettings) {
+    init?(_ line: JSONValue, isRequest: Bool = false, number: Int, path: String, job: JobSettings) {
         guard case .object(let fields) = line else { return nil }
+        self.isRequest = isRequest
         (self.job, self.path, self.fields, self.number) = (job, path, fields, number)
     }
 
@@ -36,11 +39,8 @@ struct FirstLine {
         guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user",
             job.task == .generate || job.chat
         else { return }
-        if has("custom_id"), has("body") {
-            throw JobError(
-                .badJob, at: place,
-                "seems to be a line of OpenAI's batch files, but its `method` is not POST, its `url` none of \(OpenAIRequest.Endpoint.names), or its `body` no object."
-            )
+        if let foreign = ForeignRequest(fields) {
+            throw JobError(.badJob, at: place, foreign.problem(path: path))
         }
         guard let (names, reference) = offer else { return }
         throw JobError(
@@ -157,8 +157,10 @@ extension JobSettings {
         let format = inputFormat.format.format(for: path)
         if let lines = format as? OpenAILines {
             guard let fields = look.firstFields else { return nil }
+            let content = lines.content(of: fields)
             return FirstLine(
-                lines.content(of: fields).fields, number: look.firstLineNumber, path: path, job: self)
+                content.fields, isRequest: content.request != nil, number: look.firstLineNumber, path: path,
+                job: self)
         }
         guard !format.isJSONLines else { return FirstLine(look, path: path, job: self) }
         var reader = InputReader(paths: [path], format: format)

@@ -28,6 +28,11 @@ extension JobKey {
                 + "they are",
             .word(\.errorLines, unset: .skip), effect: .ifSet),
         JobKey(
+            "unsupported", "refuse|ignore",
+            "OpenAI's requests that ask for what can't be done here: a failed line (the default), or answered without and "
+                + "counted by name; images, tools and other parts of the question are always refused",
+            .word(\.unsupported, unset: .refuse), effect: .ifSet),
+        JobKey(
             "max_failures", "N|P%",
             "how many lines may fail, or which share of them (default 0); if it is given and certain to be passed, the "
                 + "run ends early",

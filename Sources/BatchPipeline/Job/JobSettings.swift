@@ -31,6 +31,14 @@ public enum ErrorLineHandling: String, Sendable, CaseIterable {
     case pass
 }
 
+/// What becomes of one of OpenAI's requests that asks for what can't be done here.
+public enum UnsupportedHandling: String, Sendable, CaseIterable {
+    /// It fails.
+    case refuse
+    /// It is answered without, if that is an answer to the same question; what was left out is counted by name.
+    case ignore
+}
+
 /// All that a job says. `JobKey.all` has the range and the default of each member, and `phibatch run --help` shows
 /// them.
 ///
@@ -82,6 +90,7 @@ public struct JobSettings: Sendable, Equatable {
     /// Fields of the line that its result has too.
     public var keep = KeptFields.none
     public var errorLines = ErrorLineHandling.skip
+    public var unsupported = UnsupportedHandling.refuse
 
     /// The most tokens of a completion, which no line can exceed; nil is 256.
     public var maxTokens: Int?

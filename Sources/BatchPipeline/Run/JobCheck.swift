@@ -24,6 +24,8 @@ package struct JobCheck {
     package private(set) var passedOver = 0
     /// Lines in which texts of control tokens are taken as text.
     package private(set) var covered = 0
+    /// What OpenAI's requests ask for and would be answered without: in how many lines, by name.
+    package private(set) var missing: [String: Int] = [:]
     package private(set) var unfinished = 0
     package private(set) var failed = 0
     /// The first of them.
@@ -94,6 +96,7 @@ package struct JobCheck {
                 promptTokens.append(prepared.prompt.count)
                 completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
+                for name in prepared.missing { missing[name, default: 0] += 1 }
                 if shown.count < shownCount {
                     shown.append(
                         Shown(

@@ -287,6 +287,7 @@ final class JobRun: RequestSource {
         statistics.skipped = count.done
         statistics.passedOver = count.passedOver
         statistics.covered = count.covered
+        statistics.missing = count.missing
         statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.samples }
         statistics.seconds = (.now - started).seconds
         return statistics

@@ -16,6 +16,8 @@ final class LineFeeder: @unchecked Sendable {
         var passedOver = 0
         /// Lines in which texts of control tokens are taken as text.
         var covered = 0
+        /// What OpenAI's requests asked for and were answered without: in how many lines, by name.
+        var missing: [String: Int] = [:]
         /// Half lines at the end of the input, or of one of its files.
         var unfinished: [UnfinishedLine] = []
         /// Whether `lines` is all there are.
@@ -150,13 +152,6 @@ final class LineFeeder: @unchecked Sendable {
             if job.errorLines == .skip { return nil }
             identity.record = .failure(error)
         }
-        if identity.request?.choices ?? 1 > 1, !job.outputFormat.format.isByLine {
-            identity.record = .failure(
-                LineError(
-                    .badField,
-                    "`n` above 1 needs the job's output_format: openai, in which a result holds all answers; samples of the job is for others."
-                ))
-        }
         if try !seen.insert(identity.id) {
             identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
         }
@@ -173,7 +168,10 @@ final class LineFeeder: @unchecked Sendable {
                 let model = try models.loaded(for: job)
                 return (model.text, model.engine.limits, model.grammars)
             }
-            if prepared.isCovered { lock.withLock { counted.covered += 1 } }
+            lock.withLock {
+                if prepared.isCovered { counted.covered += 1 }
+                for name in prepared.missing { counted.missing[name, default: 0] += 1 }
+            }
             return .success(prepared)
         } catch let error as LineError {
             return .failure(error)

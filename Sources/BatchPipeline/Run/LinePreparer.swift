@@ -14,6 +14,8 @@ struct LinePreparer: Sendable {
         var answer: Answer?
         /// Texts of control tokens in the line are taken as text.
         var isCovered: Bool
+        /// What one of OpenAI's requests asks for in vain, by name.
+        var missing: [String] = []
         /// In a job that scores; then the members before say nothing, but for `prompt`.
         var scoring: Scoring?
         /// What the answer is chosen from; nil if it is generated.
@@ -45,6 +47,8 @@ struct LinePreparer: Sendable {
         _ record: PromptRecord, for model: () throws -> Model
     ) throws -> Prepared {
         if job.task == .score { return try prepareScoring(record, for: model) }
+        let missing =
+            try record.request.map { request throws(LineError) in try self.missing(of: request) } ?? []
         var content = try builder.prompt(for: record)
         let choices = jobForm == nil ? try choices.texts(of: record) : nil
         let (text, limits, grammars) = try model()
@@ -79,7 +83,7 @@ struct LinePreparer: Sendable {
             seed: record.seed ?? job.seed ?? 0,
             stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),
             answer: answer,
-            isCovered: shield?.holdsToken ?? false)
+            isCovered: shield?.holdsToken ?? false, missing: missing)
         guard let choices else { return prepared }
         try refuseSettings(of: prepared, record)
         return try choosing(choices, after: content, prepared, record, text, limits, shield)

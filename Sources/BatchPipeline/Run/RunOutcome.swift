@@ -23,6 +23,8 @@ public struct RunStatistics: Sendable, Equatable {
     public var passedOn = 0
     /// Lines in which texts of control tokens, such as `<|end|>`, were taken as text.
     public var covered = 0
+    /// What OpenAI's requests asked for and were answered without (`unsupported: ignore`): in how many lines, by name.
+    public var missing: [String: Int] = [:]
     /// Completions taken up in the middle.
     public var resumed = 0
     /// Answers that were not what was asked for, and were generated anew.

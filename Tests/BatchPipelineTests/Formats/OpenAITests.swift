@@ -68,8 +68,9 @@ import Testing
     /// Nothing is passed over that would change an answer.
     @Test(
         arguments: [
-            ("tools", ["x"]), ("stream", true),
-            ("reasoning_effort", "low"), ("nonsense", 1), ("top_logprobs", 2), ("n", 0), ("n", "2"),
+            ("tools", ["x"]), ("tool_choice", "required"), ("modalities", ["text", "audio"]),
+            ("guided_json", [:]),
+            ("top_logprobs", 2), ("n", 0), ("n", "2"),
             ("logprobs", 1), ("max_tokens", 0),
             ("messages", [["role": "user", "content": [["type": "image_url"]]]]),
             ("messages", [["role": "assistant", "tool_calls": [1]]]), ("messages", "Why?"), ("messages", [1]),
@@ -82,11 +83,118 @@ import Testing
         #expect(content(chat, .object(body)).fields["id"] == "a", "its id is known all the same")
     }
 
+    /// Whether the answer may do without is the job's to say.
+    @Test(
+        arguments: [
+            ("stream", true), ("reasoning_effort", "low"), ("nonsense", 1), ("verbosity", "high"),
+            ("length_penalty", 2), ("top_k", "x"),
+        ] as [(String, JSONValue)])
+    func whatAnAnswerCanDoWithoutIsListed(name: String, value: JSONValue) throws {
+        var body = JSONObject([("messages", question)])
+        body[name] = value
+        let found = content(chat, .object(body))
+        guard name != "top_k" else {
+            #expect(throws: LineError.self) { try PromptRecord(fields: found.fields) }
+            return
+        }
+        #expect(found.fault == nil && found.request?.unsupported.map(\.name) == [name])
+        #expect(found.request?.unsupported.first?.message.contains("`\(name)`") == true)
+    }
+
+    @Test func toolsThatNobodyMayCallCanBeLeftOut() {
+        let body: JSONValue = ["messages": question, "tools": [["type": "function"]], "tool_choice": "none"]
+        #expect(content(chat, body).fault == nil)
+        #expect(content(chat, body).request?.unsupported.map(\.name) == ["tools"])
+    }
+
+    /// What SDKs and servers write without being asked.
+    @Test func defaultsAskForNothing() throws {
+        let chat = content(
+            chat,
+            [
+                "messages": question, "model": "m", "reasoning_effort": "none", "tool_choice": "none",
+                "verbosity": "medium", "stream_options": ["include_usage": true], "logprobs": false,
+                "top_logprobs": 0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0,
+                "length_penalty": 1.0,
+                "use_beam_search": false, "min_tokens": 0, "ignore_eos": false, "stop_token_ids": [],
+                "skip_special_tokens": true, "spaces_between_special_tokens": true, "bad_words": [],
+                "include_stop_str_in_output": false, "add_generation_prompt": true,
+                "add_special_tokens": false,
+                "continue_final_message": false, "echo": false, "best_of": 1, "priority": 0,
+                "chat_template_kwargs": ["enable_thinking": false], "guided_json": nil,
+                "structured_outputs": nil,
+                "prompt_logprobs": nil, "stop": [], "logit_bias": [:],
+            ])
+        #expect(chat.fault == nil && chat.request?.unsupported == [])
+        #expect(try PromptRecord(fields: chat.fields).topK == 0)
+        let response = content(
+            "/v1/responses",
+            [
+                "input": "x", "reasoning": ["effort": "none", "summary": nil],
+                "text": ["verbosity": "medium"],
+                "tool_choice": "none", "include": [], "top_logprobs": 0, "truncation": "disabled",
+                "previous_response_id": nil, "store": true,
+            ])
+        #expect(response.fault == nil && response.request?.unsupported == [])
+        let more = content(
+            "/v1/responses",
+            [
+                "input": "x", "reasoning": ["effort": "high"], "text": ["verbosity": "low"],
+                "include": ["reasoning.encrypted_content", "message.output_text.logprobs"],
+                "truncation": "auto",
+            ])
+        #expect(more.fault == nil && more.request?.logprobs == 0)
+        #expect(
+            Set(more.request?.unsupported.map(\.name) ?? [])
+                == ["reasoning", "text.verbosity", "include", "truncation"])
+    }
+
+    /// Wrong as it may be, a request keeps its name.
+    @Test(
+        arguments: [
+            ["method": "GET", "url": "/v1/chat/completions", "body": [:]],
+            ["method": "GET", "url": "/v1/models"],
+            ["url": "/v1/embeddings", "body": ["input": "x"]], ["method": "POST", "url": "/x", "body": 7],
+            ["url": "/v1/chat/completions"], ["method": 7, "body": ["messages": []]],
+            ["url": "/v1/chat/completions", "method": "POST", "body": "x"],
+        ] as [JSONValue])
+    func aWrongRequestKeepsItsID(line: JSONValue) throws {
+        guard case .object(var members) = line else { return }
+        for (id, text) in [("a", "a"), (7, "7")] as [(JSONValue, String)] {
+            members["custom_id"] = id
+            let found = OpenAILines.orNative.content(of: .object(members))
+            #expect(found.fault != nil && found.request != nil)
+            #expect(try PromptRecord.id(of: found.fields) == text)
+        }
+    }
+
+    /// Other servers have other versions, or say once for all what is asked.
+    @Test func otherServersLinesAreRead() {
+        let body: JSONValue = ["messages": question]
+        for line in [
+            ["url": "/chat/completions", "method": "POST"],
+            ["url": "/v4/chat/completions", "method": "POST"],
+            ["url": "https://host/v1/chat/completions", "method": "POST"], ["url": "/v1/chat/completions"],
+            [:],
+        ] as [JSONObject] {
+            var line = line
+            (line["custom_id"], line["body"]) = ("a", body)
+            let found = OpenAILines.orNative.content(of: .object(line))
+            #expect(found.fault == nil && found.request?.endpoint == .chat && found.fields["id"] == "a")
+        }
+        let prompt = OpenAILines.orNative.content(of: ["custom_id": "a", "body": ["prompt": "x"]])
+        #expect(prompt.request?.endpoint == .completions && prompt.fields["max_tokens"] == 16)
+    }
+
     @Test func theLineAroundIt() {
         #expect(content("/v1/embeddings", ["input": "x"]).fault != nil)
         #expect(content(chat, "x").fault != nil)
         #expect(OpenAIRequest.content(of: ["url": "/v1/responses", "body": [:]]).fault != nil)
-        #expect(!OpenAIRequest.isOne(["custom_id": "a", "body": "text", "prompt": "x"]))
+        for native in [
+            ["custom_id": "a", "body": "text", "prompt": "x"],
+            ["custom_id": "a", "url": "https://x", "body": [:]],
+            ["custom_id": nil, "method": "POST", "url": "/v1/chat/completions", "body": [:]],
+        ] as [JSONValue] { #expect(!OpenAIRequest.isOne(native)) }
         let native: JSONValue = ["prompt": "x"]
         #expect(OpenAILines.orNative.content(of: native).fields == native)
         #expect(OpenAILines().content(of: native).fault != nil)

@@ -1,3 +1,4 @@
+import Foundation
 import PhiModel
 import Testing
 
@@ -38,12 +39,63 @@ import Testing
         #expect(error.message.contains("--prompt '{{ question }}'"), "\(error)")
     }
 
-    @Test func whatSeemsALineOfABatchFileIsNamed() throws {
-        let line = #"{"custom_id": "a", "url": "/v1/chat/completions", "body": {"messages": []}}"#
+    /// What is wrong with one of OpenAI's, the run tells, line by line.
+    @Test func aRequestIsLeftToTheRun() throws {
+        for line in [
+            #"{"custom_id": "a", "url": "/v1/chat/completions", "body": {"messages": []}}"#,
+            #"{"custom_id": "a", "method": "GET", "url": "/v1/models"}"#,
+        ] { #expect(try error(line) == nil) }
+        let whole =
+            #"{"custom_id": "a", "body": {"model": "gpt", "user": "u", "n": 1, "messages": [{"role": "user"}]}}"#
+        #expect(try warnings(whole).isEmpty)
+    }
+
+    /// Lines of other services are named, with a command that makes ours of them.
+    @Test(arguments: [
+        (
+            "Anthropic",
+            #"{"custom_id":"a","params":{"model":"m","max_tokens":9,"system":"Be kind.","messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":"Yo"}]}}"#
+        ),
+        (
+            "Gemini",
+            #"{"key":"a","request":{"systemInstruction":{"parts":[{"text":"Be kind."}]},"contents":[{"parts":[{"text":"H"},{"text":"i"}],"role":"user"},{"role":"model","parts":[{"text":"Yo"}]}],"generation_config":{"max_output_tokens":9}}}"#
+        ),
+        (
+            "Bedrock",
+            #"{"recordId":"a","modelInput":{"inferenceConfig":{"maxTokens":9},"system":[{"text":"Be kind."}],"messages":[{"role":"user","content":[{"text":"Hi"}]},{"role":"assistant","content":[{"text":"Yo"}]}]}}"#
+        ),
+    ])
+    func otherServicesLinesAreNamed(service: String, line: String) throws {
         let error = try #require(try error(line))
-        #expect(error.message.contains("OpenAI") && error.message.contains("`method`"), "\(error)")
-        // The run tells what is wrong with one that is.
-        #expect(try self.error(#"{"method": "POST", "# + line.dropFirst()) == nil)
+        #expect(error.message.contains(service), "\(error)")
+        let command = try #require(error.message.firstMatch(of: /"(jq -c '[^']*') [^ ]* > FILE"/)).1
+        guard let made = try Self.shell("printf %s '\(line)' | \(command)") else { return }
+        let record = try PromptRecord.parse(Array(made.utf8))
+        #expect(record.id == "a" && record.maxTokens == 9)
+        #expect(
+            record.content
+                == .messages([
+                    ChatMessage(role: "system", content: "Be kind."),
+                    ChatMessage(role: "user", content: "Hi"),
+                    ChatMessage(role: "assistant", content: "Yo"),
+                ]))
+        let image = line.replacing(#"{"text":"Hi"}"#, with: #"{"image":1}"#).replacing(
+            #"{"type":"text","text":"Hi"}"#, with: #"{"type":"image"}"#
+        ).replacing(#"{"text":"i"}"#, with: #"{"image":1}"#)
+        #expect(try Self.shell("printf %s '\(image)' | \(command)") == "")
+    }
+
+    /// What a command writes; nil if there is no jq.
+    private static func shell(_ script: String) throws -> String? {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "command -v jq >/dev/null || exit 77; \(script) 2>/dev/null"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return process.terminationStatus == 77 ? nil : String(decoding: output, as: UTF8.self)
     }
 
     @Test(arguments: [

@@ -1,12 +1,13 @@
 import BatchEngine
 import Foundations
 
-/// The body of one of OpenAI's requests, as the fields of a native line. What phibatch can't do is refused; what has
-/// no effect on an answer is passed over.
+/// The body of one of OpenAI's requests, as the fields of a native line. What has no effect on an answer is passed over.
+/// What phibatch can't do is wrong, if the answer would be to another question without it, and otherwise listed.
 struct OpenAIBody {
     private(set) var fields: [(String, JSONValue)] = []
     private(set) var choices: Int?
     private(set) var logprobs: Int?
+    private(set) var unsupported: [OpenAIRequest.Unsupported] = []
     private let body: JSONObject
     private let endpoint: OpenAIRequest.Endpoint
 
@@ -15,64 +16,26 @@ struct OpenAIBody {
         self.endpoint = endpoint
     }
 
-    private enum Rule {
-        /// A native field; nil has the same name.
-        case field(String?)
-        /// Taken by the endpoint's own reading.
-        case own
-        /// No part of what is asked.
-        case ignored
-        /// Only these values, which ask for nothing special.
-        case only([JSONValue])
-    }
-
-    private static let common: [String: Rule] = [
-        "model": .field(nil), "metadata": .field(nil), "temperature": .field(nil), "top_p": .field(nil),
-        // As vLLM and others have them.
-        "top_k": .field(nil), "min_p": .field(nil), "repetition_penalty": .field(nil),
-        "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
-        "prompt_cache_key": .ignored, "prompt_cache_retention": .ignored,
-        "stream": .only([false]), "top_logprobs": .own,
-    ]
-    private static let completing: [String: Rule] = [
-        "stop": .field(nil), "seed": .field(nil), "presence_penalty": .field(nil),
-        "frequency_penalty": .field(nil), "logit_bias": .field(nil), "n": .own, "logprobs": .own,
-        "max_tokens": .own,
-    ]
-    private static let rules: [OpenAIRequest.Endpoint: [String: Rule]] = [
-        .chat: [
-            "messages": .own, "max_completion_tokens": .own, "tools": .only([[]]), "functions": .only([[]]),
-            "tool_choice": .only(["none", "auto"]), "function_call": .only(["none", "auto"]),
-            "parallel_tool_calls": .ignored, "response_format": .field(nil),
-            "modalities": .only([["text"]]),
-        ].merging(common) { $1 }.merging(completing) { $1 },
-        .completions: [
-            "prompt": .own, "echo": .only([false]), "best_of": .only([1]), "suffix": .only([""]),
-            "response_format": .field(nil),
-        ].merging(common) { $1 }.merging(completing) { $1 },
-        .responses: [
-            "input": .own, "instructions": .own, "max_output_tokens": .own, "include": .own,
-            "tools": .only([[]]), "tool_choice": .only(["none", "auto"]), "parallel_tool_calls": .ignored,
-            "text": .own, "truncation": .only(["disabled"]),
-            "background": .only([false]),
-        ].merging(common) { $1 },
-    ]
-
     mutating func read() throws(LineError) {
-        let rules = Self.rules[endpoint] ?? [:]
         for member in body where member.value != .null {
-            switch rules[member.name] {
-            case .field(let name)?: fields.append((name ?? member.name, member.value))
+            switch OpenAIRule.of(member.name, in: endpoint) {
+            case .field?: fields.append((member.name, member.value))
             case .own?, .ignored?: break
-            case .only(let values)?:
-                guard values.contains(member.value) else {
-                    throw LineError(.badField, "`\(member.name)` is not supported\(Self.right(values)).")
-                }
+            case .only(let values)? where values.contains { $0.isSame(as: member.value) },
+                .needed(let values)? where values.contains { $0.isSame(as: member.value) }:
+                break
+            case .only(let values)?: miss(member.name, "is not supported\(Self.right(values))")
+            // Nobody may call them.
+            case .needed(let values)? where member.name == "tools" && value("tool_choice") == "none":
+                miss(member.name, "is not supported\(Self.right(values))")
+            case .needed(let values)?:
+                throw LineError(.badField, "`\(member.name)` is not supported\(Self.right(values)).")
             case nil:
-                throw LineError(
-                    .badField, "`\(member.name.prefix(64))` is not supported by \(endpoint.rawValue) here.")
+                miss("\(member.name.prefix(64))", "is not supported by \(endpoint.rawValue) here")
             }
         }
+        // As some say that there is no limit.
+        if let place = fields.firstIndex(where: { $0.0 == "top_k" && $0.1 == -1 }) { fields[place].1 = 0 }
         // The API's own default, which is not ours.
         if value("temperature") == nil { fields.append(("temperature", 1)) }
         switch endpoint {
@@ -82,7 +45,12 @@ struct OpenAIBody {
         }
     }
 
+    private mutating func miss(_ name: String, _ what: String) {
+        unsupported.append(.init(name: name, message: "`\(name)` \(what)."))
+    }
+
     private static func right(_ values: [JSONValue]) -> String {
+        if values.isEmpty { return "" }
         let texts = values.map { JSONWriter.text(of: $0) }
         return "; it may only be \(texts.joined(separator: " or "))"
     }
@@ -97,7 +65,7 @@ struct OpenAIBody {
         try readLimit(["max_completion_tokens", "max_tokens"], unset: OpenAIRequest.defaultMaxTokens)
         switch value("logprobs") {
         case nil, .bool(false)?:
-            guard value("top_logprobs") == nil else {
+            guard try topLogprobs() == 0 else {
                 throw LineError(.badField, "`top_logprobs` needs `logprobs`: true.")
             }
         case .bool(true)?: logprobs = try topLogprobs()
@@ -131,16 +99,8 @@ struct OpenAIBody {
         // A response is one, whatever the job's samples.
         choices = 1
         try readLimit(["max_output_tokens"], unset: OpenAIRequest.defaultMaxTokens)
-        let shown: JSONValue = "message.output_text.logprobs"
-        switch value("include") {
-        case nil, .array([])?:
-            guard value("top_logprobs") == nil else {
-                throw LineError(
-                    .badField, "`top_logprobs` needs `include`: [\"message.output_text.logprobs\"].")
-            }
-        case .array([shown])?: logprobs = try topLogprobs()
-        default: throw LineError(.badField, "`include` may only be [\"message.output_text.logprobs\"].")
-        }
+        try readIncluded()
+        readReasoning()
         var messages: [JSONValue] = []
         switch value("instructions") {
         case nil: break
@@ -157,14 +117,41 @@ struct OpenAIBody {
         try readTextFormat()
     }
 
+    private mutating func readIncluded() throws(LineError) {
+        let shown: JSONValue = "message.output_text.logprobs"
+        var included: [JSONValue] = []
+        switch value("include") {
+        case nil: break
+        case .array(let names)?: included = names
+        case let other?: throw LineError(.badField, "`include` must be a list, but is \(other.kindName).")
+        }
+        if included.contains(shown) {
+            logprobs = try topLogprobs()
+        } else if try topLogprobs() > 0 {
+            throw LineError(.badField, "`top_logprobs` needs `include`: [\(JSONWriter.text(of: shown))].")
+        }
+        if included.contains(where: { $0 != shown }) {
+            miss("include", "may only be [\(JSONWriter.text(of: shown))]")
+        }
+    }
+
+    /// None is all there is; then there is nothing to sum up.
+    private mutating func readReasoning() {
+        guard let reasoning = value("reasoning") else { return }
+        let isNone = [nil, .null, "none"].contains(reasoning["effort"])
+        if case .object = reasoning, isNone { return }
+        miss("reasoning", "is not supported; its `effort` may only be \"none\"")
+    }
+
     /// What chat completions call `response_format`.
     private mutating func readTextFormat() throws(LineError) {
         guard let text = value("text") else { return }
         guard case .object(let members) = text else {
             throw LineError(.badField, "`text` must be an object, but is \(text.kindName).")
         }
-        if let other = members.first(where: { $0.name != "format" && $0.value != .null }) {
-            throw LineError(.badField, "`text.\(other.name.prefix(64))` is not supported.")
+        for other in members where other.name != "format" && other.value != .null {
+            if other.name == "verbosity", other.value == "medium" { continue }
+            miss("text.\(other.name.prefix(64))", "is not supported")
         }
         guard let format = members["format"], format != .null else { return }
         do throws(AnswerFormProblem) { _ = try AnswerForm(responseFormat: format, isFlat: true) } catch {

@@ -8,6 +8,28 @@ package struct OpenAIRequest: Sendable, Equatable {
         case responses = "/v1/responses"
 
         static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+        /// As servers name it, with their own version and host before it; those that take one kind only have no name.
+        init?(url: JSONValue?, body: JSONObject?) {
+            switch url {
+            case .string(let url)?:
+                let known = Self.allCases.first { url.hasSuffix($0.rawValue.dropFirst("/v1".count)) }
+                guard let known else { return nil }
+                self = known
+            case nil, .null?:
+                let known = [("messages", Self.chat), ("prompt", .completions), ("input", .responses)]
+                guard let found = known.first(where: { body?[$0.0] != nil })?.1 else { return nil }
+                self = found
+            default: return nil
+            }
+        }
+    }
+
+    /// What a request asks for and can't have.
+    package struct Unsupported: Sendable, Equatable {
+        package var name: String
+        /// A sentence.
+        package var message: String
     }
 
     package var endpoint = Endpoint.chat
@@ -15,18 +37,21 @@ package struct OpenAIRequest: Sendable, Equatable {
     package var choices: Int?
     /// How many of the likeliest tokens are shown beside each chosen one; nil shows no log-probabilities.
     package var logprobs: Int?
+    /// What its answer can do without; whether it may, the job says (`unsupported`).
+    package var unsupported: [Unsupported] = []
 
     /// As the samples of a job.
     static let choicesRange = 1...10_000
     /// A request without a limit has none of its own in the API but the context: nobody means 128,000 tokens.
     static let defaultMaxTokens = 4096
 
-    /// Whether a line looks like a request, rather than a native line with fields of these names.
+    /// Whether a line looks like a request, right or wrong, rather than a native line with fields of these names.
     static func isOne(_ line: JSONValue) -> Bool {
-        guard case .string? = line["custom_id"], case .object? = line["body"], line["method"] == "POST",
-            case .string(let url)? = line["url"]
-        else { return false }
-        return url.hasPrefix("/v1/")
+        guard let id = line["custom_id"], id != .null else { return false }
+        if case .string(let url)? = line["url"], url.hasPrefix("/v1/") { return true }
+        if ["method", "url", "body"].allSatisfy({ line[$0] != nil }) { return true }
+        guard case .object(let body)? = line["body"] else { return false }
+        return Endpoint(url: nil, body: body) != nil
     }
 
     /// - Parameter line: an object.
@@ -37,25 +62,29 @@ package struct OpenAIRequest: Sendable, Equatable {
             guard let id = content.fields["id"] else {
                 throw LineError(.badField, "`custom_id` is missing.")
             }
-            guard case .string = id else {
+            switch id {
+            case .string, .int: break
+            default:
                 content.fields = [:]
                 throw LineError(.badField, "`custom_id` must be a string, but is \(id.kindName).")
             }
-            guard line["method"] ?? "POST" == "POST" else {
-                throw LineError(.badField, "`method` must be POST.")
+            switch line["method"] {
+            case nil, .null?, "POST"?: break
+            default: throw LineError(.badField, "`method` must be POST.")
             }
-            guard case .string(let url)? = line["url"], let endpoint = Endpoint(rawValue: url) else {
+            var body: JSONObject?
+            if case .object(let members)? = line["body"] { body = members }
+            guard let endpoint = Endpoint(url: line["url"], body: body) else {
                 throw LineError(.badField, "`url` must be one of \(Endpoint.names).")
             }
             content.request?.endpoint = endpoint
-            guard case .object(let body)? = line["body"] else {
-                throw LineError(.badField, "`body` must be an object.")
-            }
+            guard let body else { throw LineError(.badField, "`body` must be an object.") }
             var reader = OpenAIBody(body, of: endpoint)
             try reader.read()
             content.fields = .object(JSONObject([("id", id)] + reader.fields))
             content.request?.choices = reader.choices
             content.request?.logprobs = reader.logprobs
+            content.request?.unsupported = reader.unsupported
         } catch {
             content.fault = error
         }

@@ -1,0 +1,77 @@
+import Foundations
+
+/// What becomes of a member of one of OpenAI's bodies.
+enum OpenAIRule {
+    /// A native field of the same name.
+    case field
+    /// Taken by the endpoint's own reading.
+    case own
+    /// No part of what is asked.
+    case ignored
+    /// Only these values, which ask for nothing special. Without the others there is an answer all the same.
+    case only([JSONValue])
+    /// Only these values; the others are part of the question, or of what the answer must be.
+    case needed([JSONValue])
+
+    /// Nil if the endpoint knows no such member.
+    static func of(_ name: String, in endpoint: OpenAIRequest.Endpoint) -> OpenAIRule? {
+        switch endpoint {
+        case .chat: chat[name] ?? completing[name] ?? servers[name] ?? common[name]
+        case .completions: completions[name] ?? completing[name] ?? servers[name] ?? common[name]
+        case .responses: responses[name] ?? common[name]
+        }
+    }
+
+    private static let common: [String: OpenAIRule] = [
+        "model": .field, "metadata": .field, "temperature": .field, "top_p": .field, "top_logprobs": .own,
+        "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
+        "prompt_cache_key": .ignored, "prompt_cache_retention": .ignored, "stream_options": .ignored,
+        "parallel_tool_calls": .ignored, "max_tool_calls": .ignored, "stream": .only([false]),
+        "tools": .needed([[]]), "functions": .needed([[]]), "tool_choice": .needed(["none", "auto"]),
+        "function_call": .needed(["none", "auto"]), "web_search_options": .needed([]),
+        // As vLLM and others have them.
+        "top_k": .field, "min_p": .field, "repetition_penalty": .field, "request_id": .ignored,
+        "cache_salt": .ignored,
+    ]
+
+    private static let completing: [String: OpenAIRule] = [
+        "stop": .field, "seed": .field, "presence_penalty": .field, "frequency_penalty": .field,
+        "logit_bias": .field, "response_format": .field, "n": .own, "logprobs": .own, "max_tokens": .own,
+        "best_of": .only([1]), "echo": .only([false]),
+    ]
+
+    private static let chat: [String: OpenAIRule] = [
+        "messages": .own, "max_completion_tokens": .own, "modalities": .needed([["text"]]),
+        "audio": .needed([]), "reasoning_effort": .only(["none"]), "verbosity": .only(["medium"]),
+        // It makes an answer come sooner, and no other one.
+        "prediction": .ignored,
+    ]
+
+    private static let completions: [String: OpenAIRule] = ["prompt": .own, "suffix": .needed([""])]
+
+    private static let responses: [String: OpenAIRule] = [
+        "input": .own, "instructions": .own, "max_output_tokens": .own, "include": .own, "text": .own,
+        "reasoning": .own, "truncation": .only(["disabled"]), "background": .only([false]),
+        "previous_response_id": .needed([]), "conversation": .needed([]), "prompt": .needed([]),
+    ]
+
+    /// What vLLM and servers like it add, with their defaults.
+    private static let servers: [String: OpenAIRule] = [
+        "use_beam_search": .only([false]), "length_penalty": .only([1]), "min_tokens": .only([0]),
+        "ignore_eos": .only([false]), "stop_token_ids": .only([[]]), "bad_words": .only([[]]),
+        "include_stop_str_in_output": .only([false]), "skip_special_tokens": .only([true]),
+        "spaces_between_special_tokens": .only([true, false]), "return_token_ids": .only([false]),
+        "return_tokens_as_token_ids": .only([false]), "include_reasoning": .only([true, false]),
+        "priority": .ignored, "mm_processor_kwargs": .only([[:]]), "vllm_xargs": .only([[:]]),
+        "chat_template_kwargs": .only([[:], ["enable_thinking": false]]),
+        "add_special_tokens": .only([true, false]), "add_generation_prompt": .needed([true]),
+        "continue_final_message": .needed([false]), "documents": .needed([[]]), "chat_template": .needed([]),
+        "allowed_token_ids": .needed([]), "structured_outputs": .needed([]), "guided_json": .needed([]),
+        "guided_regex": .needed([]), "guided_choice": .needed([]), "guided_grammar": .needed([]),
+    ]
+}
+
+extension JSONValue {
+    /// Equal, however a number is written.
+    func isSame(as other: JSONValue) -> Bool { number.map { $0 == other.number } ?? (self == other) }
+}
