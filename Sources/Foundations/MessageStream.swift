@@ -34,17 +34,23 @@ package final class MessageStream: @unchecked Sendable {
     }
 
     /// A line with its line feed.
-    private func entry(_ message: String, _ weight: Weight, of one: Message? = nil) -> String {
+    private func entry(
+        _ message: String, _ weight: Weight, of one: Message? = nil, _ figures: JSONObject = [:]
+    ) -> String {
         guard let job = job.map({ one?.text ?? $0 }) else {
             return "phibatch: \(one.map { "[\($0.text)] " } ?? "")\(message)\n"
         }
         let time = UTCTime(seconds: Int(Date().timeIntervalSince1970)).text
-        return form.line(time: time, job: job, level: weight.rawValue, message: message)
+        return form.line(time: time, job: job, level: weight.rawValue, message: message, figures)
     }
 
     /// A line that stays.
-    /// - Parameter job: which of several jobs says so.
-    package func line(_ message: Message, _ weight: Weight, of job: Message? = nil) {
+    /// - Parameters:
+    ///   - job: which of several jobs says so.
+    ///   - figures: what the message says in numbers; members of a line in JSON.
+    package func line(
+        _ message: Message, _ weight: Weight, of job: Message? = nil, figures: JSONObject = [:]
+    ) {
         lock.withLock {
             flush(milliseconds: 0)
             if weight == .info, !waiting.isEmpty || !FileCalls.isReady(descriptor, milliseconds: 0) {
@@ -52,8 +58,13 @@ package final class MessageStream: @unchecked Sendable {
                 return
             }
             var text = isDrawn ? "\r\u{1B}[K" : ""
-            if leftOut > 0 { text += entry("\(leftOut) lines are left out here: nobody read them", .info) }
-            text += entry(message.text, weight, of: job)
+            if leftOut > 0 {
+                let what =
+                    leftOut == 1 ? "is left out here: nobody read it" : "are left out here: nobody read them"
+                text += entry(
+                    "\(counted(leftOut, "line")) \(what)", .info, of: nil, ["left_out": .int(leftOut)])
+            }
+            text += entry(message.text, weight, of: job, figures)
             (isDrawn, leftOut) = (false, 0)
             waiting.append((Array(text.utf8)[...], weight))
             flush(milliseconds: 0)
@@ -103,8 +114,12 @@ package final class MessageStream: @unchecked Sendable {
 package enum LogForm: String, Sendable, CaseIterable {
     case text, json
 
-    /// - Parameter time: ISO 8601.
-    package func line(time: String, job: String, level: String, message: String) -> String {
+    /// - Parameters:
+    ///   - time: ISO 8601.
+    ///   - figures: members after the message, in JSON only.
+    package func line(
+        time: String, job: String, level: String, message: String, _ figures: JSONObject = [:]
+    ) -> String {
         switch self {
         case .text: return "\(time) phibatch[\(job)]: \(message)\n"
         case .json:
@@ -114,6 +129,10 @@ package enum LogForm: String, Sendable, CaseIterable {
                 writer.string("job", job)
                 writer.string("level", level)
                 writer.string("message", message)
+                for figure in figures {
+                    writer.key(figure.name)
+                    writer.value(figure.value)
+                }
             }
             return writer.text + "\n"
         }

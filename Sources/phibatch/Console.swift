@@ -1,6 +1,16 @@
 import Foundations
 import Logging
 
+/// A line for stderr, and what it says in numbers, which a log in JSON has as members of their own.
+struct LogLine {
+    let message: Message
+    var figures: JSONObject = [:]
+
+    init(_ message: Message, _ figures: JSONObject = [:]) {
+        (self.message, self.figures) = (message, figures)
+    }
+}
+
 /// All that goes to stderr, except what a signal's handler has to say. On a terminal the last line may be a
 /// progress line, which is drawn over.
 final class Console: Sendable {
@@ -28,8 +38,11 @@ final class Console: Sendable {
     }
 
     /// A line that stays, unless quiet. Left out if nobody reads stderr and it is full.
-    func say(_ message: Message) {
-        if !isQuiet { Self.stream.line(message, .info, of: label) }
+    func say(_ message: Message) { say(LogLine(message)) }
+
+    /// As `say` with a message.
+    func say(_ line: LogLine) {
+        if !isQuiet { Self.stream.line(line.message, .info, of: label, figures: line.figures) }
     }
 
     /// Who names no input and sees nothing happen may take a program that waits for one that hangs.
@@ -39,10 +52,20 @@ final class Console: Sendable {
     }
 
     /// A line that stays.
-    func warn(_ message: Message) { Self.stream.line("warning: \(message)", .warning, of: label) }
+    func warn(_ message: Message) { warn(LogLine(message)) }
 
     /// A line that stays.
-    func error(_ message: Message) { Self.stream.line(message, .error, of: label) }
+    func warn(_ line: LogLine) {
+        Self.stream.line("warning: \(line.message)", .warning, of: label, figures: line.figures)
+    }
+
+    /// A line that stays.
+    func error(_ message: Message) { error(LogLine(message)) }
+
+    /// A line that stays.
+    func error(_ line: LogLine) {
+        Self.stream.line(line.message, .error, of: label, figures: line.figures)
+    }
 
     /// Draws the progress line, on a terminal only.
     func progress(_ message: Message) {
@@ -82,10 +105,16 @@ struct ConsoleLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
+        let figures = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { name, value in
+            let text = "\(value)"
+            let number = Int(text).map { JSONValue.int($0) } ?? Double(text).map { .double($0) }
+            return JSONMember(name: name, value: number ?? .string(text))
+        }
+        let line = LogLine("\(event.message)", JSONObject(figures))
         switch event.level {
-        case .error, .critical: console.error("\(event.message)")
-        case .warning: console.warn("\(event.message)")
-        default: console.say("\(event.message)")
+        case .error, .critical: console.error(line)
+        case .warning: console.warn(line)
+        default: console.say(line)
         }
     }
 }

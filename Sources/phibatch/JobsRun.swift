@@ -170,7 +170,7 @@ final class JobsRun {
             }
             // What is the same each time that the input grows is said once.
             member.job.log.logLevel = .notice
-            for warning in summary.warnings { member.console.warn("\(warning)") }
+            for warning in summary.warnings { member.console.warn(warning) }
             progress.end(member.name, outcome.statistics, status: code)
             if code == 3 { member.console.error(summary.failureReport) }
         }

@@ -44,9 +44,21 @@ final class ProgressReport {
         let text = Self.text(statistics)
         console.progress(text)
         if !console.isTerminal, statistics.seconds >= nextPlain {
-            console.say(text)
+            console.say(LogLine(text, Self.figures(statistics)))
             nextPlain = statistics.seconds + Self.plainInterval
         }
+    }
+
+    private static func figures(_ statistics: RunStatistics) -> JSONObject {
+        var figures: JSONObject = [
+            "event": "progress", "done": .int(statistics.finished),
+            "failed": .int(statistics.failedResults - statistics.passedOn),
+            "running": .int(statistics.running),
+            "tokens_per_second": .figure(statistics.tokensPerSecond), "seconds": .figure(statistics.seconds),
+        ]
+        figures["total"] = statistics.total.map { .int($0) }
+        figures["seconds_left"] = statistics.secondsLeft.map { .figure($0) }
+        return figures
     }
 
     static func text(_ statistics: RunStatistics) -> Message {
@@ -80,47 +92,66 @@ struct Summary {
     /// Whether the model did nothing else meanwhile.
     let isAlone: Bool
 
-    var lines: [Message] {
+    var lines: [LogLine] {
         let statistics = outcome.statistics
         if outcome.status == .complete, statistics.done == 0, let journal, !journal.didReplaceOutput {
-            return ["nothing to do: the results of all \(statistics.lines) lines are in \(job.output)"]
+            let (count, isOne) = (counted(statistics.lines, "line"), statistics.lines == 1)
+            let what: Message = isOne ? "the result of \(count) is" : "the results of all \(count) are"
+            return [LogLine("nothing to do: \(what) in \(job.output)", ["lines": .int(statistics.lines)])]
                 + failedLines
         }
-        var lines: [Message] = [
+        var lines = [
             counts,
-            "\(statistics.promptTokens) prompt tokens, \(statistics.completionTokens) completion tokens, "
-                + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
+            LogLine(
+                "\(counted(statistics.promptTokens, "prompt token")), "
+                    + "\(counted(statistics.completionTokens, "completion token")), "
+                    + "\(rounded(statistics.tokensPerSecond)) tokens/s, \(duration(statistics.seconds))",
+                [
+                    "prompt_tokens": .int(statistics.promptTokens),
+                    "completion_tokens": .int(statistics.completionTokens),
+                    "tokens_per_second": .figure(statistics.tokensPerSecond),
+                    "seconds": .figure(statistics.seconds),
+                ]),
         ]
-        if let whereTimeWent { lines.append(whereTimeWent) }
-        lines += [howCompletionsEnded, howLongRequestsTook, howManyRanTogether].compactMap { $0 }
+        lines += [whereTimeWent, howCompletionsEnded, howLongRequestsTook, howManyRanTogether].compactMap {
+            $0
+        }
         if statistics.passedOver > 0 {
             lines.append(
-                "passed over, as they carry an earlier error: \(statistics.passedOver) lines (error_lines)")
+                LogLine(
+                    "passed over, as they carry an earlier error: \(counted(statistics.passedOver, "line")) (error_lines)",
+                    ["passed_over": .int(statistics.passedOver)]))
         }
         if !statistics.missing.isEmpty {
             lines.append(
-                "OpenAI's requests were answered without \(Self.told(missing: statistics.missing)) (unsupported)")
+                LogLine(
+                    "OpenAI's requests were answered without \(Self.told(missing: statistics.missing)) (unsupported)",
+                    ["answered_without": .counts(statistics.missing)]))
         }
         if statistics.preempted > 0 {
             lines.append(
-                "the KV cache was full: \(statistics.preempted) times a request gave way to older ones and "
-                    + "went on later (kv_budget)")
+                LogLine(
+                    "the KV cache was full: \(counted(statistics.preempted, "time")) a request gave way to older ones and "
+                        + "went on later (kv_budget)", ["preempted": .int(statistics.preempted)]))
         }
         if statistics.guessed > 0 {
             lines.append(
-                "guessed ahead: \(statistics.guessed) tokens, \(statistics.rightGuesses) of them right "
-                    + "(speculate)")
+                LogLine(
+                    "guessed ahead: \(counted(statistics.guessed, "token")), \(statistics.rightGuesses) of them right "
+                        + "(speculate)",
+                    ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
         }
         if let comparison { lines.append(comparison) }
         switch outcome.status {
         case .complete:
-            if job.output != "-" { lines.append("results are in \(job.output)") }
+            if job.output != "-" { lines.append(LogLine("results are in \(job.output)")) }
             lines += failedLines
         case .interrupted:
             lines.append(
-                job.output == "-"
-                    ? "stopped before the end; the results so far are out, and another run begins anew"
-                    : "stopped before the end; run the same command again to go on")
+                LogLine(
+                    job.output == "-"
+                        ? "stopped before the end; the results so far are out, and another run begins anew"
+                        : "stopped before the end; run the same command again to go on"))
         case .tooManyFailures: break
         }
         return lines
@@ -133,16 +164,16 @@ struct Summary {
     }
 
     /// What became of the lines.
-    var counts: Message {
+    var counts: LogLine {
         let statistics = outcome.statistics
-        var counts: Message = "\(statistics.lines) lines"
+        let failed = statistics.failedResults - statistics.passedOn
+        var counts: Message = "\(counted(statistics.lines, "line"))"
         // Of lines or of results, never of both.
         if job.samples > 1 {
-            counts += " with \(job.samples) samples each, as results: \(statistics.done) done, "
-            counts += "\(statistics.failedResults - statistics.passedOn) failed"
+            counts +=
+                " with \(job.samples) samples each, as results: \(statistics.done) done, \(failed) failed"
         } else if statistics.results > statistics.lines {
-            counts += ", as results: \(statistics.done) done, "
-            counts += "\(statistics.failedResults - statistics.passedOn) failed"
+            counts += ", as results: \(statistics.done) done, \(failed) failed"
         } else {
             counts += ": \(statistics.done) done, \(statistics.failed) failed"
         }
@@ -151,101 +182,134 @@ struct Summary {
         if statistics.resumed > 0 { counts += ", \(statistics.resumed) taken up in the middle" }
         if statistics.copied > 0 { counts += ", \(statistics.copied) answered by an equal one" }
         if statistics.turnedDown > 0 {
-            counts += ", \(statistics.turnedDown) answers generated anew, as they were not what is asked for"
+            let (answers, isOne) = (counted(statistics.turnedDown, "answer"), statistics.turnedDown == 1)
+            counts +=
+                ", \(answers) generated anew, as \(isOne ? "it was" : "they were") not what is asked for"
         }
-        return counts
+        return LogLine(
+            counts,
+            [
+                "event": "summary", "lines": .int(statistics.lines), "results": .int(statistics.results),
+                "done": .int(statistics.done), "failed_lines": .int(statistics.failed),
+                "failed": .int(failed),
+                "passed_on": .int(statistics.passedOn), "skipped": .int(statistics.skipped),
+                "resumed": .int(statistics.resumed), "copied": .int(statistics.copied),
+                "turned_down": .int(statistics.turnedDown),
+            ])
     }
 
     /// What is said even if the run is to be quiet.
-    var warnings: [String] {
-        (journal?.warnings ?? []) + coveredTokens
+    var warnings: [LogLine] {
+        (journal?.warnings ?? []).map { LogLine("\($0)") } + coveredTokens
             + outcome.unfinished.map {
-                "\($0.file):\($0.line): is half a line (\($0.bytes) bytes, no line feed, no whole JSON object). "
-                    + "It is left for the next run."
+                LogLine(
+                    "\($0.file):\($0.line): is half a line (\(counted($0.bytes, "byte")), no line feed, no whole JSON object). "
+                        + "It is left until it is whole.",
+                    ["file": .string($0.file.showingBytes), "line": .int($0.line), "bytes": .int($0.bytes)])
             }
     }
 
     /// Without a chat template the line's own prompt may well be meant to hold them.
-    private var coveredTokens: [String] {
+    private var coveredTokens: [LogLine] {
         let count = outcome.statistics.covered
         guard count > 0, !job.chat else { return [] }
         return [
-            "texts of control tokens, such as <|end|>, are taken as text in lines: \(count). If they are meant as "
-                + "tokens, say control_tokens: parse."
+            LogLine(
+                "texts of control tokens, such as <|end|>, are taken as text in lines: \(count). If they are meant as "
+                    + "tokens, say control_tokens: parse.", ["lines_with_control_tokens": .int(count)])
         ]
     }
 
     /// Shares of the time; nil if the model did nothing.
-    private var whereTimeWent: Message? {
+    private var whereTimeWent: LogLine? {
         let statistics = outcome.statistics
         let compute = statistics.compute
         guard isAlone, statistics.prefillSeconds + statistics.decodeSeconds > 0, statistics.seconds > 0 else {
             return nil
         }
         func share(_ seconds: Double) -> String { "\(rounded(100 * seconds / statistics.seconds)) %" }
-        return
+        return LogLine(
             "time: prefill \(share(statistics.prefillSeconds)), decode \(share(statistics.decodeSeconds)), "
-            + "idle \(share(statistics.idleSeconds)); of it matmul \(share(compute.matmul)), "
-            + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
-            + "sampling \(share(compute.sampling))"
+                + "idle \(share(statistics.idleSeconds)); of it matmul \(share(compute.matmul)), "
+                + "attention \(share(compute.attention)), norms and activations \(share(compute.rows)), "
+                + "sampling \(share(compute.sampling))",
+            [
+                "prefill_seconds": .figure(statistics.prefillSeconds),
+                "decode_seconds": .figure(statistics.decodeSeconds),
+                "idle_seconds": .figure(statistics.idleSeconds),
+                "matmul_seconds": .figure(compute.matmul), "attention_seconds": .figure(compute.attention),
+                "rows_seconds": .figure(compute.rows), "sampling_seconds": .figure(compute.sampling),
+            ])
     }
 
     /// Nil if there are none.
-    private var howCompletionsEnded: Message? {
-        let statistics = outcome.statistics
-        func list(_ counts: [(name: String, count: Int)]) -> Message {
-            counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
-                .map { "\($0.count) \($0.name)" as Message }.joined(separator: ", ")
+    private var howCompletionsEnded: LogLine? {
+        let reasons = outcome.statistics.finishReasons
+        let errors = Dictionary(
+            outcome.statistics.errors.map { ($0.key.rawValue, $0.value) }, uniquingKeysWith: +)
+        func list(_ what: Message, _ counts: [String: Int]) -> Message? {
+            guard !counts.isEmpty else { return nil }
+            let parts = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            return "\(what): " + parts.map { "\($0.value) \($0.key)" as Message }.joined(separator: ", ")
         }
-        let reasons = list(statistics.finishReasons.map { ($0.key, $0.value) })
-        let errors = list(statistics.errors.map { ($0.key.rawValue, $0.value) })
-        switch (statistics.finishReasons.isEmpty, statistics.errors.isEmpty) {
-        case (true, true): return nil
-        case (false, true): return "ended by: \(reasons)"
-        case (true, false): return "failed: \(errors)"
-        case (false, false): return "ended by: \(reasons); failed: \(errors)"
-        }
+        let parts = [list("ended by", reasons), list("failed", errors)].compactMap { $0 }
+        guard !parts.isEmpty else { return nil }
+        return LogLine(
+            parts.joined(separator: "; "), ["finish_reasons": .counts(reasons), "errors": .counts(errors)])
     }
 
     /// Nil if none ended.
-    private var howLongRequestsTook: Message? {
+    private var howLongRequestsTook: LogLine? {
         let statistics = outcome.statistics
         guard statistics.requestTimes.count > 0 else { return nil }
-        func shares(_ times: Distribution) -> String {
-            times.percentiles([50, 90, 99]).map(span).joined(separator: ", ")
+        let percents = [50, 90, 99]
+        let all = statistics.requestTimes.percentiles(percents.map(Double.init))
+        let first = statistics.firstTokenTimes.percentiles(percents.map(Double.init))
+        func shares(_ times: [Double]) -> String { times.map(span).joined(separator: ", ") }
+        var line = LogLine(
+            "a request took (median, 90 %, 99 %) \(shares(all)), to its first token \(shares(first))")
+        for (number, percent) in percents.enumerated() {
+            line.figures["request_seconds_p\(percent)"] = .figure(all[number])
+            line.figures["first_token_seconds_p\(percent)"] = .figure(first[number])
         }
-        var line: Message =
-            "a request took (median, 90 %, 99 %) \(shares(statistics.requestTimes)), to its first token "
-            + "\(shares(statistics.firstTokenTimes))"
-        if let memory = Platform.peakMemory { line += "; peak memory \(memory / 1_000_000) MB" }
-        return line
+        guard let memory = Platform.peakMemory else { return line }
+        line.figures["peak_memory_bytes"] = .int(memory)
+        return LogLine(line.message + "; peak memory \(memory / 1_000_000) MB", line.figures)
     }
 
     /// Nil where it was not measured.
-    private var howManyRanTogether: Message? {
+    private var howManyRanTogether: LogLine? {
         guard isAlone, let found = outcome.statistics.workers else { return nil }
         let change =
             found.gain >= 0
             ? "\(rounded(100 * found.gain)) % less time" : "\(rounded(-100 * found.gain)) % more time"
-        return
-            "workers: \(found.workers), measured: with \(found.tried) a token took \(change) than with \(found.before)"
+        return LogLine(
+            "workers: \(found.workers), measured: with \(found.tried) a token took \(change) than with \(found.before)",
+            ["workers": .int(found.workers)])
     }
 
     /// What of an earlier run's results was used; nil if there were none.
-    private var comparison: Message? {
+    private var comparison: LogLine? {
         guard let journal else { return nil }
         let report = journal.report
         guard journal.storedAtStart > 0 || report.resumed > 0 else { return nil }
         var text: Message = "results of an earlier run: \(report.kept - report.keptFailed) kept"
+        var figures: JSONObject = [
+            "kept": .int(report.kept - report.keptFailed), "tried_again": .int(report.keptFailed),
+            "changed": .int(report.changed), "new": .int(report.new),
+        ]
         if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
         text += ", \(report.changed) changed, \(report.new) new"
         // Known only when the whole input was seen.
-        if outcome.status != .interrupted { text += ", \(report.gone) gone" }
-        return text
+        if outcome.status != .interrupted {
+            text += ", \(report.gone) gone"
+            figures["gone"] = .int(report.gone)
+        }
+        return LogLine(text, figures)
     }
 
-    var failureReport: Message {
-        guard case .tooManyFailures(let allowed) = outcome.status else { return "" }
+    var failureReport: LogLine {
+        guard case .tooManyFailures(let allowed) = outcome.status else { return LogLine("") }
         let failed = outcome.statistics.failed
         let advice: Message =
             job.output == "-"
@@ -254,16 +318,40 @@ struct Summary {
                 + "redone), or allow failures with --max-failures \(failed) (then they are error rows in the output)."
         let end: Message = outcome.endedEarly ? " The run ended early; other lines may be left." : ""
         let head: Message = "failed lines: \(failed); max_failures allows \(allowed).\(end)"
-        return ([head] + failedLines + [advice]).joined(separator: "\n")
+        let lines = failedLines
+        return LogLine(
+            ([head] + lines.map(\.message) + [advice]).joined(separator: "\n"),
+            [
+                "failed_lines": .int(failed), "max_failures": .int(allowed),
+                "failures": .array(lines.filter { $0.figures["code"] != nil }.map { .object($0.figures) }),
+            ])
     }
 
-    private var failedLines: [Message] {
-        var lines: [Message] = outcome.failures.map {
-            "  \($0.file):\($0.line): \($0.error.code.rawValue): \($0.error.message)"
+    private var failedLines: [LogLine] {
+        var lines = outcome.failures.map {
+            LogLine(
+                "  \($0.file):\($0.line): \($0.error.code.rawValue): \($0.error.message)",
+                [
+                    "id": .string($0.id), "file": .string($0.file.showingBytes), "line": .int($0.line),
+                    "code": .string($0.error.code.rawValue), "error": .string($0.error.message),
+                ])
         }
         let more = outcome.statistics.failed - lines.count
-        if more > 0 { lines.append("  and \(more) more") }
+        if more > 0 { lines.append(LogLine("  and \(more) more", ["more": .int(more)])) }
         return lines
+    }
+}
+
+extension JSONValue {
+    /// A measured number, with as many digits as are worth something.
+    fileprivate static func figure(_ value: Double) -> JSONValue {
+        .double((min(value, 1e12) * 1000).rounded() / 1000)
+    }
+
+    fileprivate static func counts(_ counts: [String: Int]) -> JSONValue {
+        .object(
+            JSONObject(
+                counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .int($0.value)) }))
     }
 }
 

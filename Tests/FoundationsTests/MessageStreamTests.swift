@@ -68,8 +68,8 @@ private final class FullPipe {
         stream.finish()
         #expect(
             pipe.drain()
-                == "phibatch: 1 lines are left out here: nobody read them\nphibatch: a warning\n"
-                + "phibatch: an error\nphibatch: 1 lines are left out here: nobody read them\nphibatch: third\n"
+                == "phibatch: 1 line is left out here: nobody read it\nphibatch: a warning\n"
+                + "phibatch: an error\nphibatch: 1 line is left out here: nobody read it\nphibatch: third\n"
         )
     }
 

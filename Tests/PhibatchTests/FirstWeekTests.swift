@@ -185,6 +185,23 @@ struct FirstWeekTests {
             #expect(entry.string("job") == "out.jsonl" && entry.string("level") != nil)
             #expect(entry.string("message")?.isEmpty == false && entry.string("time")?.count == 20)
         }
+        // Figures are members, and no program has to read sentences.
+        let entries = try run.errors.split(separator: "\n").map {
+            try JSONValue(parsing: Array($0.utf8), limits: .line)
+        }
+        let summary = try #require(entries.first { $0["event"] == "summary" })
+        #expect(summary["lines"] == 2 && summary["done"] == 1 && summary["failed_lines"] == 1)
+        #expect(entries.contains { $0["completion_tokens"] == 2 && $0["seconds"]?.number != nil })
+        #expect(
+            entries.contains { $0["errors"] == ["invalid_json": 1] && $0["finish_reasons"] == ["length": 1] })
+        #expect(
+            entries.contains { $0["request_seconds_p50"]?.number != nil && $0["peak_memory_bytes"] != nil })
+        let failure = try #require(entries.first { $0["max_failures"] == 0 })
+        #expect(failure["failed_lines"] == 1)
+        guard case .array(let failures)? = failure["failures"] else {
+            return #expect(Bool(false), "\(failure)")
+        }
+        #expect(failures.map { $0["line"] } == [2] && failures.map { $0["code"] } == ["invalid_json"])
         let metrics = try String(contentsOfFile: job.folder + "/m.prom", encoding: .utf8)
         for line in [
             "running{job=\"out.jsonl\"} 0", "exit_status{job=\"out.jsonl\"} 3",

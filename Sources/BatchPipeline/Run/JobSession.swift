@@ -135,7 +135,9 @@ package final class JobSession {
             guard bytes >= 1_000_000_000 else { return }
             let fault = cache.folder.flatMap { FileHashes.fault(in: $0) }
             let once = cache.folder == nil || fault != nil ? "" : "; it is known again next time"
-            log.info("reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)")
+            log.info(
+                "reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)",
+                metadata: ["bytes": "\(bytes)"])
             if let fault {
                 log.notice("hashes of the model's files are not kept: \(fault.path) \(fault.reason)")
             }
@@ -164,7 +166,10 @@ package final class JobSession {
             waiting: job.waits ? waiting : nil)
         for note in store.notes { log.warning("\(note)") }
         if store.storedAtStart > 0 {
-            log.info("\(store.storedAtStart) results of an earlier run are there")
+            let results = store.storedAtStart
+            log.info(
+                "\(counted(results, "result")) of an earlier run \(results == 1 ? "is" : "are") there",
+                metadata: ["results": "\(results)"])
         }
         return store
     }
@@ -205,12 +210,14 @@ extension BatchJob {
     fileprivate func log(_ report: PrefixReport) {
         if report.readTokens > 0 {
             log.info(
-                "\(report.readTokens) tokens at the beginnings of prompts were in the cache folder, and read in \(Int((report.readSeconds * 1000).rounded())) ms"
+                "\(report.readTokens) tokens at the beginnings of prompts were in the cache folder, and read in \(Int((report.readSeconds * 1000).rounded())) ms",
+                metadata: ["tokens": "\(report.readTokens)", "seconds": "\(report.readSeconds)"]
             )
         }
         if report.writtenTokens > 0 {
             log.info(
-                "\(report.writtenTokens) tokens that prompts begin with are kept for the next run, in \((report.writtenBytes + 500_000) / 1_000_000) MB (kv_cache)"
+                "\(report.writtenTokens) tokens that prompts begin with are kept for the next run, in \((report.writtenBytes + 500_000) / 1_000_000) MB (kv_cache)",
+                metadata: ["tokens": "\(report.writtenTokens)", "bytes": "\(report.writtenBytes)"]
             )
         }
         for fault in report.faults {

@@ -38,7 +38,7 @@ extension HelpTopic {
 
           zcat prompts.jsonl.gz | phibatch run --model phi-4-mini --input - --output - --quiet | jq -r .text
 
-        `--log-format json` makes each line on stderr an object, and `--metrics-file FILE` keeps the run's numbers in \
+        `--log-format json` makes each line on stderr an object, with its figures as members, and `--metrics-file FILE` keeps the run's numbers in \
         Prometheus' text format.
         """)
 }
