@@ -81,11 +81,15 @@ struct ChatCommand: ParsableCommand {
 
     private func output(_ console: Console) -> Chat.Output {
         let requested = Console(isQuiet: false)
-        let escapes = Platform.isTerminal(1)
+        let isTerminal = Platform.isTerminal(1)
+        var wrap = WordWrap()
         return Chat.Output(
             answer: { text in
-                let text = escapes ? text.escapedForTerminal : text
-                try StandardOutput.write(Array(text.utf8))
+                let shown =
+                    isTerminal
+                    ? wrap.append(text.escapedForTerminal, columns: Platform.terminalSize(1)?.columns ?? 80)
+                    : text
+                try StandardOutput.write(Array(shown.utf8))
             },
             say: console.say, tell: requested.say, fail: requested.error)
     }

@@ -5,6 +5,9 @@ import PhiModel
 
 /// How the program ends for each kind of error: the one place that says so.
 enum ExitStatus {
+    /// As a shell tells of a filter whose reader has gone: by SIGPIPE.
+    static let closedOutput: Int32 = 141
+
     /// As sysexits has it; 70 for what is nobody's fault but ours.
     static func of(_ error: any Error) -> Int32 {
         switch error {
@@ -12,6 +15,7 @@ enum ExitStatus {
         case let error as StoreError: of(error.kind)
         case let error as HubError: error.kind == .files ? 74 : 69
         case is ModelError: 69
+        case is ClosedOutput: closedOutput
         default: 70
         }
     }
@@ -30,7 +34,8 @@ enum ExitStatus {
         switch kind {
         case .mismatch, .wouldLose: 65
         case .cannotCreate: 73
-        case .io, .closedStream: 74
+        case .io: 74
+        case .closedStream: closedOutput
         case .locked: 75
         case .interrupted: 130
         }
@@ -52,6 +57,7 @@ enum Failure {
         ("74", "reading or writing failed"),
         ("75", "another run holds the output"),
         ("129, 130, 143", "stopped by SIGHUP, SIGINT, SIGTERM; run again to go on"),
+        ("141", "stdout was closed by its reader, as by head; nothing is said then"),
     ]
 
     /// For the help of commands.
@@ -66,8 +72,9 @@ enum Failure {
         do { try work() } catch let code as ExitCode {
             throw code
         } catch {
-            Console.report(error)
-            throw ExitCode(ExitStatus.of(error))
+            let status = ExitStatus.of(error)
+            if status != ExitStatus.closedOutput { Console.report(error) }
+            throw ExitCode(status)
         }
     }
 
@@ -80,3 +87,6 @@ enum Failure {
     }
 
 }
+
+/// Nobody reads stdout any more.
+struct ClosedOutput: Error {}

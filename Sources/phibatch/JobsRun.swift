@@ -146,7 +146,9 @@ final class JobsRun {
     private func ended(_ member: Member, _ session: JobSession, _ result: Result<RunOutcome, any Error>) {
         switch result {
         case .failure(let error):
-            member.console.error("\(error)")
+            // As any filter, it ends silently when nobody reads its output.
+            let isCut = ExitStatus.of(error) == ExitStatus.closedOutput
+            if !isCut { member.console.error("\(error)") }
             member.status = ExitStatus.of(error)
             member.isOver = true
             progress.end(member.name, RunStatistics(), status: ExitStatus.of(error))

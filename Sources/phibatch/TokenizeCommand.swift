@@ -69,8 +69,10 @@ final class StandardOutput {
         buffer = []
     }
 
-    static func write(_ bytes: [UInt8]) throws(JobError) {
+    /// - Throws: `ClosedOutput`; `JobError` for what else keeps it from being written.
+    static func write(_ bytes: [UInt8]) throws {
         do { try Files.write(bytes, to: 1) } catch {
+            guard error.code != EPIPE else { throw ClosedOutput() }
             throw JobError(.inputOutput, at: "stdout", "can't be written: \(error.reason)")
         }
     }

@@ -31,6 +31,37 @@ struct SurroundingsTests {
             result.status == 74 && result.errors.contains("stdout: cannot be written"), "\(result.errors)")
     }
 
+    /// Whoever has read enough, such as head, ends the others without a word.
+    @Test func aFilterWhoseReaderHasGoneIsSilent() throws {
+        let job = try job()
+        defer { job.remove() }
+        // The reader has left before anything is written.
+        let script = """
+            model=$1; shift
+            for input in texts questions; do
+                case $input in
+                    texts) command="tokenize --model $model texts" ;;
+                    questions) command="chat $model --max-tokens 4 --quiet" ;;
+                esac
+                mkfifo gone-$input
+                { : <gone-$input; "$0" $command <$input 2>errors-$input; echo $? >status-$input; } | { exec <&-; : >gone-$input; }
+            done
+            """
+        let texts = (0..<20_000).map { "{\"text\":\"number \($0)\"}\n" }.joined()
+        try Data(texts.utf8).write(to: URL(filePath: job.folder + "/texts"))
+        try Data("Hello\nHello\n".utf8).write(to: URL(filePath: job.folder + "/questions"))
+        let result = try RunningProgram(
+            ["-c", script, try #require(Program.path), job.model], folder: job.folder, program: "/bin/sh"
+        ).end()
+        #expect(result.status == 0, "\(result.errors)")
+        for input in ["texts", "questions"] {
+            let said = try ["status", "errors"].map {
+                try String(contentsOfFile: "\(job.folder)/\($0)-\(input)", encoding: .utf8)
+            }
+            #expect(said == ["141\n", ""], "\(input): \(said)")
+        }
+    }
+
     /// A limit on the size of files is the one kind of full disk that needs no rights to make.
     @Test func aFullDiskLosesNothing() throws {
         let expected = try expected()
