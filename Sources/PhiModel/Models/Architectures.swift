@@ -35,9 +35,25 @@ package enum Architectures {
             throw config.fault(.malformed, key, "is missing; supported: \(supported)")
         }
         guard let architecture = all.first(where: { $0.modelType == type }) else {
-            throw config.fault(.unsupported, key, "is \"\(type)\"; supported: \(supported)")
+            throw config.fault(
+                .unsupported, key, "is \"\(type)\"\(instead(of: type)); supported: \(supported)")
         }
         return try architecture.init(config)
+    }
+
+    /// What to take in the place of models that are kin to those.
+    private static func instead(of type: String) -> String {
+        let kin = [
+            ("phi4mm", "Phi-4-multimodal", "phi-4-mini"),
+            ("phi4_multimodal", "Phi-4-multimodal", "phi-4-mini"),
+            ("phi4flash", "Phi-4-mini-flash-reasoning", "phi-4-mini-reasoning"),
+            ("phi3_v", "Phi-3-vision and Phi-3.5-vision", "phi-3.5-mini"),
+            ("phi3small", "Phi-3-small", "phi-3-medium"),
+            ("phi-msft", "an early form of Phi-2", "phi-2"),
+            ("mixformer-sequential", "an early form of Phi-1.5", "phi-2"),
+        ]
+        guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }
+        return ", which is \(name); take \(model) (\"phibatch models\" lists what there is)"
     }
 
     /// As in: "phi3" (Phi-3, Phi-4), "phi" (Phi-2)

@@ -47,6 +47,13 @@ extension QuantizationConfiguration {
 
     /// - Throws: `ModelError`, naming the key within config.json.
     init(_ reader: ConfigReader) throws {
+        if let method = try reader.optionalString("quant_method") {
+            throw reader.fault(
+                .unsupported, "quant_method",
+                "is \"\(method)\": weights packed so are not read. Take the model in MLX's format (mlx-community on "
+                    + "Hugging Face, or a name of \"phibatch models\"), or its original and \"phibatch quantize\""
+            )
+        }
         let standard = try Self.parameters(reader, fallback: nil)
         var overrides: [String: QuantizationParameters?] = [:]
         for member in reader.members {
