@@ -12,6 +12,27 @@ struct FilesTests {
         try work(folder)
     }
 
+    /// Steps up go where a link leads nowhere else.
+    @Test func pathsAreJoinedShortly() throws {
+        let top = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: top) }
+        try Files.makeFolder(top + "/jobs/more")
+        try FileManager.default.createSymbolicLink(atPath: top + "/link", withDestinationPath: "jobs/more")
+        for (folder, name, expected) in [
+            ("/jobs", "../out/a", "/out/a"), ("/jobs/more", "../../a", "/a"),
+            ("/jobs/more/", ".././../a", "/a"),
+            ("/jobs", ".//..//a", "/a"), ("/jobs", "./a", "/jobs/a"), ("/jobs", "a/../b", "/jobs/a/../b"),
+            ("/link", "../a", "/link/../a"), ("/none", "../a", "/none/../a"), ("/jobs", "..", "/jobs/.."),
+            ("/jobs", "..a/b", "/jobs/..a/b"),
+        ] {
+            #expect(Files.joined(top + folder, name) == top + expected, "\(folder) \(name)")
+        }
+        for (folder, name, expected) in [(".", "../a", "../a"), ("..", "../a", "../../a"), ("", "a", "a")] {
+            #expect(Files.joined(folder, name) == expected)
+        }
+        #expect(Files.joined(top + "/jobs", "/a/../b") == "/a/../b")
+    }
+
     @Test func namesOfAnyBytes() throws {
         try withFolder { folder in
             let name = String(pathBytes: [0x61, 0xE9, 0x2E, 0xFE])

@@ -119,7 +119,7 @@ struct SettingValue {
         if path.utf8.starts(with: "~/".utf8), let home = ProgramCall.path(inVariable: "HOME") {
             path = home + String(Substring(path.utf8.dropFirst()))
         }
-        return path == "-" || path.isEmpty ? path : Paths.join(folder, path)
+        return path == "-" || path.isEmpty ? path : Files.joined(folder, path)
     }
 
     func paths() throws(SettingProblem) -> [String] {
