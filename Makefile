@@ -16,7 +16,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -145,10 +145,16 @@ uninstall:
 
 # What install copies.
 stage: build
-	@$(MAKE) -s BUILT=yes $(STAGED)
+	@$(MAKE) -s BUILT=yes $(STAGED) stage-mlx
+
+# Of MLX what runs. Its headers are for compiling against it, but for those that its CUDA back end compiles kernels with.
+MLX_BUILT = .build/release/phibatch-mlx
+stage-mlx:
 	@rm -rf $(STAGE)/$(MLX_FOLDER)
-	@if [ -d .build/release/phibatch-mlx ]; then mkdir -p $(STAGE)/lib && \
-		cp -R .build/release/phibatch-mlx $(STAGE)/$(MLX_FOLDER); fi
+	@if [ -d $(MLX_BUILT) ]; then mkdir -p $(STAGE)/lib && cp -R $(MLX_BUILT) $(STAGE)/$(MLX_FOLDER) && \
+		cd $(STAGE)/$(MLX_FOLDER) && rm -rf mlx/share && if [ -d mlx/include ]; then \
+		find mlx/include -mindepth 1 -maxdepth 1 ! -name cccl -exec rm -rf {} + && \
+		find mlx/include -maxdepth 0 -empty -delete; fi; fi
 
 # The same objects that the tests run, linked once more, with the libraries of Swift, C++ and zlib inside: some seconds,
 # where another build takes minutes. The file that imports Foundation's essentials brings in the libraries that these
