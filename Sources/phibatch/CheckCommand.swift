@@ -109,7 +109,7 @@ struct JobCheckReport {
     var text: String {
         var lines: [Message] = []
         for shown in check.shown {
-            lines.append("-- the prompt of \(shown.id), \(shown.tokens) tokens")
+            lines.append("-- the prompt of \(shown.id), \(counted(shown.tokens, "token"))")
             lines += shown.text.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
         }
         var counts: Message = "lines      \(check.lines)"
@@ -125,14 +125,17 @@ struct JobCheckReport {
                 + "90 % up to \(numbers[2]), 99 % up to \(numbers[3]), longest \(numbers[4])")
         lines.append(
             job.task == .score
-                ? "scored     \(check.completionTokens) tokens"
+                ? "scored     \(counted(check.completionTokens, "token"))"
                 : "answers    at most \(check.completionTokens * job.samples) tokens")
         if let answers = check.answers {
             lines.append(
-                "form       \(Self.told(answers)); the shortest answer has \(answers.leastTokens) tokens")
+                "form       \(Self.told(answers)); the shortest answer has \(counted(answers.leastTokens, "token"))"
+            )
         }
         if check.linesWithForm > 0 {
-            lines.append("form       \(check.linesWithForm) lines say what their answers must be like")
+            lines.append(
+                "form       \(check.linesWithForm == 1 ? "1 line says what its answer" : "\(check.linesWithForm) lines say what their answers") must be like"
+            )
         }
         if check.covered > 0 {
             lines.append(

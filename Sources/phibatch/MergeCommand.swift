@@ -35,7 +35,7 @@ struct MergeCommand: ParsableCommand {
             let console = Console(isQuiet: false)
             if let name = merge.keptName { console.say("the output that was there is kept as \(name)") }
             console.say(
-                "\(shards) shards with \(merge.lines) lines, \(merge.results) results\(failed), are in \(output)"
+                "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"
             )
         }
     }

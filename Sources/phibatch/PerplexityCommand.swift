@@ -92,7 +92,8 @@ struct PerplexityCommand: ParsableCommand {
         let mean = sum / Double(counted)
         let error = ((squares / Double(counted) - mean * mean) / Double(counted)).squareRoot()
         console.say(
-            "\(windows) windows of \(context) tokens, \(counted) counted, kernels \(engine.kernels.name)")
+            "\(windows) window\(windows == 1 ? "" : "s") of \(context) tokens, \(counted) counted, kernels \(engine.kernels.name)"
+        )
         print("perplexity \(exp(mean)) +/- \(exp(mean) * error)")
     }
 }

@@ -15,7 +15,7 @@ struct SchemaReport {
         /// Where it could not go on.
         var place: String {
             let before = String(decoding: text[..<generation.bytes].suffix(40), as: UTF8.self)
-            return "after \(generation.bytes) bytes: \(before)"
+            return "after \(counted(generation.bytes, "byte")): \(before)"
         }
     }
 
@@ -66,7 +66,8 @@ struct SchemaReport {
             if mentions.count > Self.listed { lines.append("and \(mentions.count - Self.listed) more") }
         }
         lines.append(
-            "an answer takes \(grammar.leastTokens) tokens or more; the shortest is \(grammar.example)")
+            "an answer takes \(counted(grammar.leastTokens, "token")) or more; the shortest is \(grammar.example)"
+        )
         for instance in instances {
             lines += instance.violations.map {
                 "line \(instance.line), \($0.instance.isEmpty ? "the whole" : $0.instance): \($0.text) (\($0.schema))"
@@ -77,7 +78,7 @@ struct SchemaReport {
         }
         if !instances.isEmpty {
             lines.append(
-                "\(instances.count) instances: \(followers) follow it, \(instances.count - followers) do not; \(possible) could be generated"
+                "\(counted(instances.count, "instance")): \(followers) follow it, \(instances.count - followers) do not; \(possible) could be generated"
             )
         }
         return lines.joined(separator: "\n").text

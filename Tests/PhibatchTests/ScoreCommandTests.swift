@@ -189,6 +189,6 @@ struct ScoreCommandTests {
         let job = try DemoJob([#"{"prompt":"One two","completion":" three"}"#], ["--no-chat"])
         defer { job.remove() }
         let check = try score(job, ["--dry-run"])
-        #expect(check.status == 0 && check.output.contains("scored     1 tokens"), "\(check)")
+        #expect(check.status == 0 && check.output.contains("scored     1 token"), "\(check)")
     }
 }

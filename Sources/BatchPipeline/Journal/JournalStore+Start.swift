@@ -114,8 +114,8 @@ extension JournalStore {
         if outcome.foreign > 0 {
             notes.append(
                 paths.keepsRecord
-                    ? "\(paths.output): \(outcome.foreign) results are not as they were written; they are done anew."
-                    : "\(paths.output): \(outcome.foreign) lines are not as this run would write them; they are done anew."
+                    ? "\(paths.output): results that are not as they were written, and are done anew: \(outcome.foreign)."
+                    : "\(paths.output): lines that are not as this run would write them, and are done anew: \(outcome.foreign)."
             )
         }
         earlierOutput = output

@@ -1,4 +1,5 @@
 import BatchEngine
+import Foundations
 import PhiModel
 
 /// From what a line says to the tokens that are scored.
@@ -81,7 +82,7 @@ extension LinePreparer {
             throw LineError(
                 .badField,
                 own.isEmpty
-                    ? "\(name) has \(all.count) tokens, and the first of a text has no log-probability."
+                    ? "\(name) has \(counted(all.count, "token")), and the first of a text has no log-probability."
                     : "\(name) adds no token to the prompt.")
         }
         // One array for all of a line's completions, as a rule.

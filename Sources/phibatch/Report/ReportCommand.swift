@@ -59,11 +59,14 @@ struct ReportCommand: ParsableCommand {
             let page = ReportPage(report, name: Paths.name(of: results), model: job?.shownModel)
             let size = try page.write(to: path)
             if source.damaged > 0 {
-                console.warn("\(results): \(source.damaged) lines are no results, and are left out")
+                console.warn(
+                    "\(results): \(source.damaged == 1 ? "1 line is no result, and is" : "\(source.damaged) lines are no results, and are") left out"
+                )
             }
             guard path != "-" else { return }
             console.say(
-                "a report of \(report.statistics.results) results is in \(path) (\(ModelFetch.size(size)))")
+                "a report of \(counted(report.statistics.results, "result")) is in \(path) (\(ModelFetch.size(size)))"
+            )
         }
     }
 

@@ -139,7 +139,9 @@ import Testing
         edited[12] ^= 1
         try folder.write(edited, to: "out.jsonl")
         let store = try open(folder)
-        #expect(store.notes.count == 1 && store.notes[0].contains("1 results are not as they were written"))
+        #expect(
+            store.notes.count == 1
+                && store.notes[0].contains("not as they were written, and are done anew: 1."))
         #expect(try TestRun(lines: lines).run(store) == 1)
         #expect(try folder.bytes("out.jsonl") == whole && folder.bytes("out.jsonl.old-1") == edited)
     }
