@@ -51,7 +51,10 @@ extension JobKey {
             "shard", "I/N|auto",
             "take up only each Nth line, from the Ith on, and write OUTPUT.shard-I-of-N; auto takes both from Slurm's or "
                 + "Kubernetes' array variables. \"phibatch merge\" joins the shards",
-            SettingMember { job, value throws(SettingProblem) in job.selection = try value.shard() }),
+            SettingMember { job, value throws(SettingProblem) in
+                job.selection = try value.shard()
+                job.isShardScheduled = value.text == SettingValue.scheduledShard
+            }),
     ]
 
     package static let prompt = [

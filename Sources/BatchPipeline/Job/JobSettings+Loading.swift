@@ -18,9 +18,7 @@ extension JobSettings {
         try job.apply(options)
         try job.check(file: file)
         job.chooseShardOutput()
-        if let file, job.output != "-", areSame(file, job.output) {
-            throw JobError(.badJob, at: file, "output would overwrite the job file.")
-        }
+        try job.checkScheduledShard()
         job.chooseOutputFormat()
         try job.checkOutputFormat(file: file)
         return job

@@ -67,6 +67,8 @@ public struct JobSettings: Sendable, Equatable {
     public var errors: String?
     /// The lines that are taken up.
     package var selection = LineSelection.all
+    /// Which ones the scheduler said that started this process.
+    package var isShardScheduled = false
 
     public var task = JobTask.generate
     /// What is scored, a template over the line's fields; nil is the line's `completion`, or else its `text`.

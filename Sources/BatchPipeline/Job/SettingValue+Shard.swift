@@ -1,30 +1,41 @@
 import Foundations
 
 extension SettingValue {
-    private static let right = "I/N with I from 1 to N, such as 2/4, or auto"
+    /// The word that leaves it to the scheduler.
+    static let scheduledShard = "auto"
+    private static let right = "I/N with I from 1 to N, such as 2/4, or \(scheduledShard)"
 
     /// `I/N`, I from 1 on; `auto` takes them from the array variables of the scheduler that started this process.
     func shard() throws(SettingProblem) -> LineSelection {
         let text = try string()
-        if text == "auto" { return try Self.scheduled(ProcessInfo.processInfo.environment, line: line) }
+        if text == Self.scheduledShard {
+            return try Self.scheduled(ProcessInfo.processInfo.environment, line: line)
+        }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let index = parts[0], let count = parts[1], index >= 1, index <= count
         else { throw wrong(Self.right) }
         return .shard(index: index - 1, count: count)
     }
 
-    /// Slurm numbers an array's tasks from any first one on, in steps; Kubernetes numbers an indexed job's from 0, but
-    /// doesn't say how many there are: the job's file must, as JOB_COMPLETIONS.
+    /// Slurm says which tasks an array has, but not whether these are all shards: where some are run again, they are an
+    /// array of their own. Kubernetes numbers an indexed job's from 0, but doesn't say how many there are: the job's
+    /// file must, as JOB_COMPLETIONS.
     static func scheduled(_ variables: [String: String], line: Int?) throws(SettingProblem) -> LineSelection {
         func number(_ name: String) -> Int? { variables[name].flatMap { Int($0) } }
         if let task = number("SLURM_ARRAY_TASK_ID"), let count = number("SLURM_ARRAY_TASK_COUNT") {
             let first = number("SLURM_ARRAY_TASK_MIN") ?? 0
-            let step = number("SLURM_ARRAY_TASK_STEP") ?? 1
-            let index = (task - first) / max(1, step)
-            guard (0..<count) ~= index, (task - first) % max(1, step) == 0 else {
-                throw SettingProblem("auto: Slurm's array variables don't fit each other", line: line)
+            let step = max(1, number("SLURM_ARRAY_TASK_STEP") ?? 1)
+            let (span, isOver) = (count - 1).multipliedReportingOverflow(by: step)
+            guard !isOver, count > 0, (0...1) ~= first, case let last = first + span,
+                number("SLURM_ARRAY_TASK_MAX") ?? last == last, (first...last) ~= task,
+                (task - first) % step == 0
+            else {
+                throw SettingProblem(
+                    "auto: this array of Slurm's has \(count) tasks from \(first) on, in steps of \(step), of which \(task) is one; "
+                        + "as shards they must be all from 0 or 1 on. Say which shard of how many, such as "
+                        + "--shard $SLURM_ARRAY_TASK_ID/8", line: line)
             }
-            return .shard(index: index, count: count)
+            return .shard(index: (task - first) / step, count: count)
         }
         if let index = number("JOB_COMPLETION_INDEX") {
             guard let count = number("JOB_COMPLETIONS"), (0..<count) ~= index else {
@@ -50,6 +61,32 @@ extension JobSettings {
     mutating func chooseShardOutput() {
         if case .shard(let index, let count) = selection, output != "-" {
             output = Self.shardPath(output, index, of: count)
+        }
+    }
+
+    /// The output that the shard is one of; the output itself where there are none.
+    var wholeOutput: String {
+        guard case .shard(let index, let count) = selection else { return output }
+        let end = Self.shardPath("", index, of: count)
+        return output.utf8.count > end.utf8.count && output.hasSuffix(end)
+            ? String(output.dropLast(end.count)) : output
+    }
+
+    /// A scheduler that runs some shards again doesn't say how many there are of all; those that lie here do.
+    /// - Throws: `JobError` if they are of another number.
+    func checkScheduledShard() throws {
+        guard isShardScheduled, case .shard(_, let count) = selection, output != "-" else { return }
+        let start = Paths.name(of: wholeOutput).pathBytes
+        let folder = Paths.folder(of: output)
+        for name in (try? Files.names(in: folder)) ?? [] where name.pathBytes.starts(with: start) {
+            let end = String(decoding: name.pathBytes.dropFirst(start.count), as: UTF8.self)
+            guard let other = end.prefixMatch(of: /\.shard-\d+-of-(\d+)/)?.1, Int(other) != count else {
+                continue
+            }
+            throw JobError(
+                .badJob, at: Paths.join(folder, name),
+                "is one of \(other) shards, but by the scheduler's variables there are \(count) (shard: auto). Say which shard of how many, such as --shard 3/\(other), or move the others away."
+            )
         }
     }
 }

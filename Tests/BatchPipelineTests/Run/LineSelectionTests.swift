@@ -46,6 +46,40 @@ import Testing
         }
     }
 
+    /// As Slurm sets them where some tasks are run again: `--array=3`, `1,3`, `3-4`, `1,4,5`, `3-7:2`.
+    @Test(arguments: [
+        [3, 1, 3, 3, 1], [1, 2, 1, 3, 1], [4, 2, 3, 4, 1], [4, 3, 1, 5, 1], [5, 3, 3, 7, 2],
+    ])
+    func someOfAnArraysTasksAreNotAllShards(numbers: [Int]) throws {
+        let names = ["ID", "COUNT", "MIN", "MAX", "STEP"].map { "SLURM_ARRAY_TASK_\($0)" }
+        let variables = Dictionary(uniqueKeysWithValues: zip(names, numbers.map(String.init)))
+        let problem = #expect(throws: SettingProblem.self) {
+            try SettingValue.scheduled(variables, line: nil)
+        }
+        #expect(problem?.message.contains("Say which shard of how many") == true)
+    }
+
+    /// `--array=1` after shards of four have run: nothing in the variables tells.
+    @Test func shardsOfAnotherNumberAreSeen() throws {
+        let folder = try TestFolder()
+        var job = JobSettings()
+        (job.output, job.selection, job.isShardScheduled) = (
+            folder.path("out"), .shard(index: 0, count: 1), true
+        )
+        job.chooseShardOutput()
+        #expect(job.wholeOutput == folder.path("out"))
+        for name in ["out", "out.shard-1-of-1", "out2.shard-1-of-4", "out.shard-1"] {
+            try folder.write([], to: name)
+        }
+        try job.checkScheduledShard()
+        try folder.write([], to: "out.shard-3-of-4.journal")
+        let error = #expect(throws: JobError.self) { try job.checkScheduledShard() }
+        #expect(error?.place == folder.path("out.shard-3-of-4.journal"))
+        #expect(error?.message.contains("--shard 3/4") == true)
+        job.isShardScheduled = false
+        try job.checkScheduledShard()
+    }
+
     @Test(arguments: ["0/2", "3/2", "1/0", "x", "1/2/3", "-1/2", "1/", "/2"])
     func wrongShardsAreRefused(text: String) {
         #expect(throws: SettingProblem.self) {

@@ -12,7 +12,10 @@ extension HelpTopic {
 
         `--shard auto` takes both numbers from the variables of Slurm's arrays (SLURM_ARRAY_TASK_ID, \
         SLURM_ARRAY_TASK_COUNT) or of an indexed job of Kubernetes (JOB_COMPLETION_INDEX, and JOB_COMPLETIONS, which \
-        the job's file must set).
+        the job's file must set). An array of Slurm's that runs some shards again doesn't say how many there are of all: \
+        where it doesn't begin with 0 or 1, or shards of another number lie there, `auto` refuses. Name the number instead:
+
+          phibatch run job.yaml --shard $SLURM_ARRAY_TASK_ID/8
 
         On one machine:
 
