@@ -136,6 +136,52 @@ package enum Files {
         return String(cPath: found)
     }
 
+    /// Where a path leads, links followed, also those to what is not there yet: an absolute path without links, by which
+    /// names of files are compared that a run will make.
+    package static func destination(of path: String) -> String { destination(of: path, links: 40) }
+
+    private static func destination(of path: String, links: Int) -> String {
+        if let found = canonicalPath(path) { return found }
+        if links > 0, let target = linkTarget(of: path) {
+            return destination(of: Paths.join(Paths.folder(of: path), target), links: links - 1)
+        }
+        let (folder, name) = (Paths.folder(of: path), Paths.name(of: path))
+        if name.isEmpty || Paths.areEqual(folder, path) { return path }
+        let above = destination(of: folder, links: links)
+        if Paths.areEqual(name, ".") { return above }
+        return Paths.areEqual(name, "..") ? Paths.folder(of: above) : Paths.join(above, name)
+    }
+
+    /// Nil if it is no link.
+    private static func linkTarget(of path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map { readlink(path.cPath, $0, text.count) } ?? 0
+            }
+        }
+        return count > 0 ? String(pathBytes: bytes[..<count]) : nil
+    }
+
+    /// Whether a path has what makes it a pattern.
+    package static func isPattern(_ path: String) -> Bool { path.utf8.contains { "*?[".utf8.contains($0) } }
+
+    /// Whether `matching` would find a file of this path, be it there or not yet.
+    package static func pattern(_ pattern: String, fits path: String) -> Bool {
+        let folder = Paths.folder(of: pattern)
+        let flags = FNM_PATHNAME | FNM_PERIOD
+        // Under its own name, and where that leads.
+        let own = Paths.join(destination(of: Paths.folder(of: path)), Paths.name(of: path))
+        return [own, destination(of: path)].contains { path in
+            if isPattern(folder) {
+                let whole = Paths.join(destination(of: "."), pattern)
+                return fnmatch(whole.cPath, path.cPath, flags) == 0
+            }
+            return Paths.areEqual(Paths.folder(of: path), destination(of: folder))
+                && fnmatch(Paths.name(of: pattern).cPath, Paths.name(of: path).cPath, flags) == 0
+        }
+    }
+
     package static func isLink(_ path: String) -> Bool {
         var status = stat()
         return lstat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

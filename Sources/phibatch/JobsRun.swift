@@ -45,18 +45,13 @@ final class JobsRun {
         self.progress = progress
     }
 
-    /// - Throws: `JobError` if a job can't be run beside others that come before it.
-    static func checkTogether(_ job: JobSettings, with others: [JobSettings]) throws {
-        for other in others {
-            if job.output == "-", other.output == "-" {
-                throw JobError(.badJob, "output is -, as of a job before it; only one can have stdout.")
-            }
-            if job.input.contains("-"), other.input.contains("-") {
-                throw JobError(.badJob, "input is -, as of a job before it; only one can have stdin.")
-            }
-            if let file = job.sharedFile(with: other) {
-                throw JobError(.badJob, at: file, "a job before it writes the same file.")
-            }
+    /// - Throws: `JobError` if the job needs a stream that one before it has.
+    static func checkStreams(_ job: JobSettings, besides others: [JobSettings]) throws {
+        if job.output == "-", others.contains(where: { $0.output == "-" }) {
+            throw JobError(.badJob, "output is -, as of a job before it; only one can have stdout.")
+        }
+        if job.input.contains("-"), others.contains(where: { $0.input.contains("-") }) {
+            throw JobError(.badJob, "input is -, as of a job before it; only one can have stdin.")
         }
     }
 

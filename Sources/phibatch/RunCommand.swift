@@ -136,11 +136,16 @@ struct RunCommand: ParsableCommand {
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
         var ready: [(name: Message, job: BatchJob)] = []
         var refused: [(name: Message, error: any Error)] = []
+        var files = FileNames()
+        if let metricsFile { try files.add(metrics: metricsFile) }
         for (name, settings) in jobs {
             do {
-                let job = try prepared(settings.get(), console)
-                try JobsRun.checkTogether(job.settings, with: ready.map(\.job.settings))
-                ready.append((name, job))
+                let settings = try settings.get()
+                try JobsRun.checkStreams(settings, besides: ready.map(\.job.settings))
+                var all = files
+                try all.add(settings)
+                ready.append((name, try prepared(settings, console)))
+                files = all
             } catch {
                 if isOne { throw error }
                 refused.append((name, error))

@@ -90,6 +90,25 @@ struct SeveralJobsTests {
         #expect(followed == results("whole.jsonl", job))
     }
 
+    /// One run waits for the other, which is itself.
+    @Test(arguments: ["--wait", "--skip-if-running"]) func aJobDoesntWaitForItself(option: String) throws {
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        try write(Self.lines(["a"]), "a.jsonl", job)
+        try FileManager.default.createSymbolicLink(
+            atPath: job.folder + "/two.out", withDestinationPath: "one.out")
+        for name in ["one", "two"] {
+            try write(
+                "model: \(job.model)\ninput: a.jsonl\noutput: \(name).out\nmax_tokens: 2\n", "\(name).yaml",
+                job)
+        }
+        let run = try RunningProgram(["run", option, "one.yaml", "two.yaml"], folder: job.folder)
+        let end = try run.end(within: 300)
+        #expect(end.status == 65, "\(end.errors)")
+        #expect(end.errors.contains("phibatch[two]: two.out: is the output"), "\(end.errors)")
+        #expect(results("one.out", job).contains("\"id\":\"a\""))
+    }
+
     @Test func aStreamFollowsLineByLine() throws {
         let job = try DemoJob([], [])
         defer { job.remove() }

@@ -6,7 +6,12 @@ extension JobKey {
             "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
                 + "for, as the next two",
             SettingMember(
-                set: { job, value throws(SettingProblem) in job.schema = try value.schema() },
+                set: { job, value throws(SettingProblem) in
+                    job.schema = try value.schema()
+                    if let path = job.schema?.path {
+                        job.sources.append(SourceFile(path: path, what: "the schema"))
+                    }
+                },
                 text: { $0.schema?.form.fingerprint }), effect: .ifSet),
         JobKey(
             "response_format", "JSON",

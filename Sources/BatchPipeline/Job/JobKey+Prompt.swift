@@ -66,7 +66,10 @@ extension JobKey {
             .string(\.prompt), effect: .always(unset: ResultText.list([JobSettings.defaultPrompt]))),
         JobKey(
             "prompt_file", "FILE", "a file that holds the prompt template, in place of prompt",
-            SettingMember { job, value throws(SettingProblem) in job.prompt = try value.promptFile() }),
+            SettingMember { job, value throws(SettingProblem) in
+                job.prompt = try value.promptFile()
+                job.sources.append(SourceFile(path: try value.path(), what: "the prompt file"))
+            }),
         JobKey(
             "messages", "ROLE=TEXT",
             "messages before the line's own, such as examples; templates too. If the last is a user's, it is the "

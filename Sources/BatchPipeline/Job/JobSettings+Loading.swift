@@ -14,8 +14,13 @@ extension JobSettings {
     ) throws -> JobSettings {
         var job = JobSettings()
         job.awaitsInput = awaitsInput
-        if let file { try job.apply(file: file) }
+        if let file {
+            job.sources.append(SourceFile(path: file, what: "the job file"))
+            try job.apply(file: file)
+        }
         try job.apply(options)
+        // What the job writes is known now, and is no input.
+        job.findInputs()
         try job.check(file: file)
         job.chooseShardOutput()
         try job.checkScheduledShard()
@@ -97,9 +102,6 @@ extension JobSettings {
                 "errors can't be combined with shard, as merge joins outputs; failed lines are among the results."
             )
         }
-        if Self.areSame(errors, output) || input.contains(where: { Self.areSame($0, errors) }) {
-            throw JobError(kind, at: file, "errors names the output or an input; name another file.")
-        }
     }
 
     var firstLineIsRequest: Bool {
@@ -143,26 +145,7 @@ extension JobSettings {
         if let problem = taskProblem ?? choicesProblem ?? answerProblem ?? engine.problem {
             throw JobError(kind, at: file, problem)
         }
-        if output != "-", input.contains(where: { Self.areSame($0, output) }) {
-            throw JobError(kind, at: file, "output would overwrite the input \(output).")
-        }
-    }
-
-    /// A file that both this job and another write.
-    package func sharedFile(with other: JobSettings) -> String? {
-        let others = [other.output, other.errors].compactMap { $0 }.filter { $0 != "-" }
-        return [output, errors].compactMap { $0 }.first { path in
-            path != "-" && others.contains { Self.areSame(path, $0) }
-        }
-    }
-
-    /// Whether two paths name one file, be it not there yet.
-    private static func areSame(_ a: String, _ b: String) -> Bool {
-        let files = (Files.identity(of: a), Files.identity(of: b))
-        if files.0 != nil || files.1 != nil { return files.0 == files.1 }
-        let folders = (Files.identity(of: Paths.folder(of: a)), Files.identity(of: Paths.folder(of: b)))
-        return Paths.areEqual(a, b)
-            || folders.0 != nil && folders.0 == folders.1
-                && Paths.areEqual(Paths.name(of: a), Paths.name(of: b))
+        var names = FileNames()
+        try names.add(self)
     }
 }

@@ -39,6 +39,13 @@ public enum UnsupportedHandling: String, Sendable, CaseIterable {
     case ignore
 }
 
+/// A file that settings were read from: the job file, or a template.
+package struct SourceFile: Sendable, Equatable {
+    package var path: String
+    /// As in "the job file".
+    package var what: String
+}
+
 /// All that a job says. `JobKey.all` has the range and the default of each member, and `phibatch run --help` shows
 /// them.
 ///
@@ -54,6 +61,8 @@ public struct JobSettings: Sendable, Equatable {
     public var input: [String] = []
     /// As the job names them, with patterns.
     package var inputPatterns: [String] = []
+    /// Other files that the settings were read from.
+    package var sources: [SourceFile] = []
     /// Patterns may match nothing yet.
     package var awaitsInput = false
     /// The file of results; "-" is stdout.

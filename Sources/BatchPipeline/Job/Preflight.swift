@@ -9,6 +9,8 @@ extension JobSettings {
         _ = try PromptBuilder(self)
         try checkAnswers()
         for path in input where path != "-" { try Self.checkInput(path) }
+        var names = FileNames()
+        try names.add(self)
         try checkBeginnings()
         try checkEnds()
         if output != "-" { try checkOutput() }
@@ -45,31 +47,6 @@ extension JobSettings {
                 "the folder is not writable, so \(output) can't be written: \(error.reason).")
         }
         _ = try OutputPlace(paths, output: output, in: system)
-        try checkInputs(against: paths)
-    }
-
-    /// An input must not be a file that the run writes, under whatever name.
-    private func checkInputs(against paths: OutputPaths) throws {
-        let outputs =
-            [(path: paths.output, what: "output")]
-            + (errors.map { [(path: $0, what: "file of failed lines")] } ?? [])
-            + paths.own.map { ($0.path, $0.use.rawValue) }
-        for (path, what) in outputs {
-            guard let file = Files.identity(of: path) else { continue }
-            for name in input {
-                let status = name == "-" ? Files.status(of: 0) : nil
-                // A terminal may be both.
-                if name == "-", status?.kind != .regular { continue }
-                guard status?.identity ?? Files.identity(of: name) == file else { continue }
-                let shown = name == "-" ? "stdin" : name
-                throw JobError(
-                    .badJob, at: shown,
-                    what == "output"
-                        ? "is the input, and the output \(output) too. Name another output."
-                        : "is the input, and has the name of a file that the run keeps beside its output "
-                            + "\(output) (the \(what)). Name another output.")
-            }
-        }
     }
 
     /// Makes the output's folder if it is not there.

@@ -12,7 +12,10 @@ package struct ReplacedFile {
     /// - Throws: `JobError` of kind `cannotWrite` if its folder is not there, or it is somebody else's file.
     package init(_ path: String, start: String, what: String) throws {
         self.path = path
-        if Files.kind(of: path) != nil {
+        if let kind = Files.kind(of: path) {
+            guard kind == .regular else {
+                throw JobError(.cannotWrite, at: path, "is no file that a \(what) can be. Name another one.")
+            }
             let found = try ByteSource(path: path).readAll(limit: start.utf8.count)
             guard found.isEmpty || found.elementsEqual(start.utf8) else {
                 throw JobError(

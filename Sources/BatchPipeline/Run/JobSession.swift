@@ -20,6 +20,9 @@ package final class JobSession {
         try Self.checkModelFolder(job.settings)
         try job.settings.makeOutputFolder()
         for warning in try job.settings.warnings() { job.log.warning("\(warning)") }
+        for path in job.settings.inputsLeftOut {
+            job.log.info("\(path) matches the input's pattern, but is the job's own, and no input")
+        }
         let identity = try engine ?? job.settings.engine.identity(cache: job.cache)
         store = try Self.openStore(job, identity, stopFlag)
     }

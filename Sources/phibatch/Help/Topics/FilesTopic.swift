@@ -13,6 +13,10 @@ extension HelpTopic {
         stay.
         - OUTPUT.shard-I-of-N :: What shard I of N writes, with files of its own beside it.
         - OUTPUT.phibatch-... :: Drafts of these. None is there after a run that ended by itself.
+
+        The names of all files that the jobs of a run read and write are compared before it begins, through links too: two \
+        that lead to one file end it with 65. An input's pattern leaves out what its own job writes.
+
         - ~/.cache/phibatch/weights :: Packed weights, 32 GB at most; see PHIBATCH_CACHE.
         - ~/.cache/phibatch/prefixes :: KV caches of beginnings that many prompts share, such as a system message, 8 GB at \
         most: the next run reads them. They hold the beginnings' tokens, and so their text; `kv_cache: off` keeps none.
