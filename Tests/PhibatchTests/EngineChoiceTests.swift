@@ -47,6 +47,21 @@ struct EngineChoiceTests {
             job.settings[1] = "auto"
             let automatic = try job.run(environment: ["PHIBATCH_MLX": "/nowhere"])
             #expect(automatic.status == 0, "\(automatic.errors)")
+            #expect(automatic.errors.contains("warning: engine: auto takes the CPU"), "\(automatic.errors)")
+            #expect(automatic.errors.contains("PHIBATCH_MLX names it"), "\(automatic.errors)")
+        }
+    }
+
+    @Test func anMLXThatCantBeUsedIsNotPassedOverInSilence() throws {
+        try withJob("auto") { job in
+            for name in ["so", "dylib"] {
+                try "no library".write(
+                    toFile: job.folder + "/libphibatch-mlx.\(name)", atomically: true, encoding: .utf8)
+            }
+            let run = try job.run(["--quiet"], environment: ["PHIBATCH_MLX": job.folder])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(run.errors.contains("warning: engine: auto takes the CPU"), "\(run.errors)")
+            #expect(run.errors.contains("can't be loaded"), "\(run.errors)")
         }
     }
 

@@ -119,6 +119,12 @@ public struct EngineSettings: Sendable, Equatable {
     /// Whether MLX computes.
     package var usesMLX: Bool { kind == .mlx || (kind == .auto && MLXLibrary.hasGPU) }
 
+    /// Why `auto` takes the CPU although there is an MLX; nil where it doesn't.
+    var fallback: String? {
+        guard kind == .auto, let fault = MLXLibrary.fault else { return nil }
+        return "engine: auto takes the CPU, as MLX can't be used: \(fault)"
+    }
+
     /// What is wrong with the settings together; nil if nothing is.
     package var problem: String? {
         guard usesMLX, threads != .auto || kvPrecision != .auto else { return nil }

@@ -171,9 +171,9 @@ extension JobSettings {
     /// What is hardly meant, but no error.
     package func warnings() throws -> [String] {
         let fields = try PromptBuilder(self).fields
-        var warnings: [String] = []
+        var warnings = engine.fallback.map { [$0] } ?? []
         if let form = answerForm, form.isConstraint, let rules = try? AnswerRules(form) {
-            warnings = rules.warnings.map { "\(answerPlace): \($0)" }
+            warnings += rules.warnings.map { "\(answerPlace): \($0)" }
         }
         for path in input {
             guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }

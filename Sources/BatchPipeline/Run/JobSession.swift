@@ -23,6 +23,9 @@ package final class JobSession {
         for path in job.settings.inputsLeftOut {
             job.log.info("\(path) matches the input's pattern, but is the job's own, and no input")
         }
+        if job.settings.engine.kind == .auto {
+            job.log.info("engine: auto takes \(job.settings.engine.usesMLX ? "MLX" : "the CPU")")
+        }
         let identity = try engine ?? job.settings.engine.identity(cache: job.cache)
         store = try Self.openStore(job, identity, stopFlag)
     }

@@ -25,6 +25,16 @@ package final class MLXLibrary: Sendable {
     /// Whether there is a library that works on a GPU.
     package static var hasGPU: Bool { (try? load())?.isGPU ?? false }
 
+    /// Why the library can't be used that is there, or that PHIBATCH_MLX names; nil if it can, or there is none.
+    package static var fault: ModelError? {
+        guard case .failure(let error) = shared, error.kind != .missing || named != nil else { return nil }
+        return error
+    }
+
+    private static var named: String? {
+        ProcessInfo.processInfo.environment["PHIBATCH_MLX"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     private init(path: String) throws(ModelError) {
         let (library, reason) = LoadedLibrary.open(path)
         guard let library else {
@@ -56,7 +66,7 @@ package final class MLXLibrary: Sendable {
 
     /// Beside the program, or where an installation has libraries; or what PHIBATCH_MLX names.
     private static func find() throws(ModelError) -> String {
-        if let named = ProcessInfo.processInfo.environment["PHIBATCH_MLX"], !named.isEmpty {
+        if let named {
             let path = Files.kind(of: named) == .folder ? Paths.join(named, fileName) : named
             guard Files.kind(of: path) == .regular else {
                 throw ModelError(

@@ -5,7 +5,8 @@ extension HelpTopic {
         - engine: cpu :: The default. Results are the same, byte for byte, on every machine, however many requests run \
         together and whatever interrupts them.
         - engine: mlx :: Apple's MLX, which computes on Apple's and NVIDIA's GPUs.
-        - engine: auto :: mlx where it is there and finds a GPU, else cpu.
+        - engine: auto :: mlx where it is there and finds a GPU, else cpu. An MLX that is there and can't be used is a \
+        warning that says why.
 
         MLX is fetched where phibatch is built, and `make install` takes it along; `phibatch doctor` says whether it is \
         there, in which version, and on what device it computes:
