@@ -71,6 +71,7 @@ final class JobsRun {
     func refuse(_ error: any Error, name: Message) {
         Console(options.console, label: name).error("\(error)")
         refusals.append(ExitStatus.of(error))
+        progress.end(name, RunStatistics(), status: ExitStatus.of(error))
     }
 
     /// - Returns: the exit code: that of the first job that didn't end well.
@@ -133,6 +134,7 @@ final class JobsRun {
         } catch {
             member.console.error("\(error)")
             member.status = ExitStatus.of(error)
+            progress.end(member.name, member.statistics, status: ExitStatus.of(error))
         }
         member.isOver = true
         return nil
@@ -146,7 +148,7 @@ final class JobsRun {
             if !isCut { member.console.error("\(error)") }
             member.status = ExitStatus.of(error)
             member.isOver = true
-            progress.end(member.name, RunStatistics(), status: ExitStatus.of(error))
+            progress.end(member.name, member.statistics, status: ExitStatus.of(error))
             if let journal = session.journal?.journalPath {
                 let goesOn = (error as? StoreError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""

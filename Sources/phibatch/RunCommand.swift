@@ -117,16 +117,29 @@ struct RunCommand: ParsableCommand {
             }
             // One alone has nobody else's output to spare.
             if jobs.count == 1 { _ = try jobs[0].settings.get() }
-            let code = try run(jobs.map { (name($0.file, try? $0.settings.get()), $0.settings) })
+            let names = Self.names(jobs.map { ($0.file, try? $0.settings.get().output) })
+            let code = try run(zip(names, jobs).map { ($0, $1.settings) })
             if code != 0 { throw ExitCode(code) }
         }
     }
 
-    /// Of the job file, or else of the output.
-    private func name(_ file: String?, _ job: JobSettings?) -> Message {
-        let name = Paths.name(of: file ?? job?.output ?? "job")
-        guard file != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return "\(name)" }
-        return "\(Substring(name.utf8[..<dot]))"
+    /// Of each job the name of its file, or else of its output: the whole path where several have one name, as lines on
+    /// stderr and numbers say by it whose they are.
+    static func names(_ jobs: [(file: String?, output: String?)]) -> [Message] {
+        let short = jobs.map { file, output in
+            let name = Paths.name(of: file ?? output ?? "job")
+            guard file != nil, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return name }
+            return String(name[..<dot])
+        }
+        var seen: [String: Int] = [:]
+        return zip(short, jobs).map { name, job in
+            let isOne = short.count { $0 == name } == 1
+            let whole = isOne ? name : job.file ?? name
+            seen[whole, default: 0] += 1
+            // A file that is given twice.
+            let number = seen[whole] ?? 1
+            return number == 1 ? "\(whole)" : "\(whole) \(number)"
+        }
     }
 
     private func run(_ jobs: [(name: Message, settings: Result<JobSettings, any Error>)]) throws -> Int32 {

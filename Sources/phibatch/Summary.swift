@@ -9,15 +9,23 @@ final class ProgressReport {
     private static let metricsInterval = 5.0
     private let console: Console
     private let metrics: MetricsFile?
+    private let now: () -> ContinuousClock.Instant
     private var nextPlain = ProgressReport.plainInterval
     private var nextMetrics: [String: ContinuousClock.Instant] = [:]
 
-    init(console: Console, metrics: MetricsFile?) {
+    init(
+        console: Console, metrics: MetricsFile?,
+        now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
         self.console = console
         self.metrics = metrics
+        self.now = now
     }
 
-    func begin(_ job: Message) { write(RunStatistics(), of: job, isRunning: true, status: nil) }
+    func begin(_ job: Message) {
+        nextMetrics[job.text] = nil
+        write(RunStatistics(), of: job, isRunning: true, status: nil)
+    }
 
     /// The last numbers of a run that has ended.
     func end(_ job: Message, _ statistics: RunStatistics, status: Int32) {
@@ -37,9 +45,10 @@ final class ProgressReport {
     ///   - statistics: of all jobs that run.
     ///   - own: of the one that has something new.
     func update(_ statistics: RunStatistics, of job: Message, _ own: RunStatistics) {
-        if metrics != nil, .now >= nextMetrics[job.text] ?? .now {
+        let now = now()
+        if metrics != nil, nextMetrics[job.text].map({ now >= $0 }) ?? true {
             write(own, of: job, isRunning: true, status: nil)
-            nextMetrics[job.text] = .now + .seconds(Self.metricsInterval)
+            nextMetrics[job.text] = now + .seconds(Self.metricsInterval)
         }
         let text = Self.text(statistics)
         console.progress(text)

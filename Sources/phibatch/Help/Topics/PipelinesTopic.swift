@@ -38,7 +38,8 @@ extension HelpTopic {
 
           zcat prompts.jsonl.gz | phibatch run --model phi-4-mini --input - --output - --quiet | jq -r .text
 
-        `--log-format json` makes each line on stderr an object, with its figures as members, and `--metrics-file FILE` keeps the run's numbers in \
-        Prometheus' text format.
+        `--log-format json` makes each line on stderr an object, with its figures as members, and `--metrics-file FILE` \
+        keeps the run's numbers in Prometheus' text format, a series for each job by the name of its file (its path, \
+        where two have one name).
         """)
 }

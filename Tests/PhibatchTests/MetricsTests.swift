@@ -1,0 +1,52 @@
+import BatchPipeline
+import Foundation
+import Foundations
+import Testing
+
+@testable import phibatch
+
+/// The numbers that a monitor reads while a run goes on.
+@Suite struct MetricsTests {
+    private let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"
+
+    private func numbers(_ name: String, _ path: String) throws -> [String] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+            .filter { $0.hasPrefix("phibatch_\(name){") }
+    }
+
+    @Test func numbersAreWrittenWhileTheRunGoesOn() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/m.prom"
+        var now = ContinuousClock.now
+        let report = ProgressReport(
+            console: Console(isQuiet: true), metrics: try MetricsFile(path: path), now: { now })
+        var statistics = RunStatistics()
+        func update(_ done: Int) throws -> [String] {
+            statistics.done = done
+            report.update(statistics, of: "a", statistics)
+            return try numbers("results_done", path)
+        }
+        report.begin("a")
+        #expect(try numbers("results_done", path) == ["phibatch_results_done{job=\"a\"} 0"])
+        #expect(try update(3) == ["phibatch_results_done{job=\"a\"} 3"])
+        #expect(try update(4) == ["phibatch_results_done{job=\"a\"} 3"], "too soon")
+        now += .seconds(5)
+        #expect(try update(7) == ["phibatch_results_done{job=\"a\"} 7"])
+        // What was done before an error stays.
+        report.end("a", statistics, status: 74)
+        #expect(try numbers("results_done", path) == ["phibatch_results_done{job=\"a\"} 7"])
+        #expect(try numbers("exit_status", path) == ["phibatch_exit_status{job=\"a\"} 74"])
+    }
+
+    @Test func jobsOfOneNameAreToldApart() {
+        func names(_ files: String?...) -> [String] {
+            RunCommand.names(files.map { ($0, "out/x.jsonl") }).map(\.text)
+        }
+        #expect(names("jobs/demo.yaml") == ["demo"])
+        #expect(names(nil) == ["x.jsonl"])
+        #expect(names("a/job.yaml", "b/job.yaml", "c/other.yaml") == ["a/job.yaml", "b/job.yaml", "other"])
+        #expect(names("job.yaml", "job.json") == ["job.yaml", "job.json"])
+        #expect(names("a.yaml", "a.yaml") == ["a.yaml", "a.yaml 2"])
+    }
+}
