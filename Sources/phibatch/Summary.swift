@@ -209,7 +209,8 @@ struct Summary {
 
     /// What is said even if the run is to be quiet.
     var warnings: [LogLine] {
-        (journal?.warnings ?? []).map { LogLine("\($0)") } + coveredTokens
+        ((journal?.warnings ?? []) + outcome.missingFields.warnings(job.keep)).map { LogLine("\($0)") }
+            + coveredTokens
             + outcome.unfinished.map {
                 LogLine(
                     "\($0.file):\($0.line): is half a line (\(counted($0.bytes, "byte")), no line feed, no whole JSON object). "

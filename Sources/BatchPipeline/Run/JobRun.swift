@@ -232,7 +232,7 @@ final class JobRun: RequestSource {
     private func outcome(_ status: RunOutcome.Status, endedEarly: Bool = false) -> RunOutcome {
         RunOutcome(
             status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
-            unfinished: feeder.count.unfinished)
+            unfinished: feeder.count.unfinished, missingFields: feeder.count.missingFields)
     }
 
     // MARK: Checkpoints and progress

@@ -18,6 +18,8 @@ final class LineFeeder: @unchecked Sendable {
         var covered = 0
         /// What OpenAI's requests asked for and were answered without: in how many lines, by name.
         var missing: [String: Int] = [:]
+        /// What lines that are taken up lack of the fields that are kept.
+        var missingFields = MissingFields()
         /// Half lines at the end of the input, or of one of its files.
         var unfinished: [UnfinishedLine] = []
         /// Whether `lines` is all there are.
@@ -126,6 +128,11 @@ final class LineFeeder: @unchecked Sendable {
                 }
                 try LookAhead(job: job, store: store).look(
                     past: line.overallNumber, place: place, lines: count.lines, samples: others)
+            }
+            if prepared == nil, let fields = parsed.fields {
+                lock.withLock {
+                    counted.missingFields.note(fields, at: "\(line.file):\(line.number)", job.keep)
+                }
             }
             let line = try prepared ?? prepare(parsed.record)
             prepared = line

@@ -133,4 +133,6 @@ public struct RunOutcome: Sendable {
     public var failures: [FailedLine]
     /// Half lines at the end of the input's files. They count nowhere else.
     public var unfinished: [UnfinishedLine] = []
+    /// What lines of this run lacked of the fields that are kept.
+    package var missingFields = MissingFields()
 }

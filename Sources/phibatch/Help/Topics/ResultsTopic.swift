@@ -18,7 +18,8 @@ extension HelpTopic {
         - seed :: What the random stream was made with.
         - tokens :: The completion's token ids; with `tokens`.
         - logprobs :: Of each token, and of the likeliest; with `logprobs`.
-        - fields of the line :: Those that `keep` names, or all with `keep: all`.
+        - fields of the line :: Those that `keep` names, or all with `keep: all`. A line that has none of them, and a \
+        field that no line has, are a warning.
         - timing :: Seconds that the line waited, had its prompt read and was generated; tokens a second, which is 0 where an \
           equal line's answer was taken. Only this differs between two runs of a job.
         - line_hash, run, sum :: What the line was, what model and settings it was made with, and a sum of all results \
