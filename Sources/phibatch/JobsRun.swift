@@ -22,6 +22,10 @@ final class JobsRun {
         var statistics = RunStatistics()
         /// Its input is followed no more.
         var isOver = false
+        /// Of its last round.
+        var outcome: RunOutcome?
+        /// What its input's files were when they were first seen.
+        var files: [String: Files.Identity] = [:]
 
         init(_ name: Message, _ job: BatchJob, _ console: Console) {
             (self.name, self.job, self.console) = (name, job, console)
@@ -78,6 +82,7 @@ final class JobsRun {
     func run() -> Int32 {
         repeat {
             let seen = InputState(members.map(\.job.settings))
+            for member in members where options.follows && !member.isOver { checkInputs(of: member) }
             for (group, loader) in models where !signals.stopFlag.isSet {
                 run(group.map { members[$0] }.filter { !$0.isOver }, on: loader)
             }
@@ -96,6 +101,44 @@ final class JobsRun {
             for member in members { member.job.settings.findInputs() }
             if InputState(members.map(\.job.settings)) != seen { return }
         }
+    }
+
+    /// Between two rounds: where lines are known by their number, a file must not come before others, nor go.
+    private func checkInputs(of member: Member) {
+        let now = member.job.settings.input
+        if let outcome = member.outcome, outcome.hasNumbered, member.job.settings.output != "-",
+            let reason = Self.shift(from: outcome.inputs, to: now)
+        {
+            let error = JobError(
+                .badJob, at: reason.path,
+                "\(reason.what), which would change the numbers by which lines without an id are known. Results stay as they are. Give lines ids, or files names in the order in which they come, and leave them there."
+            )
+            member.console.error("\(error)")
+            member.status = ExitStatus.of(error)
+            member.isOver = true
+            progress.end(member.name, member.statistics, status: ExitStatus.of(error))
+        }
+        for path in now where member.files[path] == nil { member.files[path] = Files.identity(of: path) }
+    }
+
+    /// What has happened to a list of files that is more than that some were added at its end.
+    static func shift(from old: [String], to new: [String]) -> (path: String, what: Message)? {
+        guard let place = old.indices.first(where: { $0 >= new.count || new[$0] != old[$0] }) else {
+            return nil
+        }
+        if !new.contains(old[place]) { return (old[place], "is not there any more") }
+        return (new[place], "has come, and sorts before \(old[place])")
+    }
+
+    /// Where a followed input has lost lines: which of its files is another one by now.
+    private func replacedFiles(of member: Member) -> Message {
+        let replaced = member.files.filter { path, identity in Files.identity(of: path) != identity }.keys
+            .sorted()
+        guard !replaced.isEmpty else { return "" }
+        return
+            "\(replaced.joined(separator: ", ")): is another file than when the run began, or gone (was it rotated?). "
+            + "What is followed stays where it is: have each new file named anew and found by a pattern, such as "
+            + "'logs/*.jsonl'."
     }
 
     private func run(_ group: [Member], on models: ModelLoader) {
@@ -149,6 +192,10 @@ final class JobsRun {
             member.status = ExitStatus.of(error)
             member.isOver = true
             progress.end(member.name, member.statistics, status: ExitStatus.of(error))
+            if (error as? StoreError)?.kind == .wouldLose, options.follows {
+                let reason = replacedFiles(of: member)
+                if !reason.text.isEmpty { member.console.error(reason) }
+            }
             if let journal = session.journal?.journalPath {
                 let goesOn = (error as? StoreError)?.kind != .wouldLose
                 let advice: Message = goesOn ? "; the same command goes on from there" : ""
@@ -159,6 +206,7 @@ final class JobsRun {
             let code = status(of: outcome)
             member.status = code
             member.statistics = outcome.statistics
+            member.outcome = outcome
             if members.count == 1, !options.follows { signals.runHasEnded(outcome.status) }
             let summary = Summary(
                 job: member.job.settings, outcome: outcome, journal: session.journal,

@@ -90,6 +90,55 @@ struct SeveralJobsTests {
         #expect(followed == results("whole.jsonl", job))
     }
 
+    /// Lines without ids, and a file that sorts before those that are done.
+    @Test func aQueueWithoutIDsSaysWhatItCantDo() throws {
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        try FileManager.default.createDirectory(
+            atPath: job.folder + "/queue", withIntermediateDirectories: true)
+        let run = try RunningProgram(
+            [
+                "run", "--model", job.model, "--max-tokens", "2", "--input", "queue/*", "--output",
+                "out.jsonl",
+                "--follow",
+            ], folder: job.folder)
+        func count() -> Int { results("out.jsonl", job).split(separator: "\n").count }
+        let line = "{\"prompt\": \"Hi\"}\n"
+        try write(line, "b", job)
+        try FileManager.default.moveItem(atPath: job.folder + "/b", toPath: job.folder + "/queue/b")
+        try run.wait(for: "the first file") { count() == 1 }
+        try write(line + line, "c", job)
+        try FileManager.default.moveItem(atPath: job.folder + "/c", toPath: job.folder + "/queue/c")
+        try run.wait(for: "the next file") { count() == 3 }
+        let before = results("out.jsonl", job)
+        try write(line, "a", job)
+        try FileManager.default.moveItem(atPath: job.folder + "/a", toPath: job.folder + "/queue/a")
+        let end = try run.end(within: 300)
+        #expect(end.status == 65, "\(end.errors)")
+        #expect(end.errors.contains("queue/a: has come, and sorts before queue/b"), "\(end.errors)")
+        #expect(end.errors.contains("Give lines ids, or files names in the order"), "\(end.errors)")
+        #expect(results("out.jsonl", job) == before)
+    }
+
+    @Test func aRotatedFileIsToldOf() throws {
+        let job = try DemoJob([], [])
+        defer { job.remove() }
+        try write(Self.lines(["a", "b", "c"]), "log", job)
+        let run = try RunningProgram(
+            [
+                "run", "--model", job.model, "--max-tokens", "2", "--input", "log", "--output", "out.jsonl",
+                "--follow",
+            ], folder: job.folder)
+        try run.wait(for: "its lines") { results("out.jsonl", job).split(separator: "\n").count == 3 }
+        let before = results("out.jsonl", job)
+        try write(Self.lines(["d"]), "new", job)
+        #expect(rename(job.folder + "/new", job.folder + "/log") == 0)
+        let end = try run.end(within: 300)
+        #expect(end.status == 65, "\(end.errors)")
+        #expect(end.errors.contains("log: is another file than when the run began"), "\(end.errors)")
+        #expect(results("out.jsonl", job) == before)
+    }
+
     /// One run waits for the other, which is itself.
     @Test(arguments: ["--wait", "--skip-if-running"]) func aJobDoesntWaitForItself(option: String) throws {
         let job = try DemoJob([], [])

@@ -2,10 +2,11 @@ import Foundations
 
 /// An input that is read on while it grows: its last file at its end, and files that come to match its patterns.
 ///
-/// Used by the thread alone that reads the lines.
+/// Used by the thread alone that reads the lines, but for `paths`.
 final class FollowedInput {
     /// Seconds between two looks.
     private static let interval = 0.1
+    private let lock = NSLock()
     private var job: JobSettings
     private let goesOn: () -> Bool
 
@@ -25,11 +26,19 @@ final class FollowedInput {
         return Set(now.input).isSubset(of: job.input)
     }
 
-    /// Files that have come since it was last asked, if more is wanted.
+    /// Files that have come since it was last asked, if more is wanted. One that sorts before those that were read waits
+    /// for the next round, in which the lines have the order that any run gives them; a stream has no other round.
     func newPaths() -> [String] {
         guard goesOn() else { return [] }
+        var now = job
+        now.findInputs()
         let known = Set(job.input)
-        job.findInputs()
-        return job.input.filter { !known.contains($0) }
+        let new = now.input.filter { !known.contains($0) }
+        guard job.output == "-" || now.input.starts(with: job.input) else { return [] }
+        lock.withLock { job.input += new }
+        return new
     }
+
+    /// The files that are read, in their order.
+    var paths: [String] { lock.withLock { job.input } }
 }

@@ -4,6 +4,8 @@ import Foundations
 /// even if it is wrong otherwise.
 struct LineIdentity {
     var id: String
+    /// Its id is its number in the whole input, as it has none of its own.
+    private(set) var isNumbered = true
     /// Of all the record's bytes.
     var contentHash: UInt64
     var record: Result<PromptRecord, LineError>
@@ -21,7 +23,7 @@ struct LineIdentity {
         do throws(LineError) {
             let content = try reader.content(of: line)
             (fields, request) = (content.fields, content.request)
-            if let own = try PromptRecord.id(of: content.fields, idField) { id = own }
+            if let own = try PromptRecord.id(of: content.fields, idField) { (id, isNumbered) = (own, false) }
             if let fault = content.fault { throw fault }
             var prompt = try PromptRecord(fields: content.fields, idField: idField)
             prompt.request = content.request

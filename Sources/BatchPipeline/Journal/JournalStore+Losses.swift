@@ -18,10 +18,15 @@ extension JournalStore {
                 "of \(all) \(earlier.gone) would go, as their lines are not in the input; but that ends in half a "
                     + "line, so it seems to be still written"
             }
+        let why =
+            end.hasNumbered
+            ? " Lines without an id are known by their number in the whole input, which changes where a line or a "
+                + "file comes before them, or goes: give them ids."
+            : ""
         throw StoreError(
             .wouldLose, path: paths.output,
             what
-                + ". Nothing is replaced. Mend the input, or name another output; if the results may go, use "
+                + ".\(why) Nothing is replaced. Mend the input, or name another output; if the results may go, use "
                 + "--prune.")
     }
 

@@ -45,9 +45,13 @@ package struct InputEnd: Sendable, Equatable {
     /// Half a line came last, which was left for the next run.
     package var isCut: Bool
 
-    package init(lines: Int, isCut: Bool = false) {
+    /// Some lines have no id of their own, and are known by their number.
+    package var hasNumbered: Bool
+
+    package init(lines: Int, isCut: Bool = false, hasNumbered: Bool = false) {
         self.lines = lines
         self.isCut = isCut
+        self.hasNumbered = hasNumbered
     }
 }
 

@@ -32,6 +32,7 @@ final class JobRun: RequestSource {
     let total = InputTotal()
     let work: WorkLeft
     private let follows: Bool
+    private let followed: FollowedInput?
     /// Somebody waits for each result, in order.
     private var flows: Bool { job.output == "-" }
     private var expected = ExpectedWork()
@@ -86,9 +87,8 @@ final class JobRun: RequestSource {
         queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
-        feeder = try LineFeeder(
-            job: job, models: models, store: self.store, queue: queue,
-            follow: follows ? FollowedInput(job, goesOn: work.mayGrow) : nil)
+        followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
+        feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue, follow: followed)
     }
 
     // MARK: Requests
@@ -230,9 +230,12 @@ final class JobRun: RequestSource {
     }
 
     private func outcome(_ status: RunOutcome.Status, endedEarly: Bool = false) -> RunOutcome {
-        RunOutcome(
+        let count = feeder.count
+        return RunOutcome(
             status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
-            unfinished: feeder.count.unfinished, missingFields: feeder.count.missingFields)
+            unfinished: count.unfinished, inputs: followed?.paths ?? job.input,
+            hasNumbered: count.numbered > 0,
+            missingFields: count.missingFields)
     }
 
     // MARK: Checkpoints and progress

@@ -8,6 +8,8 @@ final class LineFeeder: @unchecked Sendable {
     /// What the feeder has seen so far.
     struct Count: Sendable {
         var lines = 0
+        /// Of these, lines that are known by their number.
+        var numbered = 0
         /// Pieces of work: lines times samples.
         var positions = 0
         /// Pieces of work that an earlier run has done.
@@ -80,7 +82,8 @@ final class LineFeeder: @unchecked Sendable {
                 guard try feed(&line) else { return }
             }
             lock.withLock { counted.isWhole = true }
-            let end = InputEnd(lines: count.lines, isCut: !count.unfinished.isEmpty)
+            let end = InputEnd(
+                lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0)
             try store.use { try $0.inputEnds(end) }
             queue.finish()
         } catch let error as StoreError where error.kind == .wouldLose {
@@ -106,7 +109,10 @@ final class LineFeeder: @unchecked Sendable {
         if job.outputFormat.format.isByLine {
             kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
         }
-        lock.withLock { counted.lines += 1 }
+        lock.withLock {
+            counted.lines += 1
+            if parsed.isNumbered { counted.numbered += 1 }
+        }
         var prepared: Result<LinePreparer.Prepared, LineError>?
         for sample in 0..<samples {
             var label = WorkLabel(
@@ -127,7 +133,8 @@ final class LineFeeder: @unchecked Sendable {
                     WorkKey(id: parsed.id, sample: $0, contentHash: parsed.contentHash)
                 }
                 try LookAhead(job: job, store: store).look(
-                    past: line.overallNumber, place: place, lines: count.lines, samples: others)
+                    past: line.overallNumber, place: place, lines: count.lines,
+                    hasNumbered: count.numbered > 0, samples: others)
             }
             if prepared == nil, let fields = parsed.fields {
                 lock.withLock {

@@ -11,15 +11,16 @@ struct LookAhead {
     ///   - number: the overall number of the last line that is claimed.
     ///   - place: how many lines that count there are up to it.
     ///   - lines: how many of them are claimed.
+    ///   - hasNumbered: whether some of these are known by their number.
     ///   - samples: of the last of them, those that are not claimed yet.
     /// - Throws: `StoreError` of kind `wouldLose`; `JobError` if the input can't be read.
-    func look(past number: Int, place: Int, lines: Int, samples: [WorkKey]) throws {
+    func look(past number: Int, place: Int, lines: Int, hasNumbered: Bool, samples: [WorkKey]) throws {
         guard store.use({ $0.needsLookAhead }), try job.canReadTwice() else { return }
         for key in samples {
             guard try store.lookAhead(at: key) else { return }
         }
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
-        var end = InputEnd(lines: lines)
+        var end = InputEnd(lines: lines, hasNumbered: hasNumbered)
         var place = place
         while let line = try reader.next() {
             guard line.overallNumber > number else { continue }
@@ -32,6 +33,7 @@ struct LookAhead {
             place += 1
             guard job.selection.holds(place - 1) else { continue }
             end.lines += 1
+            if identity.isNumbered { end.hasNumbered = true }
             for sample in 0..<identity.samples(in: job) {
                 let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
                 guard try store.lookAhead(at: key) else { return }

@@ -133,6 +133,10 @@ public struct RunOutcome: Sendable {
     public var failures: [FailedLine]
     /// Half lines at the end of the input's files. They count nowhere else.
     public var unfinished: [UnfinishedLine] = []
+    /// The files of the input, as they were read.
+    package var inputs: [String] = []
+    /// Some lines have no id of their own, and are known by their number.
+    package var hasNumbered = false
     /// What lines of this run lacked of the fields that are kept.
     package var missingFields = MissingFields()
 }

@@ -232,7 +232,12 @@ import Testing
         _ = try store.claim(WorkKey(id: "new", contentHash: 1), position: 0)
         for line in lines.prefix(17) { try store.lookAhead(at: line.key) }
         #expect(store.needsLookAhead)
-        #expect(throws: StoreError.self) { try store.inputEnds(InputEnd(lines: 18)) }
+        let error = #expect(throws: StoreError.self) { try store.inputEnds(InputEnd(lines: 18)) }
+        #expect(error?.message.contains("known by their number") == false)
+        let numbered = #expect(throws: StoreError.self) {
+            try store.inputEnds(InputEnd(lines: 18, hasNumbered: true))
+        }
+        #expect(numbered?.message.contains("known by their number in the whole input") == true)
         try store.lookAhead(at: lines[17].key)
         #expect(!store.needsLookAhead)
         #expect(throws: Never.self) { try store.inputEnds(InputEnd(lines: 19)) }

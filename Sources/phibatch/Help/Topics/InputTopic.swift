@@ -31,7 +31,9 @@ extension HelpTopic {
 
         `--follow` reads on while the input grows: the last file at its end, and files that come to match a pattern. The \
         output is put in place whenever all lines are done, at least each minute; into `-` results leave as they come. Of \
-        each file but the last, what is added comes with the next round, and into a stream not at all. SIGINT or SIGTERM \
+        each file but the last, what is added comes with the next round, and into a stream not at all. Lines without an id are \
+        known by their number in all files: then a file must not sort before those that are there, nor be replaced by \
+        another one (rotated), which ends the run with 65. A pattern leaves out what the job itself writes. SIGINT or SIGTERM \
         ends the run, with 0 if nothing was left.
 
           phibatch run --model phi-4-mini --input 'queue/*.jsonl' --output answers.jsonl --follow
