@@ -26,7 +26,7 @@ package struct AnswerForm: Sendable, Equatable {
             switch content {
             case .text: ("text", "")
             case .object: ("object", "")
-            case .schema(let schema): ("schema", JSONWriter.text(of: schema))
+            case .schema(let schema): ("schema", JSONWriter.text(of: schema.withPlainNumbers))
             case .regex(let pattern): ("regex", pattern)
             }
         digest = SHA.sha256(of: "\(kind) \(text)".utf8)
@@ -44,6 +44,21 @@ package struct AnswerForm: Sendable, Equatable {
         case .object: "json_object"
         case .schema: "sha256 \(Hexadecimal.text(digest.prefix(16))), \(text.utf8.count) bytes"
         case .regex(let pattern): ResultText.list([pattern])
+        }
+    }
+}
+
+extension JSONValue {
+    /// With each number spelled as a Double is, where that is the same number: a form's digest doesn't change with
+    /// the spelling of `1.50`.
+    fileprivate var withPlainNumbers: JSONValue {
+        switch self {
+        case .number(let number) where ExactNumber(number) == ExactNumber(number.value):
+            integer.map(JSONValue.int) ?? .plain(number.value)
+        case .array(let elements): .array(elements.map(\.withPlainNumbers))
+        case .object(let members):
+            .object(JSONObject(members.map { JSONMember(name: $0.name, value: $0.value.withPlainNumbers) }))
+        default: self
         }
     }
 }

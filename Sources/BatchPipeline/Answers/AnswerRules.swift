@@ -12,12 +12,8 @@ struct AnswerRules: Sendable {
     }
 
     let kind: Kind
-    private let rounded: RoundedNumbers?
 
-    private init(_ kind: Kind, rounded: RoundedNumbers?) {
-        self.kind = kind
-        self.rounded = rounded
-    }
+    private init(_ kind: Kind) { self.kind = kind }
 
     /// - Parameter form: a constraint.
     init(_ form: AnswerForm) throws(AnswerFault) {
@@ -29,8 +25,7 @@ struct AnswerRules: Sendable {
             do throws(RegexFault) {
                 // By itself first, so that no parenthesis of it can close ours.
                 _ = try ECMARegex(pattern)
-                self.init(
-                    .regex(pattern, whole: try ECMARegex("^(?:\(pattern))$")), rounded: nil)
+                self.init(.regex(pattern, whole: try ECMARegex("^(?:\(pattern))$")))
             } catch {
                 throw AnswerFault("The regular expression has \(error.description).")
             }
@@ -43,7 +38,7 @@ struct AnswerRules: Sendable {
             throw AnswerFault("\(error.pointer): \(error.problem.text).")
         }
         if let problem = SchemaAnnotations.problem(with: schema) { throw AnswerFault(problem) }
-        self.init(.schema(schema), rounded: RoundedNumbers(schema))
+        self.init(.schema(schema))
     }
 
     /// What goes on, but is hardly meant.
@@ -87,9 +82,6 @@ struct AnswerRules: Sendable {
             let value: JSONValue
             do throws(JSONFault) { value = try JSONValue(parsing: Array(answer.utf8), limits: .line) } catch {
                 return "it is not JSON: \(error.atByte)"
-            }
-            if let literal = rounded?.first(in: answer) {
-                return "the number \(literal.prefix(40)) has more digits than can be checked exactly"
             }
             // Most are valid, and that is quicker to say.
             if schema.accepts(value, assertsFormats: true) { return nil }

@@ -134,8 +134,13 @@ package struct DelimitedRecords: InputFormat {
         private static func value(_ text: String, of name: String) -> JSONValue {
             guard numbers.contains(name) else { return .string(text) }
             if text.isEmpty { return .null }
+            // As JSON first, so that it keeps its text.
+            if let json = try? JSONValue(parsing: Array(text.utf8), limits: .line), json.number != nil {
+                return json
+            }
             if let number = Int(text) { return .int(number) }
-            return Double(text).map { .double($0) } ?? .string(text)
+            guard let number = Double(text), number.isFinite else { return .string(text) }
+            return .double(number)
         }
 
         /// Whether there is a carriage return that neither stands in quotes nor ends the record.

@@ -15,7 +15,7 @@ struct LineField {
 
     func int(_ name: String, in range: ClosedRange<Int>) throws(LineError) -> Int? {
         guard let value = self[name] else { return nil }
-        guard case .int(let number) = value, range.contains(number) else {
+        guard let number = value.integer, range.contains(number) else {
             throw wrong(name, range.right, value)
         }
         return number
@@ -51,7 +51,7 @@ struct LineField {
         var ids: [Int32] = []
         ids.reserveCapacity(elements.count)
         for element in elements {
-            guard case .int(let number) = element, number >= 0 else {
+            guard let number = element.integer, number >= 0 else {
                 throw LineError(
                     .badField,
                     "`\(name)` is a list of something else than token ids (whole numbers, 0 or more).")
@@ -161,7 +161,7 @@ struct LineField {
     private func shown(_ value: JSONValue) -> String {
         switch value {
         case .int(let number): return "\(number)"
-        case .double(let number): return "\(number)"
+        case .number(let number): return number.text
         default: return value.kindName
         }
     }

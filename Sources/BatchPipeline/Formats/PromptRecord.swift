@@ -142,6 +142,7 @@ package struct PromptRecord: Sendable {
     private static func idText(_ value: JSONValue) -> String? {
         switch value {
         case .int(let number): String(number)
+        case .number(let number): number.isWhole ? number.text : nil
         case .string(let text): text
         default: nil
         }

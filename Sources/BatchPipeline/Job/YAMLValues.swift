@@ -59,7 +59,7 @@ extension JSONValue {
     /// Whether YAML writes it without quotes or brackets.
     fileprivate var isPlain: Bool {
         switch self {
-        case .bool, .int, .double: true
+        case .bool, .int, .number: true
         default: false
         }
     }

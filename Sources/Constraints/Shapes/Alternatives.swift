@@ -32,7 +32,7 @@ struct Alternatives {
     func hasPart(for literal: Literal) -> Bool {
         switch literal.value {
         case .null, .bool: false
-        case .int, .double: !numbers.isEmpty
+        case .int, .number: !numbers.isEmpty
         case .string: !strings.isEmpty
         case .array: !arrays.isEmpty
         case .object: !objects.isEmpty
@@ -42,7 +42,7 @@ struct Alternatives {
     private func hasAnyPart(for literal: Literal) -> Bool {
         switch literal.value {
         case .null, .bool: false
-        case .int, .double: numbers.first?.isAny == true
+        case .int, .number: numbers.first?.isAny == true
         case .string: strings.first?.isAny == true
         case .array: arrays.first?.isAny == true
         case .object: objects.first?.isAny == true

@@ -98,7 +98,7 @@ extension SchemaReader {
         for value in values {
             switch value {
             case .null, .bool: break
-            case .int, .double: number.forbidden.addMissing([ExactNumber(value)].compactMap { $0 })
+            case .int, .number: number.forbidden.addMissing([ExactNumber(value)].compactMap { $0 })
             case .string(let text): string.forbidden.append(ExactText(text))
             case .array(let items):
                 if items.isEmpty { all.arrays[0].minCount = 1 } else { all.arrays[0].unmasked.insert(place) }

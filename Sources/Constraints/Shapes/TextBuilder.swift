@@ -130,10 +130,10 @@ final class TextBuilder {
         case .null: bytes += "null".utf8
         case .bool(let flag): bytes += (flag ? "true" : "false").utf8
         case .int(let number): bytes += String(number).utf8
-        case .double(let number):
-            let text = number.isFinite ? ExactNumber(number).description : "null"
+        case .number(let number):
+            let text = ExactNumber(number).description
             bytes += text.utf8
-            if keepsFractions, abs(number) < 0x1p63, number.rounded() == number, !text.contains(".") {
+            if keepsFractions, !number.isWhole, Int(text) != nil {
                 bytes += ".0".utf8
             }
         case .string(let text): append(text, to: &bytes)

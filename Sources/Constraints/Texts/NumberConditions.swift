@@ -1,3 +1,4 @@
+import Foundations
 import JSONSchema
 
 /// What a schema asks of a number.
@@ -45,7 +46,12 @@ extension NumberConditions {
     package func build(_ effort: CompileEffort = CompileEffort()) -> NumberOutcome {
         var rules = NumberRulesOfText(self)
         var unmasked: [TextCondition] = []
-        if rules.forbidden.count > ConstraintLimits.forbiddenNumbers {
+        if ![rules.lower, rules.upper].allSatisfy({ $0?.value.isShort ?? true }) {
+            unmasked.append(.bounds)
+            (rules.lower, rules.upper) = (nil, nil)
+        }
+        if rules.forbidden.count > ConstraintLimits.forbiddenNumbers || !rules.forbidden.allSatisfy(\.isShort)
+        {
             rules.forbidden = []
             unmasked.append(.forbidden)
         }
@@ -115,7 +121,7 @@ extension ExactNumber {
     func scaled(by places: Int) -> Int128? {
         let shift = exponent + places
         guard shift >= 0, shift <= 18 else { return isZero ? 0 : nil }
-        return (0..<shift).reduce(Int128(significand)) { value, _ in value * 10 }
+        return significand.map { (0..<shift).reduce(Int128($0)) { value, _ in value * 10 } }
     }
 
     /// The number times 10^places, rounded; nil if it is too large.
@@ -123,16 +129,20 @@ extension ExactNumber {
         let shift = exponent + places
         let sign: Int128 = isNegative ? -1 : 1
         guard shift < 0 else { return scaled(by: places).map { $0 * sign } }
+        guard let significand else { return nil }
         guard shift >= -20 else { return up != isNegative && !isZero ? sign : 0 }
         let power = (0..<(-shift)).reduce(Int128(1)) { value, _ in value * 10 }
         let (quotient, rest) = Int128(significand).quotientAndRemainder(dividingBy: power)
         return sign * (quotient + (rest > 0 && up != isNegative ? 1 : 0))
     }
 
+    /// Whether it has so few digits before and after the point that an automaton may follow them.
+    var isShort: Bool { digits.count <= 400 && abs(exponent) <= 400 }
+
     /// Its magnitude's digits before and after the point.
-    var digits: (whole: [UInt8], fraction: [UInt8]) {
+    var places: (whole: [UInt8], fraction: [UInt8]) {
         if isZero { return ([0], []) }
-        var digits = String(significand).utf8.map { $0 - 0x30 }
+        var digits = digits
         if exponent >= 0 { return (digits + [UInt8](repeating: 0, count: exponent), []) }
         let places = -exponent
         if digits.count <= places {

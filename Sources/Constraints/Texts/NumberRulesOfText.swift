@@ -1,3 +1,4 @@
+import Foundations
 import JSONSchema
 
 /// The conditions on a number, as one text can be told by them.
@@ -69,7 +70,7 @@ struct NumberRulesOfText {
         for place in first...last {
             let value = place * Int128(grid.step)
             guard value.magnitude < 1_000_000_000_000_000 else { return nil }
-            guard let text = Self.text(value, places: grid.places) else { continue }
+            let text = Self.text(value, places: grid.places)
             if !forbidden.contains(text.number) { texts.append(text.bytes) }
         }
         return texts
@@ -82,14 +83,13 @@ struct NumberRulesOfText {
     }
 
     /// The shortest text of value / 10^places.
-    private static func text(_ value: Int128, places: Int) -> (bytes: [UInt8], number: ExactNumber)? {
+    private static func text(_ value: Int128, places: Int) -> (bytes: [UInt8], number: ExactNumber) {
         var digits = String(value.magnitude)
         digits = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
         var text = (value < 0 ? "-" : "") + digits.dropLast(places)
         var fraction = String(digits.suffix(places))
         while fraction.hasSuffix("0") { fraction.removeLast() }
         if !fraction.isEmpty { text += "." + fraction }
-        let number = Int(text).map { ExactNumber($0) } ?? Double(text).map { ExactNumber($0) }
-        return number.map { (Array(text.utf8), $0) }
+        return (Array(text.utf8), ExactNumber(text: text))
     }
 }

@@ -1,3 +1,4 @@
+import Foundations
 import JSONSchema
 
 /// How the digits so far compare with those of a bound: -1 for less, 0 for equal, 1 for greater.
@@ -10,7 +11,7 @@ struct NumberEdge {
     let isExclusive: Bool
 
     init(_ number: ExactNumber, isExclusive: Bool) {
-        (whole, fraction) = number.digits
+        (whole, fraction) = number.places
         self.isExclusive = isExclusive
     }
 
@@ -74,7 +75,7 @@ struct NumberSide {
     }
 
     private static func isAboveInt(_ edge: NumberEdge, _ isNegative: Bool) -> Bool {
-        let most = ExactNumber(isNegative ? Int.min : Int.max).digits.whole
+        let most = ExactNumber(isNegative ? Int.min : Int.max).places.whole
         return edge.whole.count > most.count
             || (edge.whole.count == most.count && most.lexicographicallyPrecedes(edge.whole))
     }

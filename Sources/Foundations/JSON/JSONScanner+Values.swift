@@ -30,11 +30,11 @@ extension JSONScanner {
         case .number:
             let start = position
             let text = String(decoding: try numberBytes(), as: UTF8.self)
-            if let integer = Int(text) { return .int(integer) }
+            if let integer = Int(text), text != "-0" { return .int(integer) }
             guard let number = Double(text), number.isFinite else {
                 throw fault("this number is too large", at: start)
             }
-            return .double(number)
+            return .number(JSONNumber(text: text))
         case .array:
             var elements: [JSONValue] = []
             try open(.array)

@@ -22,7 +22,7 @@ extension JSONValue {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .int(let value): bytes += String(value).utf8
-        case .double(let value): bytes += "\(value)".utf8
+        case .number(let number): bytes += number.text.utf8
         case .string(let value): JSONBytes.append(value, to: &bytes)
         case .array(let elements) where elements.count <= Self.rowLength && elements.allSatisfy(\.isPlain):
             bytes.append(UInt8(ascii: "["))

@@ -4,7 +4,8 @@ package enum JSONValue: Sendable, Equatable {
     case bool(Bool)
     /// A number without fraction and exponent that fits.
     case int(Int)
-    case double(Double)
+    /// Any other.
+    case number(JSONNumber)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
@@ -14,7 +15,7 @@ package enum JSONValue: Sendable, Equatable {
         switch self {
         case .null: "null"
         case .bool: "a boolean"
-        case .int, .double: "a number"
+        case .int, .number: "a number"
         case .string: "a string"
         case .array: "a list"
         case .object: "an object"
@@ -27,6 +28,11 @@ package enum JSONValue: Sendable, Equatable {
         return members[name]
     }
 
+    /// Null for what JSON can't write.
+    package static func double(_ value: Double) -> JSONValue {
+        value.isFinite ? .number(JSONNumber(value)) : .null
+    }
+
     /// A number that is written with the fewest digits that read back as the same Float.
     package static func float(_ value: Float) -> JSONValue { .double(Double("\(value)") ?? Double(value)) }
 
@@ -34,7 +40,16 @@ package enum JSONValue: Sendable, Equatable {
     package var number: Double? {
         switch self {
         case .int(let value): Double(value)
-        case .double(let value): value
+        case .number(let number): number.value
+        default: nil
+        }
+    }
+
+    /// The value of a number without fraction and exponent, if it fits: of `-0` too.
+    package var integer: Int? {
+        switch self {
+        case .int(let value): value
+        case .number(let number): Int(number.text)
         default: nil
         }
     }

@@ -68,7 +68,7 @@ package struct JSONWriter {
         case .null: null()
         case .bool(let value): bool(value)
         case .int(let value): int(value)
-        case .double(let value): number(value)
+        case .number(let number): raw(number.text)
         case .string(let text): string(text)
         case .array(let values): array { writer in for value in values { writer.value(value) } }
         case .object(let members):
@@ -139,7 +139,14 @@ package struct JSONWriter {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
 
-    private static func plain(_ description: String) -> String {
+    fileprivate static func plain(_ description: String) -> String {
         description.hasSuffix(".0") ? String(description.dropLast(2)) : description
+    }
+}
+
+extension JSONValue {
+    /// As `JSONWriter` writes the number, which is finite.
+    package static func plain(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> JSONValue {
+        .number(JSONNumber(text: JSONWriter.plain(value.description)))
     }
 }

@@ -31,14 +31,15 @@ package struct JSONTypes: OptionSet, Hashable, Sendable {
     /// The type of a value; that of an integer is `integer` alone.
     ///
     /// Since draft 6 a number is an integer if it has no fraction, however it is written. In draft 4 its text must
-    /// have neither fraction nor exponent: of those only what does not fit an Int is a Double.
+    /// have neither fraction nor exponent, but that large ones may have one.
     static func of(_ value: JSONValue, in draft: Draft) -> JSONTypes {
         switch value {
         case .null: .null
         case .bool: .boolean
         case .int: .integer
-        case .double(let number):
-            ExactNumber(number).isInteger && (draft > .draft4 || abs(number) >= 0x1p63)
+        case .number(let number):
+            number.isWhole
+                || ExactNumber(number).isInteger && (draft > .draft4 || abs(number.value) >= 0x1p63)
                 ? .integer : JSONTypes(rawValue: 8)
         case .string: .string
         case .array: .array

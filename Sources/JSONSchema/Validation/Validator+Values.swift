@@ -18,7 +18,7 @@ extension Validator {
         }
         if !isValid, isQuiet { return false }
         switch value {
-        case .int, .double:
+        case .int, .number:
             if let rules = node.rules.number, let number = ExactNumber(value) {
                 isValid = check(rules, node, number) && isValid
             }

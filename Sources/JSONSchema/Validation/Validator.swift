@@ -202,7 +202,7 @@ struct Validator {
         switch value {
         case .null: "null"
         case .bool(let flag): "\(flag)"
-        case .int, .double: ExactNumber(value).map { "\($0)" } ?? "a number"
+        case .int, .number: ExactNumber(value).map { "\($0)" } ?? "a number"
         case .string(let text):
             text.utf8.count <= 60 ? "\(text.debugDescription)" : "\(text.prefix(50).debugDescription)..."
         case .array(let elements): "a list of \(elements.count)"

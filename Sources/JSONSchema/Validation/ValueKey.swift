@@ -26,7 +26,7 @@ package struct ValueKey: Hashable, Sendable {
         case .null: bytes.append(UInt8(ascii: "n"))
         case .bool(let value): bytes.append(value ? UInt8(ascii: "t") : UInt8(ascii: "f"))
         case .int(let number): append(ExactNumber(number), to: &bytes)
-        case .double(let number): append(ExactNumber(number), to: &bytes)
+        case .number(let number): append(ExactNumber(number), to: &bytes)
         case .string(let text): append(text, to: &bytes)
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
@@ -48,7 +48,8 @@ package struct ValueKey: Hashable, Sendable {
 
     private static func append(_ number: ExactNumber, to bytes: inout [UInt8]) {
         bytes.append(number.isNegative ? UInt8(ascii: "-") : UInt8(ascii: "+"))
-        append(Int(truncatingIfNeeded: number.significand), to: &bytes)
+        append(number.digits.count, to: &bytes)
+        bytes += number.digits
         append(number.exponent, to: &bytes)
     }
 

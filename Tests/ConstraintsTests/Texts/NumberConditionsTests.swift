@@ -1,4 +1,5 @@
 import Constraints
+import Foundations
 import JSONSchema
 import Testing
 

@@ -15,9 +15,20 @@ struct JSONScannerTests {
         let long = String(repeating: "\\n", count: 1000)
         #expect(try value("\"\(long)\"") == .string(String(repeating: "\n", count: 1000)))
         #expect(try value("9223372036854775807") == .int(.max))
-        #expect(try value("9223372036854775808") == .double(9_223_372_036_854_775_808))
-        #expect(try value("12345678901234567890") == .double(12_345_678_901_234_567_168))
-        #expect(try value("-0") == 0)
+        #expect(try value("9223372036854775808").number == 9_223_372_036_854_775_808)
+        #expect(try value("-0").integer == 0)
+    }
+
+    /// Digit by digit: none is rounded, and none is spelled anew.
+    @Test(arguments: [
+        "0", "-0", "-17", "9223372036854775807", "9223372036854775808", "18446744073709551615",
+        "-9223372036854775809", "1.0", "1.50", "-0.0", "1e2", "1E+5", "1e-400", "0.1234567890123456789012345",
+        "123456789012345678901234567890.5",
+    ])
+    func numbersKeepTheirText(_ text: String) throws {
+        #expect(JSONWriter.text(of: try value(text)) == text)
+        #expect(try value("{\"a\":[\(text)]}").indentedText.contains("[\(text)]"))
+        #expect(try value(text) != value(text == "0" ? "0.0" : text + "0"))
     }
 
     @Test(arguments: [

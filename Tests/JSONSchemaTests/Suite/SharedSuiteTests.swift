@@ -97,7 +97,6 @@ struct MaskBenchTests {
         #expect(count > 18_000)
         // Three references lead nowhere, six patterns look ahead, one schema refers to itself without end.
         #expect(refused.count == 10)
-        // Their instances exceed a maximum beyond 2^63 by less than a Double can hold.
-        #expect(wrong == ["Snowplow---sp_151_Normalized", "Snowplow---sp_160_Normalized"])
+        #expect(wrong.isEmpty, "\(wrong)")
     }
 }

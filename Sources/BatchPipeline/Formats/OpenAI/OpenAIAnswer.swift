@@ -123,7 +123,7 @@ struct OpenAIAnswer {
                 for entry in entries {
                     // Tokens that are parts of characters may have one text; the likeliest counts.
                     var tops = JSONObject()
-                    for token in entry.top { _ = tops.insert(.float(token.logprob), for: token.text) }
+                    for token in entry.top { _ = tops.insert(.plain(token.logprob), for: token.text) }
                     writer.value(.object(tops))
                 }
             }

@@ -1,9 +1,12 @@
+import Foundations
+
 /// What Python would hash: equal numbers are one key whatever their type.
 enum DictKey: Hashable {
     case none
     case undefined
     case int(Int)
     case double(Double)
+    case exact(ExactNumber)
     case string(ExactText)
     case tuple([DictKey])
 
@@ -14,7 +17,12 @@ enum DictKey: Hashable {
         case .undefined: self = .undefined
         case .bool(let value): self = .int(value ? 1 : 0)
         case .int(let value): self = .int(value)
-        case .double(let value): self = Int(exactly: value).map(DictKey.int) ?? .double(value)
+        case .double, .written:
+            guard let number = value.exactNumber else {
+                self = .double(value.number ?? 0)
+                return
+            }
+            self = number.integer.map(DictKey.int) ?? .exact(number)
         case .string(let text), .markup(let text): self = .string(ExactText(text))
         case .list(let list) where list.kind == .tuple:
             var keys: [DictKey] = []

@@ -19,6 +19,7 @@ extension Evaluator {
             return sameBytes(x, y)
         }
         if let x = a.integer, let y = b.integer { return x == y }
+        if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber { return x == y }
         if let x = a.number, let y = b.number { return x == y }
         switch (a, b) {
         case (.undefined, .undefined), (.none, .none): return true
@@ -65,6 +66,9 @@ extension Evaluator {
             return compareBytes(x, y)
         }
         if let x = a.integer, let y = b.integer { return x < y ? -1 : x > y ? 1 : 0 }
+        if a.isWritten || b.isWritten, let x = a.exactNumber, let y = b.exactNumber {
+            return x < y ? -1 : y < x ? 1 : 0
+        }
         if let x = a.number, let y = b.number { return x < y ? -1 : x > y ? 1 : x == y ? 0 : nil }
         if case .list(let x) = a, case .list(let y) = b, x.kind == y.kind,
             x.kind == .list || x.kind == .tuple

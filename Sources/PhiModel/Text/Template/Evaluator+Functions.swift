@@ -76,8 +76,12 @@ extension Evaluator {
         case .boolean: if case .bool = value { return true }
         case .true: if case .bool(true) = value { return true }
         case .false: if case .bool(false) = value { return true }
-        case .integer: if case .int = value { return true }
-        case .float: if case .double = value { return true }
+        case .integer:
+            if case .int = value { return true }
+            if case .written(let number) = value { return number.isWhole }
+        case .float:
+            if case .double = value { return true }
+            if case .written(let number) = value { return !number.isWhole }
         case .number: return value.number != nil
         case .string: return value.text != nil
         case .escaped: if case .markup = value { return true }
@@ -134,10 +138,13 @@ extension Evaluator {
         case (.bool(let x), .bool(let y)): x == y
         case (.int(let x), .int(let y)): x == y
         case (.double(let x), .double(let y)): x == y
+        case (.written(let x), .written(let y)): x == y
         case (.list(let x), .list(let y)): x === y
         case (.dict(let x), .dict(let y)): x === y
         case (.undefined(let x), .undefined(let y)): x === y
-        case (.bool, _), (_, .bool), (.int, _), (_, .int), (.double, _), (_, .double): false
+        case (.bool, _), (_, .bool), (.int, _), (_, .int), (.double, _), (_, .double),
+            (.written, _), (_, .written):
+            false
         default: try isEqual(a, b)
         }
     }

@@ -8,6 +8,7 @@ extension Evaluator {
         case .bool(let value): return value
         case .int(let value): return value != 0
         case .double(let value): return value != 0
+        case .written(let number): return !ExactNumber(number).isZero
         case .string(let text), .markup(let text): return !text.isEmpty
         case .list(let list): return !list.items.isEmpty
         case .dict(let dict): return dict.members.count > 0
@@ -52,10 +53,10 @@ extension Evaluator {
             if negative && overflow { throw tooLarge() }
             return .int(negative ? result : integer)
         }
-        guard case .double(let number) = value else {
-            throw fault("\(value.typeName) has no sign")
-        }
-        return .double(negative ? -number : number)
+        guard let number = value.number else { throw fault("\(value.typeName) has no sign") }
+        guard negative else { return value }
+        if value.isFarInteger { throw tooLarge() }
+        return .double(-number)
     }
 
     func tooLarge() -> TemplateFault { fault("a number is too large for 64 bits") }
@@ -64,7 +65,11 @@ extension Evaluator {
         try refuseUndefined(a)
         try refuseUndefined(b)
         if let x = a.integer, let y = b.integer { return try compute(sign, x, y) }
-        if let x = a.number, let y = b.number { return try compute(sign, x, y) }
+        if let x = a.number, let y = b.number {
+            // Rounded, they would be other integers.
+            if sign != .divide, a.isFarInteger || b.isFarInteger { throw tooLarge() }
+            return try compute(sign, x, y)
+        }
         switch sign {
         case .add:
             if let sum = try joined(a, b) { return sum }

@@ -27,6 +27,7 @@ extension Evaluator {
         case .bool(let value): result += value ? "True" : "False"
         case .int(let value): result += String(value)
         case .double(let value): result += PythonNumbers.text(value)
+        case .written(let number): result += number.text
         case .string(let text): try quote(text, into: &result)
         case .markup(let text):
             result += "Markup("
@@ -137,6 +138,7 @@ extension Evaluator {
         case .bool(let value): result += value ? "true" : "false"
         case .int(let value): result += String(value)
         case .double(let value): result += jsonNumber(value)
+        case .written(let number): result += number.text
         case .string(let text), .markup(let text): try jsonQuote(text, style, into: &result)
         case .list(let list) where list.kind == .list || list.kind == .tuple:
             try jsonMembers("[", "]", list.items.count, style, level, &result) { i, result in
@@ -192,6 +194,7 @@ extension Evaluator {
         case .bool(let value): return value ? "true" : "false"
         case .int(let value): return String(value)
         case .double(let value): return jsonNumber(value)
+        case .written(let number): return number.text
         default: throw fault("\(key.typeName) can't be a key in JSON")
         }
     }

@@ -104,6 +104,8 @@ extension Evaluator {
                 return try integer < 0 ? signed(value, negative: true) : .int(integer)
             }
             guard let number = value.number else { throw fault("\(value.typeName) has no absolute value") }
+            if number >= 0 { return value }
+            if value.isFarInteger { throw tooLarge() }
             return .double(number.magnitude)
         case .int: return try int(value, fallback: arguments[0] ?? .int(0), base: arguments[1])
         case .float:
@@ -123,7 +125,8 @@ extension Evaluator {
     func int(_ value: Value, fallback: Value, base: Value?) throws -> Value {
         try refuseUndefined(value)
         if let integer = value.integer { return .int(integer) }
-        if case .double(let number) = value {
+        if value.isFarInteger { return value }
+        if let number = value.number {
             if number.isNaN { return fallback }
             guard let integer = Int(exactly: number.rounded(.towardZero)) else { throw tooLarge() }
             return .int(integer)
@@ -144,6 +147,7 @@ extension Evaluator {
     func round(_ value: Value, _ arguments: [Value?]) throws -> Value {
         try refuseUndefined(value)
         guard let number = value.number else { throw fault("\(value.typeName) can't be rounded") }
+        if value.isFarInteger, arguments[0] == nil { return value }
         let digits = try arguments[0].map { try integer($0, "round") } ?? 0
         let method = arguments[1]?.text ?? "common"
         if arguments[1] == nil || method == "common" {

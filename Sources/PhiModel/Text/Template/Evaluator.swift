@@ -61,7 +61,7 @@ final class Evaluator {
         case .null: return .none
         case .bool(let value): return .bool(value)
         case .int(let value): return .int(value)
-        case .double(let value): return .double(value)
+        case .number(let number): return .written(number)
         case .string(var text):
             text.makeContiguousUTF8()
             return .string(text)

@@ -1,3 +1,5 @@
+import Foundations
+
 /// A value while a template runs, with Python's types as far as templates can tell them apart.
 ///
 /// Values never change once made, save for namespaces, so lists and dicts can be shared freely.
@@ -7,6 +9,8 @@ enum Value {
     case bool(Bool)
     case int(Int)
     case double(Double)
+    /// A number of a line's that is no `int`: it is written as the line has it.
+    case written(JSONNumber)
     case string(String)
     /// A string that `safe` or `escape` marked: adding a plain string to it escapes that string.
     case markup(String)
@@ -35,13 +39,37 @@ enum Value {
         switch self {
         case .int(let value): value
         case .bool(let value): value ? 1 : 0
+        case .written(let number): Int(number.text)
         default: nil
         }
     }
 
     var number: Double? {
-        if case .double(let value) = self { return value }
-        return integer.map(Double.init)
+        switch self {
+        case .double(let value): value
+        case .written(let number): number.value
+        default: integer.map(Double.init)
+        }
+    }
+
+    var isWritten: Bool {
+        if case .written = self { return true }
+        return false
+    }
+
+    /// An integer that does not fit 64 bits.
+    var isFarInteger: Bool {
+        if case .written(let number) = self { return number.isWhole && Int(number.text) == nil }
+        return false
+    }
+
+    /// A number as a decimal, but for those that are infinite or none.
+    var exactNumber: ExactNumber? {
+        switch self {
+        case .written(let number): ExactNumber(number)
+        case .double(let value): value.isFinite ? ExactNumber(value) : nil
+        default: integer.map { ExactNumber($0) }
+        }
     }
 
     /// How deep lists and dicts are nested in this value.
@@ -63,6 +91,7 @@ enum Value {
         case .bool: "a boolean"
         case .int: "an integer"
         case .double: "a float"
+        case .written(let number): number.isWhole ? "an integer" : "a float"
         case .string, .markup: "a string"
         case .list(let list): list.kind == .tuple ? "a tuple" : "a list"
         case .dict: "a dict"

@@ -39,5 +39,35 @@ import Testing
             #expect(ExactNumber(number).isMultiple(of: ExactNumber(divisor)) == isMultiple)
         }
         #expect(!ExactNumber(Int.max).isMultiple(of: ExactNumber(Int.max - 1)))
+        for (number, divisor, isMultiple) in [
+            ("123456789012345678901234567890", "5", true), ("123456789012345678901234567891", "5", false),
+            ("246913578024691357802469135780", "123456789012345678901234567890", true),
+            ("246913578024691357802469135781", "123456789012345678901234567890", false),
+            ("1e60", "9007199254740992000000001", false), ("1e90", "1267650600228229401496703205376", true),
+            ("1e29", "1267650600228229401496703205376", false), ("0", "18446744073709551617", true),
+            ("1e-999999999999", "1", false), ("1e999999999999", "7", false),
+        ] {
+            #expect(
+                ExactNumber(text: number).isMultiple(of: ExactNumber(text: divisor)) == isMultiple,
+                "\(number) of \(divisor)")
+        }
+    }
+
+    @Test func noDigitIsLost() {
+        let sorted = [
+            "-18446744073709551616", "-18446744073709551615", "-1e-999999999999", "0",
+            "0.99999999999999999999999", "1.00000000000000000000000", "1.00000000000000000000001",
+            "18446744073709551615", "18446744073709551615.5", "18446744073709551616", "1e999999999999",
+        ].map { ExactNumber(text: $0) }
+        for (i, a) in sorted.enumerated() {
+            for (j, b) in sorted.enumerated() {
+                #expect((a < b) == (i < j) && (a == b) == (i == j), "\(a) and \(b)")
+            }
+        }
+        #expect(
+            sorted[7].description == "18446744073709551615" && sorted[7].isInteger && sorted[7].integer == nil
+        )
+        #expect(ExactNumber(text: "-9223372036854775808").integer == .min)
+        #expect(ExactNumber(text: "12e1") == ExactNumber(text: "1200e-1") && ExactNumber(text: "-0").isZero)
     }
 }

@@ -1,0 +1,133 @@
+/// A JSON number as a decimal: `significand * 10^exponent`, so that nothing is lost in comparing and dividing.
+///
+/// A Double stands for the shortest decimal that reads back as it.
+package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let isNegative: Bool
+    /// Digits, 0 to 9 each, without zeros at either end; none, with the exponent 0, for zero.
+    package let digits: [UInt8]
+    package let exponent: Int
+
+    /// Beyond it exponents are taken for this: no sum of two overflows.
+    private static let farthestExponent = 1_000_000_000
+
+    package init(_ value: Int) { self.init(text: String(value)) }
+
+    /// - Precondition: the number is finite; JSON has no others.
+    package init(_ value: Double) { self.init(text: value.description) }
+
+    package init(_ number: JSONNumber) { self.init(text: number.text) }
+
+    /// nil for what is no number.
+    package init?(_ value: JSONValue) {
+        switch value {
+        case .int(let number): self.init(number)
+        case .number(let number): self.init(number)
+        default: return nil
+        }
+    }
+
+    /// - Parameter text: of JSON's grammar.
+    package init(text: String) {
+        var digits: [UInt8] = []
+        var exponent = 0
+        var isAfterPoint = false
+        var isNegative = false
+        var bytes = text.utf8[...]
+        reading: while let byte = bytes.popFirst() {
+            switch byte {
+            case UInt8(ascii: "-"): isNegative = true
+            case UInt8(ascii: "."): isAfterPoint = true
+            case UInt8(ascii: "e"), UInt8(ascii: "E"):
+                let far = bytes.first == UInt8(ascii: "-") ? -Self.farthestExponent : Self.farthestExponent
+                let written = Int(String(Substring(bytes))) ?? far
+                exponent += min(max(written, -Self.farthestExponent), Self.farthestExponent)
+                break reading
+            default:
+                if isAfterPoint { exponent -= 1 }
+                // Zeros in front say nothing.
+                if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte & 15) }
+            }
+        }
+        while digits.last == 0 {
+            digits.removeLast()
+            exponent += 1
+        }
+        self.isNegative = isNegative && !digits.isEmpty
+        self.digits = digits
+        self.exponent = digits.isEmpty ? 0 : exponent
+    }
+
+    package var isZero: Bool { digits.isEmpty }
+    package var isInteger: Bool { exponent >= 0 }
+
+    /// Nil if it is too large.
+    package var significand: UInt64? {
+        digits.isEmpty ? 0 : UInt64(String(decoding: digits.map { $0 | 0x30 }, as: UTF8.self))
+    }
+
+    package var description: String {
+        let sign = isNegative ? "-" : ""
+        let digits = isZero ? "0" : String(decoding: digits.map { $0 | 0x30 }, as: UTF8.self)
+        if exponent >= 0, exponent + digits.count <= 21 || exponent == 0 {
+            return sign + digits + String(repeating: "0", count: exponent)
+        }
+        if exponent < 0, exponent >= -20 {
+            let padded = String(repeating: "0", count: max(0, 1 - exponent - digits.count)) + digits
+            return sign + padded.dropLast(-exponent) + "." + padded.suffix(-exponent)
+        }
+        return sign + digits + "e" + String(exponent)
+    }
+
+    /// The value as an Int if it is an integer that fits.
+    package var integer: Int? {
+        guard exponent >= 0, exponent < 20 else { return nil }
+        return Int(description)
+    }
+
+    package static func < (a: ExactNumber, b: ExactNumber) -> Bool {
+        if a.isNegative != b.isNegative { return a.isNegative }
+        return a.isNegative ? isSmaller(b, a) : isSmaller(a, b)
+    }
+
+    private static func isSmaller(_ a: ExactNumber, _ b: ExactNumber) -> Bool {
+        if a.isZero || b.isZero { return a.isZero && !b.isZero }
+        let (aPlaces, bPlaces) = (a.digits.count + a.exponent, b.digits.count + b.exponent)
+        // As many digits before the point: then the first that differs decides.
+        return aPlaces == bPlaces ? a.digits.lexicographicallyPrecedes(b.digits) : aPlaces < bPlaces
+    }
+
+    /// Whether it is an integer times `divisor`.
+    package func isMultiple(of divisor: ExactNumber) -> Bool {
+        guard !isZero else { return true }
+        let shift = exponent - divisor.exponent
+        // With fewer zeros at its end than the divisor it is none.
+        guard !divisor.isZero, shift >= 0 else { return false }
+        // A divisor of N digits has no factor 2 or 5 more often than 4N times: more zeros make no difference.
+        let zeros = repeatElement(UInt8(0), count: min(shift, 4 * divisor.digits.count))
+        if let modulus = divisor.significand.map({ UInt128($0) }) {
+            var rest: UInt128 = 0
+            for digit in digits { rest = (rest * 10 + UInt128(digit)) % modulus }
+            for digit in zeros { rest = (rest * 10 + UInt128(digit)) % modulus }
+            return rest == 0
+        }
+        // Long division: the rest has as many digits as the divisor, and room for one more.
+        var rest = [UInt8](repeating: 0, count: divisor.digits.count + 1)
+        let modulus = [0] + divisor.digits
+        for digit in digits + zeros {
+            rest.removeFirst()
+            rest.append(digit)
+            while !rest.lexicographicallyPrecedes(modulus) { Self.subtract(modulus, from: &rest) }
+        }
+        return rest.allSatisfy { $0 == 0 }
+    }
+
+    /// Of numbers with as many digits, of which the first is not the smaller one.
+    private static func subtract(_ b: [UInt8], from a: inout [UInt8]) {
+        var borrow: UInt8 = 0
+        for place in a.indices.reversed() {
+            let taken = b[place] + borrow
+            borrow = a[place] < taken ? 1 : 0
+            a[place] = a[place] + 10 * borrow - taken
+        }
+    }
+}
