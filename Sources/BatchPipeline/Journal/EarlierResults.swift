@@ -25,11 +25,16 @@ struct EarlierResults {
     var changed: Int { inOutput.changed + inJournal.changed + ahead.changed }
     var gone: Int { found - kept - changed }
 
+    /// Results of the journal that nothing else has, where they are more than few.
+    var lostFromJournal: Int {
+        inJournal.gone + (inJournal.changed * 10 > inJournal.found ? inJournal.changed : 0)
+    }
+
     /// Lines of the earlier output that don't go into the new one.
     var lostFromOutput: Int { inOutput.changed + inOutput.gone + superseded + foreignLines }
 
     /// Whether so many would go that it looks like a mistake.
-    var losesTooMany: Bool { found > 0 && (gone * 10 > found || kept == 0) }
+    var losesTooMany: Bool { gone * 10 > found }
 
     mutating func find(_ entry: ResultIndex.Entry) {
         guard entry.isStored, !entry.isFailed else { return }

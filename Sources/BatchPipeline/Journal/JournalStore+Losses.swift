@@ -64,12 +64,12 @@ extension JournalStore {
 
     /// The journal is all that has the results of an unfinished run.
     func keepJournal() throws {
-        let gone = earlier.inJournal.gone
-        guard gone > 0, options.keptOutputCount > 0, journal.file != nil else { return }
+        let lost = earlier.lostFromJournal
+        guard lost > 0, options.keptOutputCount > 0, journal.file != nil else { return }
         let name = try keptJournals.keep()
         try system.syncFolder(paths.folder)
         warnings.append(
-            "results of the earlier, unfinished run whose lines are gone: \(gone); its journal is kept as \(name)."
+            "results of the earlier, unfinished run whose lines are gone or changed: \(lost); its journal is kept as \(name)."
         )
         warnings += keptJournals.removeOldest(but: options.keptOutputCount)
     }

@@ -65,18 +65,38 @@ import Testing
         #expect(try folder.names == ["out.jsonl", "out.jsonl.old-1"])
     }
 
-    /// Lines without ids are known by their numbers; a log that was rotated has the same numbers.
-    @Test func noneThatFitsIsAMistakeToo() throws {
+    /// A line that is there is not lost, whatever it says now.
+    @Test(arguments: [1, 20]) func linesThatHaveChangedAreDoneAnew(count: Int) throws {
+        let folder = try finished(TestLine.make(count))
+        let old = try folder.bytes("out.jsonl")
+        let store = try openStore(folder)
+        #expect(try TestRun(lines: TestLine.make(count, "changed")).run(store) == count)
+        #expect(try folder.bytes("out.jsonl.old-1") == old)
+    }
+
+    @Test func noneThatIsThereIsAMistake() throws {
         let folder = try finished(TestLine.make(20))
-        let error = try refusal(TestLine.make(25, "rotated"), folder)
+        let others = (0..<25).map { TestLine(id: "other-\($0)", content: "\($0)") }
+        let error = try refusal(others, folder)
         #expect(error?.kind == .wouldLose)
         #expect(
             error?.message.hasPrefix(
                 "none of the 20 results of an earlier run fits a line of the input any more "
-                    + "(lines gone: 0, changed: 20)") == true, "\(error?.message ?? "")")
-        var lines = TestLine.make(25, "rotated")
-        lines[4] = TestLine.make(5)[4]
-        #expect(try refusal(lines, folder) == nil, "one does")
+                    + "(lines gone: 20, changed: 0)") == true, "\(error?.message ?? "")")
+    }
+
+    /// What an unfinished run has made of other lines is nowhere else.
+    @Test func theJournalIsKeptWhereManyLinesHaveChanged() throws {
+        for (changed, isKept) in [(2, false), (3, true)] {
+            let folder = try TestFolder()
+            var lines = TestLine.make(20)
+            let first = try openStore(folder)
+            try TestRun(lines: lines, limit: 20).run(first)
+            try first.suspend()
+            for number in 0..<changed { lines[number].content = "another" }
+            try TestRun(lines: lines).run(openStore(folder))
+            #expect(folder.has("out.jsonl.journal.old-1") == isKept)
+        }
     }
 
     @Test func failedResultsAreNoLoss() throws {
@@ -127,7 +147,8 @@ import Testing
         #expect(try folder.names == ["out.jsonl", "out.jsonl.journal.old-1"])
         #expect(try folder.text("out.jsonl.journal.old-1").contains("re: prompt 19"))
         #expect(
-            store.warnings.first?.hasPrefix("results of the earlier, unfinished run whose lines are gone: 1;")
+            store.warnings.first?.hasPrefix(
+                "results of the earlier, unfinished run whose lines are gone or changed: 1;")
                 == true)
     }
 
