@@ -36,14 +36,15 @@ struct RunCommand: ParsableCommand {
             A model that is named and not on this machine is fetched first, into Hugging Face's cache.
 
             Run the same command again to go on after any kind of end. Lines are known by "id" (or, without one, \
-            by their number) and content: of an edited input only what is changed or new is done. A finished output \
-            is taken as it stands, even if it was edited ("phibatch status --check" tells).
+            by their number) and by what the job uses of them: of an edited input only what is changed in that, or \
+            new, is done. A finished output is taken as it stands, even if it was edited ("phibatch status --check" \
+            tells).
 
             Results whose lines are no longer in the input go from the output; the earlier output is then kept as \
-            OUTPUT.old-1 or the next number. If more than a tenth would go, or none of them fits the input any more, \
-            the run stops before anything is replaced, unless --prune is given. An input without lines never \
-            replaces results. An input that ends in half a line (without a line feed, and no whole JSON object) is an \
-            error, and what is done is kept; with --follow the line waits until it is whole.
+            OUTPUT.old-1 or the next number. If more than a tenth would go, the run stops before anything is replaced, \
+            unless --prune is given. An input without lines never replaces results. An input that ends in half a line \
+            (without a line feed, and no whole JSON object) is an error, and what is done is kept; with --follow the \
+            line waits until it is whole.
 
             \(Failure.exitCodes)
             """)

@@ -29,7 +29,7 @@ struct ChoiceSource: Sendable {
     }
 
     /// The field that a job names in place of a list.
-    private static func field(in choices: [String]) -> String? {
+    static func field(in choices: [String]) -> String? {
         guard choices.count == 1 else { return nil }
         return choices[0].wholeMatch(of: /\{\{\s*(\w+)\s*\}\}/).map { String($0.1) }
     }

@@ -51,6 +51,14 @@ struct CompletionSource: Sendable {
         }
     }
 
+    /// All fields that what is scored can depend on.
+    var names: [String] {
+        switch place {
+        case .fields(let names): names
+        case .template(let template): template.names
+        }
+    }
+
     /// - Parameter prompt: after what it is scored: token ids go with token ids.
     func completions(of record: PromptRecord, after prompt: Prompt) throws(LineError) -> LineCompletions {
         switch place {

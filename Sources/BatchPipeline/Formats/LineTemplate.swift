@@ -18,6 +18,9 @@ struct LineTemplate: Sendable {
     /// The fields that it uses.
     var variables: Set<String> { template.variables }
 
+    /// All fields that its text can depend on.
+    var names: [String] { template.names }
+
     func fill(from record: PromptRecord) throws(LineError) -> String {
         guard case .object(let members) = record.fields else { return "" }
         let fields = Dictionary(

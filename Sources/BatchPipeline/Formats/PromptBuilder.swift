@@ -39,6 +39,14 @@ struct PromptBuilder: Sendable {
             .union(completion?.fields ?? [])
     }
 
+    /// All fields that the job's templates can depend on.
+    var names: [String] {
+        let templates =
+            [system, prefix].compactMap { $0 } + messages.map(\.content)
+            + (asksByItself ? [] : [prompt])
+        return templates.flatMap(\.names) + (completion?.names ?? [])
+    }
+
     /// - Throws: `LineError` if the line lacks what the job's templates need.
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
         if case .tokens(let ids) = record.content, !asksByItself {

@@ -106,6 +106,14 @@ final class ClaimTable {
         try index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
     }
 
+    /// The content hashes under which there is something of a key's id and sample.
+    func hashes(of key: WorkKey) throws -> [UInt64] {
+        let name = ResultIndex.nameHash(key, repetition: 0)
+        let entry = try index.lookUp(name).map { try index[$0] }
+        let stored = entry.flatMap { $0.isStored ? $0.contentHash : nil }
+        return [stored, carried[name]?.key.contentHash].compactMap { $0 }
+    }
+
     /// A line to come has this key.
     func lookAhead(at key: WorkKey) throws {
         // A repeated id gets an error, never a result that could be lost.

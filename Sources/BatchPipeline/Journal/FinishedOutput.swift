@@ -1,11 +1,13 @@
 import Foundations
 
-/// An output that is in place, of which results are read one by one.
-final class FinishedOutput {
+/// An output that is in place, of which results are read one by one, by one thread at a time.
+final class FinishedOutput: @unchecked Sendable {
     let path: String
     /// In the output's order.
     let index = ResultIndex(.folder(nil))
     let outcome: OutputOutcome
+    /// By which schemes lines are known in it.
+    let lines: [LineScheme]
     private let output: EarlierOutput
     private let pieces: FilePieces
 
@@ -18,6 +20,7 @@ final class FinishedOutput {
         let record =
             paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system).file : nil
         self.path = path
+        lines = try OutputSettings.read(at: paths, in: system)?.lines ?? [.bytes]
         output = try EarlierOutput(
             file, record: record, format: format, run: ResultRun(digest: "", samples: samples), index: index
         ) { _ in true }
@@ -26,6 +29,11 @@ final class FinishedOutput {
     }
 
     var count: Int { index.count }
+
+    /// The content hashes of results of a key's id and sample.
+    func hashes(of key: WorkKey) throws -> [UInt64] {
+        try index.lookUp(ResultIndex.nameHash(key, repetition: 0)).map { [try index[$0].contentHash] } ?? []
+    }
 
     /// - Parameter body: gets a result, and its bytes in the output.
     /// - Throws: `StoreError` if it is no longer there as it was.

@@ -9,6 +9,8 @@ struct JournalHeader {
     var usesOutput: Bool
     /// Runs under other settings, whose results count too.
     var kept: [KeptRun] = []
+    /// By which schemes lines are known in the journal.
+    var lines = [LineScheme.bytes]
 
     /// The digests of all runs whose results count. (Digests are ASCII, or nobody's.)
     var accepted: Set<String> { Set([fingerprint.digest] + kept.map(\.digest)) }
@@ -32,7 +34,8 @@ struct JournalHeader {
         guard version == Self.version else { return .otherVersion(version) }
         return .valid(
             JournalHeader(
-                fingerprint: fingerprint, usesOutput: usesOutput, kept: KeptRun.list(in: content)))
+                fingerprint: fingerprint, usesOutput: usesOutput, kept: KeptRun.list(in: content),
+                lines: LineScheme.list(in: content)))
     }
 
     /// The sealed line with its line feed.
@@ -42,6 +45,7 @@ struct JournalHeader {
             writer.bool("uses_output", usesOutput)
             fingerprint.write(to: &writer)
             KeptRun.write(kept, to: &writer)
+            LineScheme.write(lines, to: &writer)
         } + [0x0a]
     }
 }

@@ -130,7 +130,8 @@ extension JournalStore {
         // A run that is given no line makes no output.
         if isUnchanged, try !system.exists(paths.output) { return }
         try OutputSettings(
-            fingerprint: fingerprint, kept: journal.header.kept, shard: options.selection.shardName
+            fingerprint: fingerprint, kept: journal.header.kept, lines: [options.lines] + usedSchemes,
+            shard: options.selection.shardName
         ).put(at: place)
     }
 }

@@ -2,6 +2,13 @@ import Foundations
 
 /// What a run does with its store.
 extension JournalStore: ResultStore {
+    package func filedHashes(of key: WorkKey) throws -> [UInt64] {
+        if let failure { throw failure }
+        return try failing { try claims.hashes(of: key) + (others?.hashes(of: key) ?? []) }
+    }
+
+    package func note(earlierScheme: LineScheme) { usedSchemes = usedSchemes.adding([earlierScheme]) }
+
     package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == claims.count, "positions are claimed in order")

@@ -57,14 +57,30 @@ extension JournalStore {
         } else {
             try loadOutput(refusesOthers: true)
         }
-        if let found, case .valid(let header) = header, header.fingerprint.digest != fingerprint.digest {
+        noteSchemes(header)
+        if let found, case .valid(let header) = header,
+            header.fingerprint.digest != fingerprint.digest || !header.lines.contains(options.lines)
+        {
             keep(header.fingerprint.digest, header.fingerprint)
+            journal.header.lines = journal.header.lines.adding(header.lines)
             try loadRecords(try journal.rewrite(found))
         } else if let found, header != nil {
             try loadRecords(found)
         }
         try loadInFlight()
         try claims.begin()
+    }
+
+    /// By which schemes lines are known in what counts.
+    private func noteSchemes(_ header: JournalHeader.Reading?) {
+        var schemes: [LineScheme] = []
+        if earlierOutput != nil { schemes = settings?.lines ?? [.bytes] }
+        switch header {
+        case .valid(let header): schemes = schemes.adding(header.lines)
+        case .damaged: schemes = schemes.adding([.bytes])
+        case .otherVersion, nil: break
+        }
+        earlierSchemes = schemes.filter { $0 != options.lines }
     }
 
     /// The journal of an earlier run, locked; nil if there is none.

@@ -31,6 +31,12 @@ package final class JournalStore {
     var inputEnd: InputEnd?
     /// What lies beside a finished output.
     var settings: OutputSettings?
+    /// By which schemes lines are known in what was there, but for the run's own.
+    package internal(set) var earlierSchemes: [LineScheme] = []
+    /// Those of them by which lines of this run's input are known.
+    var usedSchemes: [LineScheme] = []
+    /// Results elsewhere whose lines are to be known as they are there.
+    var others: FinishedOutput?
     private(set) var failure: StoreError?
 
     /// Whether the results of an output that was there before count; false once a run begins again beside it.
@@ -44,6 +50,7 @@ package final class JournalStore {
     /// - Parameters:
     ///   - output: the path of the output file, as the user gave it. Its folder must exist.
     ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
+    ///   - lines: by which scheme the run knows its lines.
     ///   - samples: how many results each line has; `index` is the position divided by this.
     ///   - selection: which lines it takes up.
     ///   - format: how the output looks.
@@ -60,7 +67,8 @@ package final class JournalStore {
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
     package init(
-        output: String, fingerprint: RunFingerprint, samples: Int = 1, selection: LineSelection = .all,
+        output: String, fingerprint: RunFingerprint, lines: LineScheme = .bytes, samples: Int = 1,
+        selection: LineSelection = .all,
         format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
         ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
         inputs: [String] = [],
@@ -71,7 +79,8 @@ package final class JournalStore {
         self.fingerprint = fingerprint
         precondition(samples > 0, "a line has at least one sample")
         let options = StoreOptions(
-            samples: samples, selection: selection, format: format, errors: errors, restart: restart,
+            lines: lines, samples: samples, selection: selection, format: format, errors: errors,
+            restart: restart,
             ifChanged: ifChanged,
             prunes: prunes,
             keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
@@ -90,7 +99,8 @@ package final class JournalStore {
             try place.prepare()
             self.place = place
             journal = JournalWriter(
-                JournalHeader(fingerprint: fingerprint, usesOutput: true), at: place, now: now)
+                JournalHeader(fingerprint: fingerprint, usesOutput: true, lines: [lines]), at: place, now: now
+            )
             if let warning = place.warning { notes.append(warning) }
             try load()
         } catch {

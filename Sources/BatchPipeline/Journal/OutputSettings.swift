@@ -3,7 +3,7 @@ import Foundations
 /// What the results of a finished output depend on, in a file beside it, so that a run with other settings can say
 /// what has changed: one sealed line.
 ///
-///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"shard":"I/N"]}
+///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"shard":"I/N"]}
 ///
 /// Nothing else depends on it: without it, the results' digests still tell that something has changed.
 struct OutputSettings: Equatable {
@@ -14,6 +14,8 @@ struct OutputSettings: Equatable {
     var fingerprint: RunFingerprint
     /// Runs of which results stand in it too.
     var kept: [KeptRun] = []
+    /// By which schemes lines are known in it.
+    var lines = [LineScheme.bytes]
     /// Of which lines, as `I/N`; nil of all.
     var shard: String?
 
@@ -22,6 +24,7 @@ struct OutputSettings: Equatable {
             writer.int("phibatch_settings", Self.version)
             fingerprint.write(to: &writer)
             KeptRun.write(kept, to: &writer)
+            LineScheme.write(lines, to: &writer)
             if let shard { writer.string("shard", shard) }
         } + [0x0a]
     }
@@ -38,7 +41,8 @@ struct OutputSettings: Equatable {
                 let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
             {
                 settings = OutputSettings(
-                    fingerprint: fingerprint, kept: KeptRun.list(in: json), shard: json.string("shard"))
+                    fingerprint: fingerprint, kept: KeptRun.list(in: json), lines: LineScheme.list(in: json),
+                    shard: json.string("shard"))
             }
             return false
         }

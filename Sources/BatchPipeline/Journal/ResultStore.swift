@@ -4,7 +4,7 @@ package struct WorkKey: Hashable, Sendable {
     package var id: String
     /// 0 ..< samples.
     package var sample: Int
-    /// A hash of everything in the line that its result depends on.
+    /// A hash of everything in the line that its result depends on (`LineScheme`).
     package var contentHash: UInt64
 
     package init(id: String, sample: Int = 0, contentHash: UInt64) {
@@ -64,6 +64,12 @@ package struct InputEnd: Sendable, Equatable {
 /// A result is handed over as what came of the work; where it stands in an output, and how it looks there, is the
 /// store's. So a kept result fits wherever an edit of the input has moved its line.
 package protocol ResultStore: AnyObject {
+    /// By which schemes lines are known in what an earlier run left, but for the run's own.
+    var earlierSchemes: [LineScheme] { get }
+    /// The content hashes under which an earlier run left something of a key's id and sample.
+    func filedHashes(of key: WorkKey) throws -> [UInt64]
+    /// A line is known by one of `earlierSchemes`.
+    func note(earlierScheme: LineScheme)
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: WorkKey, position: Int) throws -> StoredState
@@ -95,6 +101,9 @@ package protocol ResultStore: AnyObject {
 }
 
 extension ResultStore {
+    package var earlierSchemes: [LineScheme] { [] }
+    package func filedHashes(of key: WorkKey) throws -> [UInt64] { [] }
+    package func note(earlierScheme: LineScheme) {}
     package var needsLookAhead: Bool { false }
     package func lookAhead(at key: WorkKey) throws {}
     package func inputEnds(_ end: InputEnd) throws {}

@@ -20,6 +20,7 @@ package struct ShardMerge {
         var shards: [Shard] = []
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
         let (format, settings) = (shards[0].format, shards[0].settings)
+        let schemes = shards.reduce([LineScheme]()) { $0.adding($1.lines) }
         for shard in shards where shard.format.name != format.name || shard.settings != settings {
             throw StoreError(
                 .mismatch, path: shard.path,
@@ -42,6 +43,8 @@ package struct ShardMerge {
         var keptName: String?
         try writer.cleaningUp {
             while try shards[lines % count].appendLine(to: writer, &results, &failed) { lines += 1 }
+            var settings = settings
+            settings.lines = schemes
             try settings.put(at: place)
             try writer.finish {
                 guard try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else { return }
@@ -76,8 +79,9 @@ package struct ShardMerge {
 private final class Shard {
     let path: String
     let format: any ResultFormat
-    /// But for the shard.
+    /// But for the shard, and what lines are known by.
     let settings: OutputSettings
+    let lines: [LineScheme]
     private let output: FinishedOutput
     private let selection: LineSelection
     private var next = 0
@@ -106,6 +110,8 @@ private final class Shard {
                 "has results of \(settings.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
         }
         settings.shard = nil
+        lines = settings.lines
+        settings.lines = [.bytes]
         self.settings = settings
         self.output = finished
         let check = try OutputCheck.read(output: path, format: format)

@@ -12,6 +12,8 @@ public enum SettingsChange: String, Sendable, CaseIterable {
 
 /// What a store must know of a job besides what its results depend on.
 struct StoreOptions: Sendable {
+    /// By which scheme the run knows its lines.
+    var lines: LineScheme
     /// How many results each line has; `index` is the position divided by this.
     var samples: Int
     /// The lines that it takes up.

@@ -29,34 +29,38 @@ package final class ReportPrompts {
     private let file: any ScratchFile
     private var end = 0
     private var places: [Name: Place] = [:]
-    /// The content of the first line of an id.
-    private var contents: [UInt64: UInt64] = [:]
+    /// The content of the first line of an id, by all schemes.
+    private var contents: [UInt64: [UInt64]] = [:]
 
     /// Reads the whole input.
     /// - Parameters:
     ///   - ids: hashes of the ids whose prompts will be asked for; see `hash`.
+    ///   - schemes: by which the results know their lines, beside the job's own.
     ///   - scratch: where the prompts go.
     /// - Throws: `JobError` if the input can't be read or a template is malformed.
     package init(
-        of job: JobSettings, for ids: Set<UInt64>, scratch: Scratch, progress: (Int) -> Void = { _ in }
+        of job: JobSettings, for ids: Set<UInt64>, schemes: [LineScheme] = [], scratch: Scratch,
+        progress: (Int) -> Void = { _ in }
     ) throws {
         file = scratch.makeFile()
         let builder = try PromptBuilder(job)
+        let keys = try LineKeys(job, earlier: schemes)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var lines = 0
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }
             lines += 1
             if lines & 0xfff == 0 { progress(lines) }
-            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            let identity = LineIdentity(line, by: reader, keys)
             let id = Self.hash(identity.id)
             guard ids.contains(id) else { continue }
-            let name = Name(id: id, content: identity.contentHash)
-            if contents[id] == nil { contents[id] = identity.contentHash }
-            guard places[name] == nil, case .success(let record) = identity.record,
+            let hashes = [identity.contentHash] + identity.earlierHashes
+            if contents[id] == nil { contents[id] = hashes }
+            let names = hashes.map { Name(id: id, content: $0) }.filter { places[$0] == nil }
+            guard !names.isEmpty, case .success(let record) = identity.record,
                 let prompt = try? builder.prompt(for: record)
             else { continue }
-            try store(Self.text(of: prompt), as: name)
+            try store(Self.text(of: prompt), as: names)
         }
     }
 
@@ -65,11 +69,11 @@ package final class ReportPrompts {
         return id.withUTF8 { Checksum.crc64(UnsafeRawBufferPointer($0)) }
     }
 
-    private func store(_ text: String, as name: Name) throws {
+    private func store(_ text: String, as names: [Name]) throws {
         let cut = Self.cut(text)
         let bytes = Array(cut.utf8)
         try bytes.withUnsafeBytes { try file.write($0, at: end) }
-        places[name] = Place(offset: end, count: bytes.count, length: text.utf8.count)
+        for name in names { places[name] = Place(offset: end, count: bytes.count, length: text.utf8.count) }
         end += bytes.count
     }
 
@@ -86,7 +90,7 @@ package final class ReportPrompts {
     /// Whether the input has no such line, or another content in it.
     package func isWithoutLine(id: UInt64, content: UInt64?) -> Bool {
         guard let known = contents[id] else { return true }
-        guard let content, content != known else { return false }
+        guard let content, !known.contains(content) else { return false }
         return places[Name(id: id, content: content)] == nil
     }
 
@@ -96,7 +100,7 @@ package final class ReportPrompts {
     package func prompt(id: UInt64, content: UInt64?) throws -> Prompt {
         guard let place = place(id, content) else {
             guard let known = contents[id] else { return .none }
-            return content == nil || content == known ? .none : .changed
+            return content.map(known.contains) ?? true ? .none : .changed
         }
         var bytes = [UInt8](repeating: 0, count: place.count)
         let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: place.offset) }
@@ -104,7 +108,7 @@ package final class ReportPrompts {
     }
 
     private func place(_ id: UInt64, _ content: UInt64?) -> Place? {
-        guard let content = content ?? contents[id] else { return nil }
+        guard let content = content ?? contents[id]?.first else { return nil }
         return places[Name(id: id, content: content)]
     }
 

@@ -17,6 +17,8 @@ package final class ReportSource {
     package private(set) var hasOtherOutput = false
     /// What the results depend on, by name, so far as it is known.
     package private(set) var settings: [(name: String, value: String)] = []
+    /// By which schemes lines are known in them; the bytes are always among them.
+    private(set) var lines = [LineScheme.bytes]
     /// Lines of the file that are no results, and the first of them, from 1.
     package private(set) var damaged = 0
     package private(set) var firstDamaged: Int?
@@ -49,6 +51,10 @@ package final class ReportSource {
             let (read, header, damaged) = try Self.read(journal, paths, format, in: system)
             content = .journal(read)
             settings = header?.fingerprint.parts ?? []
+            lines = lines.adding(header?.lines ?? [])
+            if header?.usesOutput == true {
+                lines = lines.adding((try? OutputSettings.read(at: paths, in: system))?.lines ?? [])
+            }
             hasOtherOutput = try header?.usesOutput != true && system.exists(paths.output)
             self.damaged = damaged
             return
@@ -73,7 +79,9 @@ package final class ReportSource {
         isWithoutFailures = part != nil
         content = .output(file, end: try file.info().size)
         // Nothing else depends on it.
-        settings = (try? OutputSettings.read(at: paths, in: system))?.fingerprint.parts ?? []
+        let known = try? OutputSettings.read(at: paths, in: system)
+        settings = known?.fingerprint.parts ?? []
+        lines = lines.adding(known?.lines ?? [])
     }
 
     private static func read(

@@ -51,7 +51,7 @@ package final class ResultReport {
         }
         self.statistics = statistics
         let prompts = try job.map { job in
-            try ReportPrompts(of: job, for: Set(names.map(\.id)), scratch: scratch)
+            try ReportPrompts(of: job, for: Set(names.map(\.id)), schemes: source.lines, scratch: scratch)
         }
         var (bytes, rows, withoutLine) = (0, 0, 0)
         for (name, length) in zip(names, lengths) {

@@ -61,6 +61,7 @@ package struct JobCheck {
         if let problem = job.ropeProblem(with: model.limits) { throw problem }
         rope = RopeSides(job, model.limits)
         let preparer = try LinePreparer(job)
+        let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         answers = try Answers(of: preparer, grammars)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
@@ -71,7 +72,7 @@ package struct JobCheck {
                 unfinished += 1
                 continue
             }
-            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            let identity = LineIdentity(line, by: reader, keys)
             if identity.carriedError != nil, job.errorLines == .skip {
                 passedOver += 1
                 continue

@@ -42,8 +42,11 @@ package struct JobFreshness: Sendable, Equatable {
             digests.insert($0)
             return true
         }
-        try compareSettings(job, cache, digests, try OutputSettings.read(at: paths, in: system))
-        if comparesLines, try job.canReadTwice() { try compareLines(job, index) }
+        let settings = try OutputSettings.read(at: paths, in: system)
+        try compareSettings(job, cache, digests, settings)
+        if comparesLines, try job.canReadTwice() {
+            try compareLines(job, index, LineKeys(job, earlier: settings?.lines ?? [.bytes]))
+        }
     }
 
     private mutating func compareSettings(
@@ -59,24 +62,30 @@ package struct JobFreshness: Sendable, Equatable {
             ?? [fingerprint.changedGroups(fromDigest: other)]
     }
 
-    private mutating func compareLines(_ job: JobSettings, _ index: ResultIndex) throws {
+    private mutating func compareLines(_ job: JobSettings, _ index: ResultIndex, _ keys: LineKeys) throws {
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var found = 0
         var place = 0
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }
-            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            let identity = LineIdentity(line, by: reader, keys)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             place += 1
             guard job.selection.holds(place - 1) else { continue }
             for sample in 0..<identity.samples(in: job) {
-                let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
-                guard let number = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)) else {
+                var known: UInt64?
+                let key = try identity.key(sample) { key in
+                    known = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)).map {
+                        try index[$0].contentHash
+                    }
+                    return [known].compactMap { $0 }
+                }
+                guard let known else {
                     new += 1
                     continue
                 }
                 found += 1
-                if try index[number].contentHash != key.contentHash { changed += 1 }
+                if known != key.contentHash { changed += 1 }
             }
         }
         gone = max(0, index.count - found)

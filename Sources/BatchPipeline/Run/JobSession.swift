@@ -163,13 +163,18 @@ package final class JobSession {
                 )
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
-            output: settings.output, fingerprint: fingerprint, samples: settings.samples,
-            selection: settings.selection, format: settings.outputFormat.format, errors: settings.errors,
+            output: settings.output, fingerprint: fingerprint, lines: try LineScheme(settings),
+            samples: settings.samples, selection: settings.selection, format: settings.outputFormat.format,
+            errors: settings.errors,
             restart: job.restarts,
             ifChanged: job.ifChanged,
             prunes: job.prunes,
             keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
             waiting: job.waits ? waiting : nil)
+        if let verified = job.verified {
+            store.others = verified
+            store.earlierSchemes = store.earlierSchemes.adding(verified.lines)
+        }
         for note in store.notes { log.warning("\(note)") }
         if store.storedAtStart > 0 {
             let results = store.storedAtStart

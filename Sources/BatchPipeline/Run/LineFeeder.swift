@@ -33,6 +33,7 @@ final class LineFeeder: @unchecked Sendable {
     private let store: SharedStore
     private let queue: WorkQueue
     private let preparer: LinePreparer
+    private let keys: LineKeys
     private let lock = Lock()
     private var counted = Count()
     // Used by the feeder's thread alone.
@@ -53,6 +54,7 @@ final class LineFeeder: @unchecked Sendable {
         self.store = store
         self.queue = queue
         preparer = try LinePreparer(job)
+        keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
         reader = InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
         seen = SeenIDs(store.use { $0.idScratch })
     }
@@ -117,9 +119,12 @@ final class LineFeeder: @unchecked Sendable {
         for sample in 0..<samples {
             var label = WorkLabel(
                 position: count.positions, index: index, sample: sample,
-                key: WorkKey(id: parsed.id, sample: sample, contentHash: parsed.contentHash),
+                key: try parsed.key(sample, filed: store.filedHashes),
                 file: line.file, lineNumber: line.number)
             label.kept = kept
+            if let scheme = keys.earlierScheme(of: label.key, parsed) {
+                store.use { $0.note(earlierScheme: scheme) }
+            }
             guard let state = try store.claim(label.key, position: label.position) else { return false }
             lock.withLock { counted.positions += 1 }
             // A failed piece is tried again: perhaps what made it fail has been mended.
@@ -129,10 +134,8 @@ final class LineFeeder: @unchecked Sendable {
             }
             if !hasLookedAhead {
                 hasLookedAhead = true
-                let others = (sample + 1..<samples).map {
-                    WorkKey(id: parsed.id, sample: $0, contentHash: parsed.contentHash)
-                }
-                try LookAhead(job: job, store: store).look(
+                let others = try (sample + 1..<samples).map { try parsed.key($0, filed: store.filedHashes) }
+                try LookAhead(job: job, store: store, keys: keys).look(
                     past: line.overallNumber, place: place, lines: count.lines,
                     hasNumbered: count.numbered > 0, samples: others)
             }
@@ -161,7 +164,7 @@ final class LineFeeder: @unchecked Sendable {
     /// An id that has come before belongs to the line that came first.
     /// - Returns: nil for a line that is passed over.
     private func identify(_ line: InputRecord) throws -> LineIdentity? {
-        var identity = LineIdentity(line, by: reader, idField: job.idField)
+        var identity = LineIdentity(line, by: reader, keys)
         if let error = identity.carriedError {
             if job.errorLines == .skip { return nil }
             identity.record = .failure(error)

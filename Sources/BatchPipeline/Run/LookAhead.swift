@@ -6,6 +6,7 @@
 struct LookAhead {
     let job: JobSettings
     let store: SharedStore
+    let keys: LineKeys
 
     /// - Parameters:
     ///   - number: the overall number of the last line that is claimed.
@@ -28,14 +29,14 @@ struct LookAhead {
                 end.isCut = true
                 continue
             }
-            let identity = LineIdentity(line, by: reader, idField: job.idField)
+            let identity = LineIdentity(line, by: reader, keys)
             if job.errorLines == .skip, identity.carriedError != nil { continue }
             place += 1
             guard job.selection.holds(place - 1) else { continue }
             end.lines += 1
             if identity.isNumbered { end.hasNumbered = true }
             for sample in 0..<identity.samples(in: job) {
-                let key = WorkKey(id: identity.id, sample: sample, contentHash: identity.contentHash)
+                let key = try identity.key(sample, filed: store.filedHashes)
                 guard try store.lookAhead(at: key) else { return }
             }
         }

@@ -15,6 +15,8 @@ final class SharedStore: @unchecked Sendable {
         return isClosed ? nil : try store.claim(key, position: position)
     }
 
+    func filedHashes(of key: WorkKey) throws -> [UInt64] { try use { try $0.filedHashes(of: key) } }
+
     /// - Returns: whether to go on: neither is the run over, nor is all known.
     func lookAhead(at key: WorkKey) throws -> Bool {
         lock.lock()

@@ -51,6 +51,7 @@ package struct Verification {
         job.settings.output = folder + "/" + Paths.name(of: results)
         job.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
         job.settings.provenance = false
+        job.verified = there.output
         // Each by itself, which is the proof.
         job.settings.computesEqualsOnce = false
         job.settings.maxFailures = .percent(100)
@@ -72,7 +73,7 @@ package struct Verification {
 /// The results that are verified.
 private struct VerifiedResults {
     private let path: String
-    private let output: FinishedOutput
+    let output: FinishedOutput
     private let format: any ResultFormat
 
     /// - Throws: `JobError` if there are none.

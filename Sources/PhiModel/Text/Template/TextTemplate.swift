@@ -32,6 +32,9 @@ package struct TextTemplate: Sendable {
     /// The fields the template uses. A name that the template itself assigns somewhere is not among them.
     package var variables: Set<String> { program.freeNames }
 
+    /// All names that stand for fields: those that the template assigns may be read before.
+    package var names: [String] { program.names }
+
     /// The template's text for these fields.
     /// - Throws: `ModelError` of kind `badRequest` if a field is missing ("line has no field "x"; it has a, b") or
     ///   has the wrong type, or if the template runs beyond its limits.

@@ -11,10 +11,15 @@ extension HelpTopic {
         says how far a job has come, why it stopped and what to do next, and `phibatch status OUTPUT --check` whether \
         a finished output is as it was written. Both only look.
 
-        Lines are known by id and content. Of an input that was edited only lines that are new or have changed are \
-        done. Results whose lines are gone go from the output; the earlier output then stays as `OUTPUT.old-1` or the \
-        next number (`keep_old` says how many). If more than a tenth would go, the run ends with 65 and replaces \
-        nothing; `--prune` lets them go.
+        Lines are known by id (without one, by number) and by what the job uses of them: the fields that its templates \
+        name, the line's own settings, and the fields that are kept. Of an input that was edited only lines are done \
+        that are new, or changed in that. So of a second step on the results of a first only those lines are done whose \
+        answers changed; that the first ran again, its times and sums, doesn't matter. What earlier versions and runs \
+        with other templates (`--if-changed keep`) have made is known as they knew it.
+
+        Results whose lines are gone go from the output, and those whose lines have changed are replaced; the earlier \
+        output then stays as `OUTPUT.old-1` or the next number (`keep_old` says how many). If the lines of more than \
+        a tenth of all results are gone, the run ends with 65 and replaces nothing; `--prune` lets them go.
 
         With another model, or with other settings that results depend on, a run ends with 65 and says what differs:
 

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// Steps in a row: the results of one are the lines of the next.
+@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct PipelineTests {
+    private static let count = 300
+
+    private struct Pipeline {
+        let first: DemoJob
+        var folder: String { first.folder }
+
+        init() throws {
+            first = try DemoJob(Pipeline.lines(), ["--max-tokens", "2", "--no-chat", "--keep", "n"])
+        }
+
+        static func lines(_ changed: [Int: String] = [:]) -> [String] {
+            (0..<PipelineTests.count).map {
+                "{\"id\":\"q\($0)\",\"prompt\":\"\(changed[$0] ?? "The number \($0) is")\",\"n\":\($0).50}"
+            }
+        }
+
+        func write(_ changed: [Int: String]) throws {
+            try Data(Self.lines(changed).map { $0 + "\n" }.joined().utf8)
+                .write(to: URL(filePath: folder + "/in.jsonl"))
+        }
+
+        /// Runs both steps. - Returns: how many results each has made.
+        func run(_ more: [String] = []) throws -> [Int] {
+            let one = try first.run(more)
+            let two = try RunningProgram(
+                [
+                    "run", "--model", first.model, "--input", "out.jsonl", "--output", "judged.jsonl",
+                    "--no-chat",
+                    "--prompt", "True: {{ text }}", "--max-tokens", "2", "--keep", "all",
+                ] + more, folder: folder
+            ).end()
+            return try [one, two].map { result in
+                try #require(result.status == 0, "\(result.errors)")
+                if result.errors.contains("nothing to do") { return 0 }
+                let done = try #require(
+                    result.errors.firstMatch(of: /results: (\d+) done/), "\(result.errors)")
+                return try #require(Int(done.1))
+            }
+        }
+
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+        }
+    }
+
+    @Test func whatHasNotChangedIsNotDoneAgain() throws {
+        let pipeline = try Pipeline()
+        defer { pipeline.first.remove() }
+        #expect(try pipeline.run() == [300, 300])
+        let (answers, judged) = (try pipeline.text("out.jsonl"), try pipeline.text("judged.jsonl"))
+        #expect(judged.contains("\"n\":7.50,"))
+        #expect(try pipeline.run() == [0, 0])
+
+        // Made anew, with other times, places in time and sums: the same answers.
+        for name in ["out.jsonl", "out.jsonl.settings"] {
+            try FileManager.default.removeItem(atPath: pipeline.folder + "/" + name)
+        }
+        #expect(try pipeline.run() == [300, 0])
+        #expect(try pipeline.text("out.jsonl") != answers && pipeline.text("judged.jsonl") == judged)
+
+        // One line in the middle, and the first.
+        for (number, more) in [(150, []), (0, ["--if-changed", "restart"])] {
+            try pipeline.write([number: "Instead, the sea is full of"])
+            let done = try pipeline.run(more)
+            #expect(done[0] <= 2 && done[0] >= 1 && done[1] <= done[0] && done[1] >= 1, "\(done)")
+        }
+        try pipeline.write([:])
+        #expect(try pipeline.run(["--if-changed", "restart"]) == [1, 1])
+    }
+
+    @Test func aStepOfOneLineFollowsToo() throws {
+        let job = try DemoJob(["{\"prompt\":\"Rain is\"}"], ["--max-tokens", "2", "--no-chat"])
+        defer { job.remove() }
+        for prompt in ["Rain is", "Snow is", "Hail is"] {
+            try Data("{\"prompt\":\"\(prompt)\"}\n".utf8).write(to: URL(filePath: job.folder + "/in.jsonl"))
+            let result = try job.run(["--if-changed", "restart"])
+            #expect(result.status == 0 && job.results?.count == 1, "\(result.errors)")
+        }
+        #expect(try job.files == ["in.jsonl", "out.jsonl", "out.jsonl.old-1", "out.jsonl.old-2"])
+    }
+}
