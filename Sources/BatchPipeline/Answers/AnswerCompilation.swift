@@ -1,6 +1,6 @@
 import BatchEngine
 import Constraints
-import Foundation
+import Foundations
 import PhiModel
 
 /// A form of answers that is ready to be generated.
@@ -30,7 +30,7 @@ final class AnswerCompilation: @unchecked Sendable {
     private let form: AnswerForm
     private let layout: AnswerGrammar.Layout
     private let compiler: AnswerCompiler
-    private let condition = NSCondition()
+    private let condition = Condition()
     // All below is guarded by `condition`.
     private var state = State.idle
     private var isAsked = false
@@ -115,7 +115,7 @@ final class AnswerCompilation: @unchecked Sendable {
 final class AnswerCompiler: @unchecked Sendable {
     private let text: any TextCoding
     private let limits: ModelLimits
-    private let lock = NSLock()
+    private let lock = Lock()
     /// Guarded by `lock`.
     private var trie: Result<TokenTrie, AnswerFault>?
 

@@ -6,7 +6,7 @@ import Foundations
 final class FollowedInput {
     /// Seconds between two looks.
     private static let interval = 0.1
-    private let lock = NSLock()
+    private let lock = Lock()
     private var job: JobSettings
     private let goesOn: () -> Bool
 
