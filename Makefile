@@ -26,16 +26,22 @@ demo: build model
 		for r in map(json.loads, list(open("out/demo.jsonl"))[:6])]'
 	@echo "==> all of them are in out/demo.jsonl"
 
+# What tests skip is noted, and said at the end.
+SKIPPED = .build/skipped.tsv
+NOTING = $(PYTHON) Tests/Skipped/skipped.py run $(SKIPPED)
+
 # Builds by itself: "swift test" would compile everything once more, with flags of its own.
 test: check-swift
+	@mkdir -p .build && rm -f $(SKIPPED)
 	@echo "==> building program and tests (the first time takes some minutes)"
 	@$(SWIFT) build $(FLAGS) --build-tests
 	@$(MAKE) --no-print-directory BUILT=yes model
 	@echo "==> running the tests (release)"
 	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
-		$(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
+		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
 	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes torture KILLS=20)
-	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes attack ATTACKS=quick)
+	@$(if $(FILTER),,$(NOTING) $(MAKE) --no-print-directory BUILT=yes attack ATTACKS=quick)
+	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
 
 # Ends a real job over and over at random moments; what comes out must be as if undisturbed.
 KILLS ?= 200

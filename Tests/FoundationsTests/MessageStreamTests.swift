@@ -83,13 +83,15 @@ private final class FullPipe {
         let other = try FullPipe()
         let errors = MessageStream(descriptor: other.writing)
         errors.line("an error", .error)
-        let isDone = DispatchSemaphore(value: 0)
+        let (hasBegun, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let thread = Thread {
+            hasBegun.signal()
             errors.finish()
             isDone.signal()
         }
         thread.start()
-        #expect(isDone.wait(timeout: .now() + .milliseconds(100)) == .timedOut)
+        // The pipe is full: whoever ended without waiting would have written nothing.
+        #expect(hasBegun.wait(timeout: .now() + .seconds(30)) == .success)
         var text = other.drain()
         #expect(isDone.wait(timeout: .now() + .seconds(30)) == .success)
         text += other.drain()

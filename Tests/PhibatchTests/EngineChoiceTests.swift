@@ -77,7 +77,7 @@ struct EngineChoiceTests {
         let folder = URL(filePath: program).resolvingSymlinksInPath().deletingLastPathComponent()
         return FileManager.default.fileExists(atPath: folder.path + "/phibatch-mlx")
     }
-    private static let missing: Comment = "MLX is not there; make mlx fetches it"
+    private static let missing: Comment = "MLX is not there; make mlx fetches it, over the network"
 
     @Test(.enabled(if: hasMLX, missing)) func resultsOfTwoEnginesAreNotMixed() throws {
         try withJob("mlx") { job in

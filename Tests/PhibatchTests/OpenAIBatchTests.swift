@@ -37,7 +37,7 @@ struct OpenAIBatchTests {
     @Test(
         .enabled(
             if: ProcessInfo.processInfo.environment["PHIBATCH_OPENAI"] != nil,
-            "PHIBATCH_OPENAI doesn't say where Python's openai package is"))
+            "PHIBATCH_OPENAI names no folder with Python's openai package, which CI gets over the network"))
     func resultsLoadWithTheTypesOfPythonsPackage() throws {
         let job = try job()
         defer { job.remove() }

@@ -3,7 +3,8 @@ import Foundations
 import Testing
 
 /// `phibatch report`, run as users run it, on results that lie there.
-@Suite(.enabled(if: Program.path != nil)) struct ReportCommandTests {
+@Suite(.enabled(if: Program.path != nil, "the phibatch program is not beside the tests"))
+struct ReportCommandTests {
     /// Texts that would be HTML, end a script, or break its lines.
     private static let hostile =
         "</script><img src=x onerror=alert(1)><!-- <script>\u{2028}\u{0}\u{1b}[31m&lt;' \"\\"

@@ -11,7 +11,8 @@
     @Suite struct ThreadPlacesTests {
         /// Waiting takes next to nothing of the processors that others want: threads that spin for each other on
         /// one processor take half as much again, or twice. In processor time, which hardly depends on who else runs.
-        @Test(.enabled(if: Processors.usable > 1)) func waitingCostsLittleOnABusyMachine() {
+        @Test(.enabled(if: Processors.usable > 1, "needs a second processor"))
+        func waitingCostsLittleOnABusyMachine() {
             let run = BusyRun()
             // One more than there are processors: all others want all of the time.
             let count = 1 + Processors.usable
@@ -58,7 +59,8 @@
         }
 
         /// Threads keep to the memory nodes that their shares are of. Here each processor is taken as one.
-        @Test(.enabled(if: Processors.usable > 1)) func threadsKeepToTheirNodes() {
+        @Test(.enabled(if: Processors.usable > 1, "needs a second processor")) func threadsKeepToTheirNodes()
+        {
             let here = ProcessorTopology.current
             let topology = ProcessorTopology(cores: here.cores, nodes: here.cores)
             let pool = ComputePool(threads: here.cores.count, topology: topology)

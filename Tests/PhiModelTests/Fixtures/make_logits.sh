@@ -8,7 +8,7 @@ tool=$1
 python=${2:-python3}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-PHIBATCH_EXPORT_SYNTHETIC=$folder swift test -c release -Xswiftc -enable-testing --filter exportCheckpoints
+PHIBATCH_EXPORT_SYNTHETIC=$folder swift test -c release -Xswiftc -enable-testing --filter matchesExactArithmetic
 "$python" - "$folder" "$tool" "$python" Tests/PhiModelTests/Fixtures/logits.json <<'PY'
 import json, os, subprocess, sys
 folder, tool, python, goldens = sys.argv[1:]

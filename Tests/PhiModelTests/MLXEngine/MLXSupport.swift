@@ -6,7 +6,7 @@ import Testing
 /// Models on MLX, where `make mlx` has put it beside the tests.
 enum MLXSupport {
     static let isThere = (try? MLXLibrary.load()) != nil
-    static let missing: Comment = "MLX is not there; make mlx fetches it"
+    static let missing: Comment = "MLX is not there; make mlx fetches it, over the network"
 }
 
 /// All tests of MLX, one after another: its memory is the whole process's.

@@ -104,15 +104,14 @@ import Testing
     private static let quantized = SyntheticCheckpoint(name: "adapter-4bit")
     static let exportFolder = ProcessInfo.processInfo.environment["PHIBATCH_EXPORT_ADAPTER"]
 
-    @Test(.enabled(if: exportFolder != nil, "only when golden numbers are made"))
-    func exportForPEFT() throws {
-        let folder = URL(filePath: try #require(Self.exportFolder))
+    private static func exportForPEFT(to folder: URL) throws {
         try Self.quantized.write(to: folder.appendingPathComponent("base"))
         try TestAdapter().write(Self.layers(Self.quantized), to: folder.appendingPathComponent("adapter"))
     }
 
     /// Against Hugging Face's PEFT, merged into the same weights in float32. The tolerance is that of `LogitsTests`.
     @Test func matchesWhatPEFTMerges() throws {
+        if let folder = Self.exportFolder { return try Self.exportForPEFT(to: URL(filePath: folder)) }
         let golden = try JSONDecoder().decode(
             Golden.self, from: Data(contentsOf: TestFolder.fixture("adapter.json")))
         try withTemporaryFolder { folder in

@@ -79,10 +79,9 @@ import Testing
     /// Where to write the models for make_quantize.py, if it asks for them.
     static let exportFolder = ProcessInfo.processInfo.environment["PHIBATCH_EXPORT_QUANTIZE"]
 
-    @Test(.enabled(if: exportFolder != nil, "only when the fixture is made"))
-    func exportModels() throws {
-        for item in Self.cases {
-            let folder = URL(filePath: try #require(Self.exportFolder)).appending(path: item.model.name)
+    private static func exportModels(to place: URL) throws {
+        for item in cases {
+            let folder = place.appending(path: item.model.name)
             try item.write(to: folder)
             let options: [String: Any] = [
                 "bits": item.bits, "group": item.group, "limit": item.limit,
@@ -94,8 +93,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: exportFolder == nil, "the fixture is being made"), arguments: cases.indices)
+    @Test(arguments: cases.indices)
     func matchesMLX(index: Int) throws {
+        if let folder = Self.exportFolder {
+            if index == 0 { try Self.exportModels(to: URL(filePath: folder)) }
+            return
+        }
         let item = Self.cases[index]
         let golden = try Golden.named(item.model.name)
         try withTemporaryFolder { folder in
