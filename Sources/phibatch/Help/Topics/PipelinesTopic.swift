@@ -27,7 +27,7 @@ extension HelpTopic {
 
         From cron, without two at once, and with nothing to say unless something is wrong:
 
-          */10 * * * * cd /data && phibatch run --quiet --skip-if-running job.yaml
+          */10 * * * * cd /data && PATH=/usr/local/bin:$PATH phibatch run --quiet --skip-if-running job.yaml
 
         Several jobs together; those with one model share it, and their lines the steps. Each has its own end; the exit \
         code is 0 if all are complete, else that of the first that is not.
