@@ -124,7 +124,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PhibatchTests",
-            dependencies: ["BatchPipeline", "Foundations", "PhiModel", "phibatch"],
+            dependencies: [
+                "BatchPipeline", "Foundations", "PhiModel", "phibatch",
+                .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: strict),
         // As a program outside the package: what it can't see is not public.
         .testTarget(
