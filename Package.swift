@@ -2,6 +2,8 @@
 import PackageDescription
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+// Tests are compiled without optimization: that takes half as long, and what they test is optimized all the same.
+let tests = strict + [.unsafeFlags(["-Onone"])]
 
 // `make fuzz` sets it: the code under test is then compiled for libFuzzer, with a driver in place of the tests.
 let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
@@ -97,42 +99,41 @@ let package = Package(
         // What tests of several parts need.
         .target(
             name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FoundationsTests",
             dependencies: ["Foundations", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
-            name: "JSONSchemaTests", dependencies: ["Foundations", "JSONSchema"], swiftSettings: strict),
+            name: "JSONSchemaTests", dependencies: ["Foundations", "JSONSchema"], swiftSettings: tests),
         .testTarget(
             name: "ConstraintsTests",
             dependencies: ["BatchEngine", "Constraints", "Foundations", "JSONSchema"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
-            name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: strict),
+            name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "ModelHubTests",
-            dependencies: ["Foundations", "ModelHub", "PhiModel"], swiftSettings: strict),
+            dependencies: ["Foundations", "ModelHub", "PhiModel"], swiftSettings: tests),
         .testTarget(
             name: "PhiModelTests",
             dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel", "TestSupport"],
             exclude: ["Fixtures"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "BatchPipelineTests",
             dependencies: ["BatchEngine", "BatchPipeline", "Foundations", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
             dependencies: [
                 "BatchPipeline", "Foundations", "PhiModel", "phibatch",
-                .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.
         .testTarget(
             name: "LibraryTests", dependencies: ["BatchPipeline", "ModelHub", "PhiModel"],
-            packageAccess: false, swiftSettings: strict),
+            packageAccess: false, swiftSettings: tests),
         fuzz,
     ]
 )

@@ -1,7 +1,6 @@
 import Foundation
 import Foundations
 import Testing
-import Yams
 
 @testable import BatchPipeline
 
@@ -142,7 +141,7 @@ struct SchedulerTests {
 
     private static func values(ofYAML name: String) throws -> JSONValue {
         let yaml = try String(contentsOf: JobsClone.top.appending(path: "jobs/" + name), encoding: .utf8)
-        let node = try Yams.compose(yaml: yaml)
+        let node = try YAMLReader.root(of: yaml)
         return try YAMLValues.json(of: #require(node))
     }
 }
