@@ -16,7 +16,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 TIMING = re.compile(rb'"timing":\{[^{}]*\},')
 HANG_SECONDS = 300
 # All that the help names but 70, which is an error of phibatch itself.
-CODES = {0, 3, 4, 10, 11, 12, 13, 14, 64, 65, 66, 69, 73, 74, 75, 129, 130, 143}
+CODES = {0, 3, 4, 10, 11, 12, 13, 14, 64, 65, 66, 69, 73, 74, 75, 129, 130, 141, 143}
 REFUSALS = {64, 65, 66, 69, 73, 74}
 
 
@@ -62,7 +62,7 @@ class Run:
     def must_end_with(self, *codes, what=""):
         wanted = " or ".join(map(str, codes))
         expect(self.code in codes, lambda: f"{what or 'the run'}: expected status {wanted}, got {self}")
-        if self.code not in (0, 129, 130, 143):
+        if self.code not in (0, 129, 130, 141, 143):
             expect(self.err.strip(), f"{what or 'the run'}: status {self.code} without a message")
         return self
 

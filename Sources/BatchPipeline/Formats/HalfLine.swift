@@ -11,10 +11,9 @@ extension JobError {
     fileprivate init(halfAt place: String, bytes: Int) {
         self.init(
             .inputOutput, at: place,
-            "the input ends in half a line: \(counted(bytes, "byte")) without a line feed that are no whole JSON object or record. "
-                + "If it was cut or is still being written, run the same command again once it is whole. If the line is "
-                + "wrong, mend it, or end it with a line feed and it fails alone. --follow leaves it until it is whole."
-        )
+            "the input ends in half a line: \(counted(bytes, "byte")) that are no whole JSON object or row. If it was cut or "
+                + "is still being written, run the same command again once it is whole. If the line is wrong, mend it, or "
+                + "end it with a line feed, and it fails alone. --follow leaves it until it is whole.")
     }
 }
 
