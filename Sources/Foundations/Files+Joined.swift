@@ -2,7 +2,7 @@ extension Files {
     /// As `Paths.join`, but shorter where that changes nothing: a step up (`..`) from a folder that is no link leads to
     /// where it lies.
     package static func joined(_ folder: String, _ name: String) -> String {
-        var (folder, rest) = (folder, Array(name.utf8)[...])
+        var (folder, rest) = (folder, name.utf8[...])
         while true {
             if rest.starts(with: "./".utf8), rest.count > 2 {
                 rest = rest.dropFirst(2).drop { $0 == UInt8(ascii: "/") }
@@ -15,6 +15,6 @@ extension Files {
             folder = Paths.folder(of: folder)
             rest = rest.dropFirst(3).drop { $0 == UInt8(ascii: "/") }
         }
-        return Paths.join(folder, String(pathBytes: Array(rest)))
+        return Paths.join(folder, String(Substring(rest)))
     }
 }

@@ -31,6 +31,9 @@ struct FilesTests {
             #expect(Files.joined(folder, name) == expected)
         }
         #expect(Files.joined(top + "/jobs", "/a/../b") == "/a/../b")
+        // Bytes that are no UTF-8 stay what they are.
+        let odd = String(pathBytes: [0x61, 0xFF])
+        #expect(Files.joined(top + "/jobs", "../" + odd).pathBytes == (top + "/").pathBytes + [0x61, 0xFF])
     }
 
     @Test func namesOfAnyBytes() throws {
