@@ -105,7 +105,7 @@ struct FailedLinesTests {
             let run = try RunningProgram(
                 [
                     "run", "--model", job.model, "--input", "in.jsonl", "--output", "new.jsonl", "--errors",
-                    "other.\(format)",
+                    "other.\(format)", "--output-format", "jsonl",
                 ], folder: job.folder
             ).end()
             #expect(run.status == 65 && run.errors.contains("other.\(format): is there"), "\(run.errors)")
