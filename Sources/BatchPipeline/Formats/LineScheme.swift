@@ -84,6 +84,8 @@ extension LineScheme.Content {
             hash.add(.string(request.endpoint.rawValue))
             hash.add(request.choices.map { .int($0) })
             hash.add(request.logprobs.map { .int($0) })
+            // The job may refuse it.
+            for part in request.unsupported { hash.add(name: part.name) }
         }
         return hash.value
     }

@@ -80,7 +80,10 @@ import Testing
         }
         #expect(try isSame(request("a"), request("a", ",\"user\":\"u\"")))
         #expect(try !isSame(request("a"), request("b")))
-        for more in [",\"n\":2", ",\"logprobs\":true", ",\"temperature\":0.5"] {
+        #expect(
+            try identity(request("a").replacing("\"a\"", with: "18446744073709551615")).id
+                == "18446744073709551615")
+        for more in [",\"echo\":true", ",\"n\":2", ",\"logprobs\":true", ",\"temperature\":0.5"] {
             #expect(try !isSame(request("a"), request("a", more)))
         }
     }

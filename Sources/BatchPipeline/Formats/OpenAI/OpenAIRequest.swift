@@ -64,6 +64,7 @@ package struct OpenAIRequest: Sendable, Equatable {
             }
             switch id {
             case .string, .int: break
+            case .number(let number) where number.isWhole: break
             default:
                 content.fields = [:]
                 throw LineError(.badField, "`custom_id` must be a string, but is \(id.kindName).")
