@@ -32,6 +32,7 @@ enum ExitStatus {
 
     private static func of(_ kind: StoreError.Kind) -> Int32 {
         switch kind {
+        case .tooManyFailures: 3
         case .mismatch, .wouldLose: 65
         case .cannotCreate: 73
         case .io: 74

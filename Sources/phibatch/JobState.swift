@@ -23,14 +23,16 @@ struct JobState {
     let kind: Kind
     /// Nil where there is nothing to say.
     var reason: Message?
+    /// A command that a run does not refuse, or what must come before one.
     var next: Message?
 
     /// - Parameters:
     ///   - job: nil if the output alone is known.
     ///   - total: the results that the job will have, if that is known.
-    ///   - freshness: of a finished output; nil if it can't be told.
+    ///   - freshness: nil if nothing is there, or it can't be told.
     ///   - command: what runs the job.
     init(_ status: JobStatus, job: JobSettings?, total: Int?, freshness: JobFreshness?, command: Message) {
+        let obstacle = freshness?.obstacle(to: command)
         switch status.state {
         case .running:
             kind = .running
@@ -44,7 +46,10 @@ struct JobState {
             let lines = (total ?? status.progress?.resultsTotal).map { $0 / samples }
             let allowed = (job?.maxFailures ?? .count(0)).allowed(of: lines ?? 0) * samples
             let isTried = total.map { status.done >= $0 } ?? false
-            if status.failed > allowed, isTried || job?.maxFailures != nil {
+            if let obstacle {
+                kind = .stopped
+                (reason, next) = obstacle
+            } else if status.failed > allowed, isTried || job?.maxFailures != nil {
                 kind = .failed
                 reason = "\(status.failed) results failed; max_failures allows \(allowed)"
                 next =
@@ -62,16 +67,44 @@ struct JobState {
                 return
             }
             kind = .outOfDate
-            if !freshness.changes.isEmpty {
-                reason = "settings differ: \(freshness.changes.joined(separator: "; "))"
-                next = "\(command) with --if-changed keep or --if-changed restart"
-            } else {
-                let counts = [
-                    (freshness.new, "new"), (freshness.changed, "changed"), (freshness.gone, "gone"),
-                ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-                reason = "the input has changed; results: \(counts)"
-                next = "\(command) does what is new"
-            }
+            (reason, next) =
+                obstacle
+                ?? ("the input has changed; results: \(freshness.counts)", "\(command) does what is new")
         }
+    }
+}
+
+extension JobFreshness {
+    fileprivate var counts: Message {
+        [(new, "new"), (changed, "changed"), (gone, "gone")].filter { $0.0 > 0 }
+            .map { "\($0.0) \($0.1)" as Message }.joined(separator: ", ")
+    }
+
+    /// Why a run would be refused, and what would not be; nil if it just goes on.
+    fileprivate func obstacle(to command: Message) -> (reason: Message, next: Message)? {
+        let settings: Message =
+            "settings differ: \(changes.map { "\($0)" as Message }.joined(separator: "; "))"
+        let again: Message = "begins again; what is there stays under another name"
+        if let unknown {
+            return (changes.isEmpty ? unknown : settings, "\(command) --restart \(again)")
+        }
+        if hasNoLines {
+            return (
+                "the input has no lines", "give it lines; an input without lines never replaces results"
+            )
+        }
+        if !changes.isEmpty {
+            let prune = losesTooMany ? " --prune" as Message : ""
+            return (
+                settings,
+                "\(command) --if-changed keep\(prune) does what is left with these settings; "
+                    + "\(command) --if-changed restart \(again)"
+            )
+        }
+        guard losesTooMany else { return nil }
+        return (
+            "the input has changed; results: \(counts)",
+            "\(command) --prune does what is new, and lets those that are gone go from the output"
+        )
     }
 }

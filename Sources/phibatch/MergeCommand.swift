@@ -2,16 +2,19 @@ import ArgumentParser
 import BatchPipeline
 import Foundations
 
+extension FailureLimit: ExpressibleByArgument {}
+
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
         abstract: "Join the shards of a job to one output, as one machine would have made it.",
-        usage: "phibatch merge <output> --shards <n>",
+        usage: "phibatch merge <output> --shards <n> [--max-failures <n | p%>]",
         discussion: """
             Each shard of a job (shard: I/N, --shard) writes OUTPUT.shard-I-of-N. Once all of them are complete, this joins \
             them in the input's order: byte for byte what a run without shards makes, but for its timing. A shard that is \
-            missing, not complete, edited or of another job is named, and nothing is written. The shards stay, and another \
-            output that was there as OUTPUT.old-1 or so.
+            missing, not complete, edited, or of another job or another version of the input is named, and nothing is written. \
+            max_failures counts for all shards together. The shards stay, and another output that was there as OUTPUT.old-1 \
+            or so.
 
             EXAMPLE:
               phibatch run job.yaml --shard 1/2 & phibatch run job.yaml --shard 2/2 & wait
@@ -24,15 +27,22 @@ struct MergeCommand: ParsableCommand {
     @Option(help: "How many shards there are.")
     var shards: Int
 
+    @Option(
+        help: ArgumentHelp(
+            "How many lines may fail in all shards together, or which share (default: what the shards were run with).",
+            valueName: "n|p%"))
+    var maxFailures: FailureLimit?
+
     func validate() throws {
         guard (1...1_000_000).contains(shards) else { throw ValidationError("--shards must be at least 1.") }
     }
 
     func run() throws {
         try Failure.reported {
-            let merge = try ShardMerge(output: output, count: shards)
+            let merge = try ShardMerge(output: output, count: shards, maxFailures: maxFailures)
             let failed: Message = merge.failed > 0 ? ", \(merge.failed) of them failed" : ""
             let console = Console(isQuiet: false)
+            for warning in merge.warnings { console.warn(warning) }
             if let name = merge.keptName { console.say("the output that was there is kept as \(name)") }
             console.say(
                 "\(counted(shards, "shard")) with \(counted(merge.lines, "line")), \(counted(merge.results, "result"))\(failed), are in \(output)"

@@ -16,8 +16,9 @@ struct StatusCommand: ParsableCommand {
             its input or its settings have changed.
 
             Each result ends in a sum of all results so far. With --check they are reckoned again: a line that was \
-            edited, put in, taken out or moved shows (but not what lies in its "timing"). Where the input can be \
-            counted, lines missing at the end show too. run takes a finished output as it stands.
+            edited, put in, taken out or moved shows (but not what lies in its "timing"). With the job each result is \
+            compared with its line, too, and the file of failed lines with the output: one result for each line and \
+            sample, in the input's order, and nothing else. run takes a finished output as it stands.
 
             EXAMPLE:
               phibatch status jobs/demo.yaml
@@ -64,7 +65,8 @@ struct StatusCommand: ParsableCommand {
         let total = status.state == .complete ? status.done : status.progress?.resultsTotal
         var report = StatusReport(
             output: output, status: status, total: total,
-            state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"))
+            state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"),
+            now: status.latest)
         if check {
             report.check = CheckReport(try OutputCheck.read(output: output, format: format), total: nil)
         }
@@ -84,11 +86,13 @@ struct StatusCommand: ParsableCommand {
         // Lines may ask for more than one result themselves.
         let total =
             try job.countLines().map { max($0 * job.samples, status.done) } ?? status.progress?.resultsTotal
-        let freshness = status.state == .complete ? try JobFreshness(job, cache: .standard()) : nil
-        let command: Message = options.files.first.map { "phibatch run \($0)" } ?? "the same command"
+        // What a run is writing is not to be judged yet.
+        let freshness = status.state == .running ? nil : try JobFreshness(job, cache: .standard())
         var report = StatusReport(
             output: job.output, status: status, total: total,
-            state: JobState(status, job: job, total: total, freshness: freshness, command: command))
+            state: JobState(
+                status, job: job, total: total, freshness: freshness, command: options.command("run")),
+            now: freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil)
         if check {
             report.check = CheckReport(
                 try OutputCheck.read(output: job.output, format: format), total: report.total)
@@ -104,6 +108,8 @@ struct StatusReport {
     /// All results that the job will have; nil if its input can't be counted.
     let total: Int?
     let state: JobState
+    /// What the results should be made with, if that is known, and not said to be otherwise.
+    let now: RunFingerprint?
     /// Nil if it was not asked for.
     var check: CheckReport?
 
@@ -141,6 +147,9 @@ struct StatusReport {
         if status.damagedLines > 0 {
             rows.append(("damaged", "\(status.damagedLines) journal lines; they will be done again"))
         }
+        for (number, sentence) in status.madeBy.sentences(comparedWith: now).enumerated() {
+            rows.append((number == 0 ? "made" : "", "\(sentence)"))
+        }
         rows.append(("output", output))
         if let check { rows.append(("check", check.text)) }
         return rows
@@ -169,6 +178,19 @@ struct StatusReport {
             member("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
             member("seconds_left", secondsLeft) { $0.number($1) }
             member("damaged_lines", status.damagedLines) { $0.int($1) }
+            writer.array("made_by") { writer in
+                for share in status.madeBy {
+                    writer.object { writer in
+                        writer.string("run", share.run)
+                        writer.int("results", share.results)
+                        if let now = now ?? status.latest {
+                            writer.array("changed_since") { writer in
+                                for change in share.changes(to: now) { writer.string(change) }
+                            }
+                        }
+                    }
+                }
+            }
             member("output", output.showingBytes) { $0.string($1) }
             if let check {
                 writer.key("check")

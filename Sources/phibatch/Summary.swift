@@ -107,7 +107,7 @@ struct Summary {
             let (count, isOne) = (counted(statistics.lines, "line"), statistics.lines == 1)
             let what: Message = isOne ? "the result of \(count) is" : "the results of all \(count) are"
             return [LogLine("nothing to do: \(what) in \(job.output)", ["lines": .int(statistics.lines)])]
-                + failedLines
+                + mixture + failedLines
         }
         var lines = [
             counts,
@@ -154,7 +154,7 @@ struct Summary {
         switch outcome.status {
         case .complete:
             if job.output != "-" { lines.append(LogLine("results are in \(job.output)")) }
-            lines += failedLines
+            lines += mixture + failedLines
         case .interrupted:
             lines.append(
                 LogLine(
@@ -164,6 +164,12 @@ struct Summary {
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// Where earlier results were kept that other settings made.
+    private var mixture: [LogLine] {
+        guard let journal else { return [] }
+        return journal.madeBy.sentences(comparedWith: journal.fingerprint).map { LogLine($0) }
     }
 
     /// The most frequent first, as in: stream in 12 lines, reasoning_effort in 1 line.

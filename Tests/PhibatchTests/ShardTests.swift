@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import BatchPipeline
+
 /// Shards, their merge, and results that are verified, through the real program.
 @Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ShardTests {
@@ -86,6 +88,75 @@ struct ShardTests {
             .write(toFile: path, atomically: true, encoding: .utf8)
         let edited = try merge(job, 2)
         #expect(edited.status != 0 && edited.errors.contains("not as it was written"), "\(edited.errors)")
+    }
+
+    private static func prompts(_ ids: [String]) -> [String] {
+        ids.map { "{\"id\": \"\($0)\", \"prompt\": \"Say \($0).\"}" }
+    }
+
+    /// As an earlier version leaves the settings of a shard: without what it saw of the input.
+    private func forgetInput(_ job: DemoJob, _ name: String) throws {
+        let system = POSIXFileSystem()
+        let path = job.folder + "/" + name
+        let place = try OutputPlace(try OutputPaths(output: path, in: system), output: path, in: system)
+        var settings = try #require(try OutputSettings.read(at: place.paths, in: system))
+        (settings.input, settings.failures) = (nil, nil)
+        try settings.put(at: place)
+    }
+
+    @Test func shardsOfTwoInputsAreNotMerged() throws {
+        let job = try DemoJob(Self.prompts(["a", "b", "c", "d"]), ["--max-tokens", "2"])
+        defer { job.remove() }
+        func put(_ ids: [String]) throws {
+            try Self.prompts(ids).map { $0 + "\n" }.joined()
+                .write(toFile: job.folder + "/in.jsonl", atomically: true, encoding: .utf8)
+        }
+        #expect(try job.run(["--shard", "1/2"]).status == 0)
+        // Ids a, a, c, c would be joined.
+        try put(["x", "a", "b", "c"])
+        #expect(try job.run(["--shard", "2/2"]).status == 0)
+        let mixed = try merge(job, 2)
+        #expect(
+            mixed.status == 65 && mixed.errors.contains("out.jsonl.shard-2-of-2: saw another input"),
+            "\(mixed.errors)")
+        // Shards of an earlier version don't say so, but an id twice shows.
+        for name in ["out.jsonl.shard-1-of-2", "out.jsonl.shard-2-of-2"] { try forgetInput(job, name) }
+        let twice = try merge(job, 2)
+        #expect(twice.status == 65 && twice.errors.contains("has a result of the id a"), "\(twice.errors)")
+        #expect(!FileManager.default.fileExists(atPath: job.folder + "/out.jsonl"))
+        // Of one input they are merged as before, and what is not known is said.
+        try put(["a", "b", "c", "d"])
+        #expect(try job.run(["--shard", "2/2", "--prune"]).status == 0)
+        try forgetInput(job, "out.jsonl.shard-2-of-2")
+        let old = try merge(job, 2)
+        #expect(
+            old.status == 0 && old.errors.contains("shards that don't say which input they saw")
+                && old.errors.contains(": 2, the first"), "\(old.errors)")
+        // One more run has nothing to do, and says what it saw.
+        #expect(try job.run(["--shard", "1/2"]).errors.contains("nothing to do"))
+        #expect(try job.run(["--shard", "2/2"]).errors.contains("nothing to do"))
+        let new = try merge(job, 2)
+        #expect(new.status == 0 && !new.errors.contains("warning"), "\(new.errors)")
+        // A line more at the end is in no shard's share of two, but was seen.
+        try put(["a", "b", "c", "d", "e"])
+        #expect(try job.run(["--shard", "2/2"]).status == 0)
+        let longer = try merge(job, 2)
+        #expect(longer.status == 65 && longer.errors.contains("5 lines, and that one 4"), "\(longer.errors)")
+    }
+
+    @Test func failuresOfAllShardsCountTogether() throws {
+        let lines = Self.prompts(["a", "b"]) + ["{}", "{}"]
+        let job = try DemoJob(lines, ["--max-tokens", "2", "--max-failures", "1"])
+        defer { job.remove() }
+        for shard in ["1/2", "2/2"] { #expect(try job.run(["--shard", shard]).status == 0) }
+        let refused = try merge(job, 2)
+        #expect(
+            refused.status == 3 && refused.errors.contains("2 failed lines; max_failures allows 1"),
+            "\(refused.errors)")
+        let more = ["merge", "out.jsonl", "--shards", "2", "--max-failures"]
+        #expect(try Program.run(more + ["25%"], folder: job.folder).status == 3)
+        #expect(try Program.run(more + ["2"], folder: job.folder).status == 0)
+        #expect(try Program.run(more + ["many"], folder: job.folder).status == 64)
     }
 
     @Test(arguments: [[], ["--output-format", "openai"]])

@@ -15,6 +15,23 @@ public enum FailureLimit: Sendable, Equatable {
     }
 }
 
+/// As a job writes it.
+extension FailureLimit: LosslessStringConvertible {
+    public var description: String {
+        switch self {
+        case .count(let count): "\(count)"
+        case .percent(let percent): "\(percent)%"
+        }
+    }
+
+    /// A whole number, 0 or more, or a percentage such as `5%`.
+    public init?(_ text: String) {
+        guard let limit = try? SettingValue(content: .plain(text), isOption: true, folder: "").failureLimit()
+        else { return nil }
+        self = limit
+    }
+}
+
 /// What texts such as `<|end|>` in a line are.
 public enum ControlTokenHandling: String, Sendable, CaseIterable {
     /// Text. Special tokens come from the chat template and from the job's own templates only.

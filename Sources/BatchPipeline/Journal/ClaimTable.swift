@@ -130,9 +130,10 @@ final class ClaimTable {
     }
 
     /// A result of a claimed position is in the journal now.
-    func store(_ number: Int, at offset: Int, length: Int, failed: Bool) throws {
+    func store(_ number: Int, at offset: Int, length: Int, failed: Bool, run: String) throws {
         var entry = try index[number]
-        entry.store(at: offset, length: length, failed: failed, inOutput: false)
+        entry.store(
+            at: offset, length: length, failed: failed, inOutput: false, run: index.number(ofRun: run))
         try index.set(number, entry)
         carried[entry.nameHash] = nil
     }
@@ -143,6 +144,13 @@ final class ClaimTable {
             let (number, entry) = try entry(at: position)
             return number == position && entry.isStored && entry.isInOutput
         }
+    }
+
+    /// How many of the positions' results each run has made.
+    func countByRun() throws -> [RunShare] {
+        var counts = [Int](repeating: 0, count: 256)
+        for position in 0..<count { counts[Int(try entry(at: position).entry.run)] += 1 }
+        return index.shares(counts)
     }
 
     // MARK: Completions under way

@@ -4,7 +4,7 @@ import Foundations
 final class EarlierOutput {
     private enum Kind {
         case selfRecording(any SelfRecordingFormat)
-        case recorded(RecordedOutput)
+        case recorded(RecordedOutput, OutputRecord.Header)
     }
 
     /// What the index's entries point into: the output, or its record.
@@ -31,13 +31,13 @@ final class EarlierOutput {
                 into: index, run: run, accepts: accepts)
         } else if let record {
             let recorded = RecordedOutput(record: record, output: output)
-            kind = .recorded(recorded)
             source = record
             guard case .valid(let header) = try OutputRecord.header(of: record) else {
                 preconditionFailure("a record is looked at before")
             }
+            kind = .recorded(recorded, header)
             if try accepts(header.run) {
-                outcome = try recorded.results(into: index, start: header.start)
+                outcome = try recorded.results(into: index, of: header)
             } else {
                 outcome = OutputOutcome(lines: 1, foreign: 1, isInOrder: false)
             }
@@ -80,11 +80,12 @@ final class EarlierOutput {
                 throw StoreError.changedUnderneath(source.path)
             }
             return try body(result, line)
-        case .recorded(let recorded):
+        case .recorded(let recorded, let header):
             guard SealedLine.isValid(line), let entry = OutputRecord.Entry(line),
                 entry.key.contentHash == known.contentHash
             else { throw StoreError.changedUnderneath(source.path) }
-            guard let made = try recorded.bytes(of: entry, { try body(entry.recorded, $0) }) else {
+            guard let made = try recorded.bytes(of: entry, { try body(entry.recorded(by: header.run), $0) })
+            else {
                 throw StoreError.changedUnderneath(recorded.output.path)
             }
             return made

@@ -7,6 +7,7 @@ final class FailedLinesFile {
     private let draft: File
     private var writer: BufferedWriter
     private var encoder: any ResultEncoder
+    private(set) var sum = OutputRecord.Sum()
 
     /// - Parameters:
     ///   - path: as the job gives it.
@@ -19,11 +20,19 @@ final class FailedLinesFile {
         draft = try place.makeDraft()
         writer = BufferedWriter(draft)
         encoder = PartOfResults(base: format.base, ofFailedLines: true).makeEncoder(for: run)
-        try writer.withBuffer { encoder.begin(&$0) }
+        try write { $0.begin(&$1) }
     }
 
     func append(_ result: GenerationResult, at place: ResultPlace) throws {
-        try writer.withBuffer { encoder.append(result, at: place, to: &$0) }
+        try write { $0.append(result, at: place, to: &$1) }
+    }
+
+    private func write(_ body: (inout any ResultEncoder, inout [UInt8]) -> Void) throws {
+        try writer.withBuffer { bytes in
+            let before = bytes.count
+            body(&encoder, &bytes)
+            bytes.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[before...])) }
+        }
     }
 
     /// On the disk.

@@ -25,6 +25,9 @@ package struct JobStatus: Sendable, Equatable {
     /// What the run itself said last; nil if it said nothing yet.
     package var progress: JobProgress?
     package var damagedLines: Int
+    /// What the results were made with, those of the latest run first, and what that is; nil if nobody knows.
+    package var madeBy: [RunShare] = []
+    package var latest: RunFingerprint?
 
     /// Completion tokens a second of the run that saved `progress`.
     package var tokensPerSecond: Double? {
@@ -66,13 +69,16 @@ package struct JobStatus: Sendable, Equatable {
             completionTokens: 0, progress: nil, damagedLines: 0)
         let index = ResultIndex(scratch)
         var hasJournal = false
+        var header: JournalHeader?
+        let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
         if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
             hasJournal = true
             let reader = JournalReader(file: journal)
             var accepted: Set<String>?
-            if case .valid(let header) = try reader.header() {
-                accepted = header.accepted
-                if header.usesOutput {
+            if case .valid(let valid) = try reader.header() {
+                header = valid
+                accepted = valid.accepted
+                if valid.usesOutput {
                     try status.readOutput(paths, format, accepted, into: index, in: system)
                 }
             }
@@ -89,6 +95,9 @@ package struct JobStatus: Sendable, Equatable {
         } else {
             try status.readOutput(paths, format, nil, into: index, in: system)
         }
+        status.latest = header?.fingerprint ?? settings?.fingerprint
+        status.madeBy = try index.countByRun().described(
+            by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
         status.done = index.count
         status.failed = try (0..<index.count).count { try index[$0].isFailed }
         let hasOutput = try system.exists(paths.output)
@@ -134,7 +143,7 @@ package struct JobStatus: Sendable, Equatable {
             case .valid(let header) = try OutputRecord.header(of: record),
             accepted?.contains(header.run) ?? true
         {
-            outcome = try RecordedOutput(record: record, output: file).results(into: index, start: [])
+            outcome = try RecordedOutput(record: record, output: file).results(into: index, of: header)
         } else {
             return
         }

@@ -15,6 +15,9 @@ struct JournalHeader {
     /// The digests of all runs whose results count. (Digests are ASCII, or nobody's.)
     var accepted: Set<String> { Set([fingerprint.digest] + kept.map(\.digest)) }
 
+    /// What is known of a run whose results count.
+    func run(_ digest: String) -> RunFingerprint? { kept.fingerprint(of: digest, beside: fingerprint) }
+
     enum Reading {
         case valid(JournalHeader)
         /// Written by another version of phibatch.

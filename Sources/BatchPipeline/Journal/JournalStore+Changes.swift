@@ -102,6 +102,9 @@ extension JournalStore {
             + "\(what ?? fingerprint.changedGroups(fromDigest: change.digest)))"
     }
 
+    /// What a run was made with, by its digest; nil if nobody knows any more.
+    func known(_ digest: String) -> RunFingerprint? { journal.header.run(digest) ?? settings?.run(digest) }
+
     // MARK: Which results count
 
     /// Whether results of a run count, by its digest.
@@ -124,14 +127,13 @@ extension JournalStore {
     }
 
     /// Right before the output is put in place.
-    /// - Parameter isUnchanged: it is what is there; then so is what is known of it.
+    /// - Parameter isUnchanged: it is what is there. All of it may be kept from other settings than these.
     func putSettings(isUnchanged: Bool) throws {
-        guard settings == nil || !isUnchanged else { return }
         // A run that is given no line makes no output.
         if isUnchanged, try !system.exists(paths.output) { return }
         try OutputSettings(
             fingerprint: fingerprint, kept: journal.header.kept, lines: [options.lines] + usedSchemes,
-            shard: options.selection.shardName
+            shard: options.selection.shardName, input: inputEnd?.seen, failures: failures
         ).put(at: place)
     }
 }

@@ -29,7 +29,8 @@ extension JournalStore: ResultStore {
             // A failed line that was tried again to the same end adds nothing.
             if known.isStored, try holdsAlready(known, result, key, position, line) { return }
             let offset = try journal.append(line)
-            try claims.store(number, at: offset, length: line.count, failed: result.isFailed)
+            try claims.store(
+                number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
             try journal.syncIfDue()
         }
     }
@@ -98,6 +99,7 @@ extension JournalStore: ResultStore {
         try failing { try journal.sync() }
         try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
+            madeBy = try claims.countByRun().described(by: known, first: fingerprint.digest)
             let isUnchanged = try isUnchanged()
             // First, so that a full disk shows while the earlier output is there. Until the journal is gone, nobody asks.
             try putSettings(isUnchanged: isUnchanged)

@@ -10,6 +10,10 @@ package final class JournalStore {
     package internal(set) var notes: [String] = []
     /// Saved with the in-flight completions, for `JobStatus`.
     package var progress = JobProgress()
+    /// Kept beside the finished output.
+    package var failures: AllowedFailures?
+    /// How many results of the finished output each run has made.
+    package internal(set) var madeBy: [RunShare] = []
     /// Whether `finish` put a new output in place; false if there was nothing to do.
     package internal(set) var didReplaceOutput = false
     /// What `finish` found that must not go unnoticed: results that are no longer in the output.

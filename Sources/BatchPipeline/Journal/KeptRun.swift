@@ -37,6 +37,14 @@ struct KeptRun: Equatable {
     }
 }
 
+extension [KeptRun] {
+    /// Of one of these, or of the run beside them.
+    func fingerprint(of digest: String, beside own: RunFingerprint) -> RunFingerprint? {
+        if own.digest.utf8.elementsEqual(digest.utf8) { return own }
+        return first { $0.digest.utf8.elementsEqual(digest.utf8) }?.fingerprint
+    }
+}
+
 extension RunFingerprint {
     /// A member `fingerprint`: the parts as pairs.
     func write(to writer: inout JSONWriter) {

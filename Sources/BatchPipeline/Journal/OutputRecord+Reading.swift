@@ -131,15 +131,6 @@ extension OutputRecord {
         guard let end = try forEachEntry(in: record, { _, _, _ in count += 1 }), end.results == count,
             end.size == (try output.info().size)
         else { return false }
-        let pieces = FilePieces(output)
-        var (offset, content): (Int, UInt64) = (0, 0)
-        while offset < end.size {
-            let next = min(end.size, offset + 1 << 20)
-            guard let sum = try pieces.with(offset..<next, { Checksum.crc64($0, after: content) }) else {
-                return false
-            }
-            (offset, content) = (next, sum)
-        }
-        return content == end.content
+        return try Sum(of: output, size: end.size) == end.output
     }
 }

@@ -3,11 +3,11 @@ import Foundations
 /// What a finished output holds whose format can't say so itself: a file of sealed lines beside it.
 ///
 ///     {"sum":"…","phibatch_record":1,"format":"…","run":"…"[,"start":"…"]}
-///     {"sum":"…","id":"…","sample":S[,"failed":true],"completion_tokens":N,"line_hash":"…","offset":O,"length":L,"content":"<crc64>"}
-///     {"sum":"…","results":N,"size":S,"content":"<crc64>"}
+///     {"sum":"…","id":"…","sample":S[,"failed":true],"completion_tokens":N,"line_hash":"…","offset":O,"length":L,"content":"<crc64>"[,"run":"…"]}
+///     {"sum":"…","results":N,"size":S,"content":"<crc64>"[,"errors":{"size":S,"content":"<crc64>"}]}
 ///
-/// A line for each result, in the output's order, says where its bytes lie and has their sum; the last line has that
-/// of the whole output. So a record belongs to one output and no other. It is complete under its draft's name before
+/// A line for each result, in the output's order, says where its bytes lie and has their sum, and which run made it if
+/// not that of the first line; the last line has the sum of the whole output, and of the file of failed lines beside it. So a record belongs to one output and no other. It is complete under its draft's name before
 /// the output is put in place, and gets its own name after that: if a run is ended in between, the draft is the
 /// record that fits.
 enum OutputRecord {
@@ -39,6 +39,8 @@ enum OutputRecord {
         var range: Range<Int>
         /// Of these bytes.
         var content: UInt64
+        /// The digest of the run that made it; nil if it is the record's.
+        var run: String?
 
         var line: [UInt8] {
             SealedLine.make { writer in
@@ -52,6 +54,7 @@ enum OutputRecord {
                 writer.int("offset", range.lowerBound)
                 writer.int("length", range.count)
                 writer.hex("content", content)
+                if let run { writer.string("run", run) }
             }
         }
 
@@ -59,6 +62,7 @@ enum OutputRecord {
         init?(_ line: UnsafeRawBufferPointer) {
             var keyReader = WorkKeyReader()
             var (tokens, offset, length, content): (Int?, Int?, Int?, UInt64?)
+            var run: String?
             var isFailed = false
             let isRead = SealedLine.read(line) { scanner, name in
                 if name.spells("failed") {
@@ -71,6 +75,8 @@ enum OutputRecord {
                     length = try scanner.count()
                 } else if name.spells("content") {
                     content = try scanner.hex()
+                } else if name.spells("run") {
+                    run = try scanner.string()
                 } else {
                     return try keyReader.take(name, from: &scanner)
                 }
@@ -84,44 +90,81 @@ enum OutputRecord {
             completionTokens = tokens
             range = offset..<offset + length
             self.content = content
+            self.run = run
         }
 
         init(
-            key: WorkKey, isFailed: Bool, completionTokens: Int, range: Range<Int>, content: UInt64
+            key: WorkKey, isFailed: Bool, completionTokens: Int, range: Range<Int>, content: UInt64,
+            run: String? = nil
         ) {
             self.key = key
             self.isFailed = isFailed
             self.completionTokens = completionTokens
             self.range = range
             self.content = content
+            self.run = run
+        }
+    }
+
+    /// The bytes of a whole file.
+    struct Sum: Equatable {
+        var size = 0
+        var content: UInt64 = 0
+
+        mutating func add(_ bytes: UnsafeRawBufferPointer) {
+            size += bytes.count
+            content = Checksum.crc64(bytes, after: content)
         }
     }
 
     /// The whole output.
     struct End: Equatable {
         var results: Int
-        var size: Int
-        var content: UInt64
+        var output: Sum
+        /// The file of failed lines; nil if there is none, or an earlier version wrote this.
+        var errors: Sum?
+        var size: Int { output.size }
 
         var line: [UInt8] {
             SealedLine.make { writer in
                 writer.int("results", results)
-                writer.int("size", size)
-                writer.hex("content", content)
+                output.write(to: &writer)
+                if let errors { writer.object("errors") { errors.write(to: &$0) } }
             }
         }
 
-        init(results: Int, size: Int, content: UInt64) {
+        init(results: Int, output: Sum, errors: Sum?) {
             self.results = results
-            self.size = size
-            self.content = content
+            self.output = output
+            self.errors = errors
         }
 
         init?(_ json: JSONValue) {
-            guard let results = json.int("results"), let size = json.int("size"),
-                let content = json.string("content").flatMap({ UInt64($0, radix: 16) })
-            else { return nil }
-            self.init(results: results, size: size, content: content)
+            guard let results = json.int("results"), let output = Sum(json) else { return nil }
+            self.init(results: results, output: output, errors: json["errors"].flatMap(Sum.init))
+        }
+    }
+}
+
+extension OutputRecord.Sum {
+    fileprivate init?(_ json: JSONValue) {
+        guard let size = json.int("size"),
+            let content = json.string("content").flatMap({ UInt64($0, radix: 16) })
+        else { return nil }
+        self.init(size: size, content: content)
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.int("size", size)
+        writer.hex("content", content)
+    }
+
+    /// - Returns: nil if the file isn't so long.
+    init?(of file: File, size: Int) throws {
+        let pieces = FilePieces(file)
+        while self.size < size {
+            let next = min(size, self.size + 1 << 20)
+            guard try pieces.with(self.size..<next, { self.add($0) }) != nil else { return nil }
         }
     }
 }

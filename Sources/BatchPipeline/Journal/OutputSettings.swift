@@ -3,7 +3,8 @@ import Foundations
 /// What the results of a finished output depend on, in a file beside it, so that a run with other settings can say
 /// what has changed: one sealed line.
 ///
-///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"shard":"I/N"]}
+///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"shard":"I/N"]
+///     [,"input":{"lines":N,"content":"<crc64>"}][,"failures":{"lines":N,"allowed":"…"}]}
 ///
 /// Nothing else depends on it: without it, the results' digests still tell that something has changed.
 struct OutputSettings: Equatable {
@@ -18,6 +19,9 @@ struct OutputSettings: Equatable {
     var lines = [LineScheme.bytes]
     /// Of which lines, as `I/N`; nil of all.
     var shard: String?
+    /// The whole input, and what became of this output's lines; nil where an earlier version wrote this.
+    var input: InputSeen?
+    var failures: AllowedFailures?
 
     private var line: [UInt8] {
         SealedLine.make { writer in
@@ -26,6 +30,8 @@ struct OutputSettings: Equatable {
             KeptRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
             if let shard { writer.string("shard", shard) }
+            input?.write(to: &writer)
+            failures?.write(to: &writer)
         } + [0x0a]
     }
 
@@ -42,7 +48,8 @@ struct OutputSettings: Equatable {
             {
                 settings = OutputSettings(
                     fingerprint: fingerprint, kept: KeptRun.list(in: json), lines: LineScheme.list(in: json),
-                    shard: json.string("shard"))
+                    shard: json.string("shard"), input: InputSeen(in: json),
+                    failures: AllowedFailures(in: json))
             }
             return false
         }
@@ -67,8 +74,5 @@ struct OutputSettings: Equatable {
     }
 
     /// What is known of a run of which the output has results.
-    func run(_ digest: String) -> RunFingerprint? {
-        if fingerprint.digest.utf8.elementsEqual(digest.utf8) { return fingerprint }
-        return kept.first { $0.digest.utf8.elementsEqual(digest.utf8) }?.fingerprint
-    }
+    func run(_ digest: String) -> RunFingerprint? { kept.fingerprint(of: digest, beside: fingerprint) }
 }

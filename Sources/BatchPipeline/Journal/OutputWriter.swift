@@ -19,8 +19,7 @@ final class OutputWriter {
     private var lines: BufferedWriter?
     /// How many results are written.
     private(set) var count = 0
-    private var size = 0
-    private var content: UInt64 = 0
+    private var sum = OutputRecord.Sum()
 
     /// - Parameter errors: the path of the file of failed lines; nil where they are in the output.
     init(at place: OutputPlace, format: any ResultFormat, run: ResultRun, errors: String? = nil) throws {
@@ -60,42 +59,42 @@ final class OutputWriter {
         place.run = run
         try failedLines?.append(result, at: place)
         let written = try write { encoder.append(result, at: place, to: &$0) }
-        try note(key, result.isFailed, result.completionTokens, written)
+        try note(key, result.isFailed, result.completionTokens, run, written)
     }
 
     /// - Parameter bytes: a result of the earlier output.
     func append(kept bytes: UnsafeRawBufferPointer, _ recorded: RecordedResult) throws {
         let place = nextPlace(recorded.key)
         let written = try write { encoder.append(kept: bytes, at: place, to: &$0) }
-        try note(recorded.key, recorded.isFailed, recorded.completionTokens, written)
+        try note(recorded.key, recorded.isFailed, recorded.completionTokens, recorded.run, written)
     }
 
     private func write(_ body: (inout [UInt8]) -> Void) throws -> (range: Range<Int>, content: UInt64) {
-        let start = size
+        let start = sum.size
         let keepsRecord = record != nil
-        let sum = try output.withBuffer { bytes -> UInt64 in
+        let content = try output.withBuffer { bytes -> UInt64 in
             let before = bytes.count
             body(&bytes)
-            size += bytes.count - before
             guard keepsRecord else { return 0 }
             return bytes.withUnsafeBytes { bytes in
                 let written = UnsafeRawBufferPointer(rebasing: bytes[before...])
-                content = Checksum.crc64(written, after: content)
+                sum.add(written)
                 return Checksum.crc64(written)
             }
         }
-        return (start..<size, sum)
+        return (start..<sum.size, content)
     }
 
     private func note(
-        _ key: WorkKey, _ isFailed: Bool, _ tokens: Int, _ written: (range: Range<Int>, content: UInt64)
+        _ key: WorkKey, _ isFailed: Bool, _ tokens: Int, _ run: String,
+        _ written: (range: Range<Int>, content: UInt64)
     ) throws {
         count += 1
         guard lines != nil else { return }
         pending.append(
             OutputRecord.Entry(
                 key: key, isFailed: isFailed, completionTokens: tokens, range: written.range,
-                content: written.content))
+                content: written.content, run: run == self.run.digest ? nil : run))
         if encoder.isHolding { return }
         // What one piece of the output holds is kept or made anew as a whole.
         let isFailed = pending.contains(where: \.isFailed)
@@ -112,7 +111,8 @@ final class OutputWriter {
     /// - Parameter lastLook: called right before an output that is there is replaced by another one.
     func finish(lastLook: () throws -> Void) throws {
         try output.flush()
-        try lines?.appendLine(OutputRecord.End(results: count, size: size, content: content).line)
+        try lines?.appendLine(
+            OutputRecord.End(results: count, output: sum, errors: failedLines?.sum).line)
         try lines?.flush()
         if let record {
             try record.sync()

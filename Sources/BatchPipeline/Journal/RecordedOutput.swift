@@ -14,16 +14,15 @@ struct RecordedOutput {
 
     /// Reads all results whose bytes are as they were written into an index, where they stand by their lines in the
     /// record.
-    /// - Parameter start: what stands before the first result.
-    func results(into index: ResultIndex, start: [UInt8]) throws -> OutputOutcome {
+    func results(into index: ResultIndex, of header: OutputRecord.Header) throws -> OutputOutcome {
         var outcome = OutputOutcome()
-        let end = try forEachResult(start: start) { result in
+        let end = try forEachResult(start: header.start) { result in
             outcome.lines += 1
             guard let (entry, offset, length) = result else {
                 outcome.foreign += 1
                 return
             }
-            try index.storeNext(entry.recorded, at: offset, length: length)
+            try index.storeNext(entry.recorded(by: header.run), at: offset, length: length)
             outcome.completionTokens += entry.completionTokens
         }
         if !end { outcome.isInOrder = false }
@@ -67,7 +66,10 @@ struct RecordedOutput {
 }
 
 extension OutputRecord.Entry {
-    var recorded: RecordedResult {
-        RecordedResult(key: key, index: nil, run: "", isFailed: isFailed, completionTokens: completionTokens)
+    /// - Parameter run: the record's.
+    func recorded(by run: String) -> RecordedResult {
+        RecordedResult(
+            key: key, index: nil, run: self.run ?? run, isFailed: isFailed, completionTokens: completionTokens
+        )
     }
 }

@@ -7,7 +7,7 @@ final class ResultIndex {
     struct Entry: BitwiseCopyable {
         var nameHash: UInt64
         var contentHash: UInt64
-        /// The offset of the line, and four flags below it.
+        /// The offset of the line, below it the number of the run that made it, and below that four flags.
         private var place: UInt64
         var length: UInt32
         var repetition: UInt32
@@ -31,12 +31,14 @@ final class ResultIndex {
         /// In the earlier output; else in the journal.
         var isInOutput: Bool { place & Self.outputFlag != 0 }
         var isClaimed: Bool { place & Self.claimedFlag != 0 }
-        var offset: Int { Int(place >> 4) }
+        /// Among the index's runs.
+        var run: UInt8 { UInt8(truncatingIfNeeded: place >> 4) }
+        var offset: Int { Int(place >> 12) }
 
-        mutating func store(at offset: Int, length: Int, failed: Bool, inOutput: Bool) {
+        mutating func store(at offset: Int, length: Int, failed: Bool, inOutput: Bool, run: UInt8) {
             self.length = UInt32(truncatingIfNeeded: length)
             place =
-                UInt64(offset) << 4 | place & Self.claimedFlag | Self.storedFlag
+                UInt64(offset) << 12 | UInt64(run) << 4 | place & Self.claimedFlag | Self.storedFlag
                 | (failed ? Self.failedFlag : 0) | (inOutput ? Self.outputFlag : 0)
         }
 
@@ -46,6 +48,8 @@ final class ResultIndex {
     }
 
     private let entries: PagedArray<Entry>
+    /// The digests of the runs that made results. Beyond the 255th they have no names of their own.
+    private var runs: [String] = []
     private var numbers: HashTable
     /// Entries of an earlier run that were read ahead: as results lie nearly in the order of their lines,
     /// most are found here. (If thousands of lines are gone from the input, theirs are all that is here.)
@@ -69,6 +73,32 @@ final class ResultIndex {
     subscript(number: Int) -> Entry { get throws(StoreError) { try entries[number] } }
 
     func set(_ number: Int, _ entry: Entry) throws(StoreError) { try entries.set(number, entry) }
+
+    func number(ofRun digest: String) -> UInt8 {
+        if let number = runs.lastIndex(where: { $0.utf8.elementsEqual(digest.utf8) }) {
+            return UInt8(number)
+        }
+        guard runs.count < 255 else { return 255 }
+        runs.append(digest)
+        return UInt8(runs.count - 1)
+    }
+
+    /// How many results each run has made.
+    func countByRun() throws(StoreError) -> [RunShare] {
+        var counts = [Int](repeating: 0, count: 256)
+        for number in 0..<entries.count {
+            let entry = try entries[number]
+            if entry.isStored { counts[Int(entry.run)] += 1 }
+        }
+        return shares(counts)
+    }
+
+    /// - Parameter counts: by the runs' numbers.
+    func shares(_ counts: [Int]) -> [RunShare] {
+        counts.enumerated().filter { $0.element > 0 }.map { number, count in
+            RunShare(run: number < runs.count ? runs[number] : "", results: count)
+        }
+    }
 
     static func nameHash(_ key: WorkKey, repetition: Int) -> UInt64 {
         var hasher = Hasher()
@@ -136,7 +166,9 @@ extension ResultIndex {
         let name = Self.nameHash(record.key, repetition: record.repetition)
         var entry = Entry(
             nameHash: name, contentHash: record.key.contentHash, repetition: record.repetition)
-        entry.store(at: offset, length: length, failed: record.result.isFailed, inOutput: false)
+        entry.store(
+            at: offset, length: length, failed: record.result.isFailed, inOutput: false,
+            run: self.number(ofRun: record.run))
         guard let number = try find(name) else {
             _ = try insert(entry)
             return false
@@ -157,7 +189,9 @@ extension ResultIndex {
             name = Self.nameHash(recorded.key, repetition: repetition)
         }
         var entry = Entry(nameHash: name, contentHash: recorded.key.contentHash, repetition: repetition)
-        entry.store(at: offset, length: length, failed: recorded.isFailed, inOutput: true)
+        entry.store(
+            at: offset, length: length, failed: recorded.isFailed, inOutput: true,
+            run: number(ofRun: recorded.run))
         _ = try insert(entry)
     }
 }

@@ -44,14 +44,17 @@ package struct InputEnd: Sendable, Equatable {
     package var lines: Int
     /// Half a line came last, which was left for the next run.
     package var isCut: Bool
+    /// All of it, those included that are not this run's; nil where nobody has read it.
+    package var seen: InputSeen?
 
     /// Some lines have no id of their own, and are known by their number.
     package var hasNumbered: Bool
 
-    package init(lines: Int, isCut: Bool = false, hasNumbered: Bool = false) {
+    package init(lines: Int, isCut: Bool = false, hasNumbered: Bool = false, seen: InputSeen? = nil) {
         self.lines = lines
         self.isCut = isCut
         self.hasNumbered = hasNumbered
+        self.seen = seen
     }
 }
 

@@ -3,30 +3,39 @@ import Foundations
 /// Joins the finished outputs of all shards of a job to what one run of it would have made.
 ///
 /// Results of shard I are those of every Nth line from the Ith on, so they are taken from the shards in turn. Nothing is
-/// put in place before all of them are known to be whole and of one job.
+/// put in place before all of them are known to be whole, of one job and of one input.
 package struct ShardMerge {
     package private(set) var lines = 0
     package private(set) var results = 0
     package private(set) var failed = 0
     /// The name under which another output that was there stays.
     package private(set) var keptName: String?
+    /// What could not be looked at.
+    package private(set) var warnings: [Message] = []
 
     /// - Parameters:
     ///   - output: the path that the job names; the shards lie beside it.
     ///   - count: how many shards there are.
-    /// - Throws: `StoreError` naming the shard that is missing, not complete, damaged or of another job.
-    package init(output: String, count: Int) throws {
+    ///   - maxFailures: the lines that may fail in all of them; nil is what they were run with.
+    /// - Throws: `StoreError` naming the shard that is missing, not complete, damaged, or of another job or input.
+    package init(output: String, count: Int, maxFailures: FailureLimit? = nil) throws {
         let system = POSIXFileSystem()
         var shards: [Shard] = []
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
-        let (format, settings) = (shards[0].format, shards[0].settings)
-        let schemes = shards.reduce([LineScheme]()) { $0.adding($1.lines) }
-        for shard in shards where shard.format.name != format.name || shard.settings != settings {
+        let (format, first) = (shards[0].format, shards[0].settings)
+        for shard in shards
+        where shard.format.name != format.name || shard.settings.fingerprint != first.fingerprint
+            || shard.settings.kept != first.kept
+        {
             throw StoreError(
                 .mismatch, path: shard.path,
                 "is of another job than \(shards[0].path): model or settings differ.")
         }
-        try Self.checkLengths(shards)
+        let total = try Self.checkLengths(shards)
+        var settings = OutputSettings(fingerprint: first.fingerprint, kept: first.kept)
+        settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.settings.lines) }
+        settings.input = try checkInputs(shards)
+        settings.failures = try checkFailures(shards, of: total, maxFailures, output)
         let paths = try OutputPaths(output: output, format: format, in: system)
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: nil, in: system)
@@ -42,9 +51,8 @@ package struct ShardMerge {
         let writer = try OutputWriter(at: place, format: format, run: run)
         var keptName: String?
         try writer.cleaningUp {
-            while try shards[lines % count].appendLine(to: writer, &results, &failed) { lines += 1 }
-            var settings = settings
-            settings.lines = schemes
+            var ids = SeenIDs(.folder(nil))
+            while try shards[lines % count].appendLine(to: writer, &ids, &results, &failed) { lines += 1 }
             try settings.put(at: place)
             try writer.finish {
                 guard try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else { return }
@@ -59,8 +67,11 @@ package struct ShardMerge {
         self.keptName = keptName
     }
 
+    // MARK: What must hold between them
+
     /// All shards have the same number of lines, the first ones perhaps one more.
-    private static func checkLengths(_ shards: [Shard]) throws {
+    /// - Returns: the number of all lines.
+    private static func checkLengths(_ shards: [Shard]) throws -> Int {
         let total = try shards.reduce(0) { try $0 + $1.countLines() }
         for (index, shard) in shards.enumerated() {
             let wanted = LineSelection.shard(index: index, count: shards.count).count(of: total)
@@ -72,6 +83,55 @@ package struct ShardMerge {
                 )
             }
         }
+        return total
+    }
+
+    /// All shards saw the same input.
+    /// - Returns: what it was; nil if none of them says.
+    private mutating func checkInputs(_ shards: [Shard]) throws -> InputSeen? {
+        let told = shards.compactMap { shard in shard.settings.input.map { (shard.path, $0) } }
+        let silent = shards.filter { $0.settings.input == nil }
+        if let one = silent.first {
+            warnings.append(
+                "shards that don't say which input they saw, as an earlier version of phibatch made them: \(silent.count), the first \(one.path). Of them it is only known that numbers of lines fit, and that no id comes twice; run again, a shard says it."
+            )
+        }
+        guard let (path, input) = told.first else { return nil }
+        for (other, seen) in told where seen != input {
+            let what: Message =
+                seen.lines == input.lines
+                ? "the same number of lines, \(seen.lines), but not the same ones"
+                : "\(seen.lines) lines, and that one \(input.lines)"
+            throw StoreError(
+                .mismatch, path: other,
+                "saw another input than \(path): \(what). Run those shards again whose input is not the one meant; only lines that have changed are done anew."
+            )
+        }
+        return silent.isEmpty ? input : nil
+    }
+
+    /// What one run may have of failed lines, the shards may have together.
+    private mutating func checkFailures(
+        _ shards: [Shard], of lines: Int, _ own: FailureLimit?, _ output: String
+    ) throws -> AllowedFailures? {
+        let failed = try shards.reduce(0) { try $0 + ($1.settings.failures?.lines ?? $1.countFailedLines()) }
+        let limits = shards.compactMap { $0.settings.failures?.limit }
+        guard let limit = own ?? limits.max(by: { $0.allowed(of: lines) < $1.allowed(of: lines) }) else {
+            if failed > 0 {
+                warnings.append(
+                    "failed lines: \(failed). How many may fail, shards of earlier versions don't say; --max-failures does."
+                )
+            }
+            return nil
+        }
+        let allowed = limit.allowed(of: lines)
+        guard failed <= allowed else {
+            throw StoreError(
+                .tooManyFailures, path: output,
+                "the shards have \(failed) failed lines; max_failures allows \(allowed) of the whole job. Mend the lines and run their shards again, or allow more with --max-failures \(failed)."
+            )
+        }
+        return AllowedFailures(lines: failed, limit: limit)
     }
 }
 
@@ -79,9 +139,7 @@ package struct ShardMerge {
 private final class Shard {
     let path: String
     let format: any ResultFormat
-    /// But for the shard, and what lines are known by.
     let settings: OutputSettings
-    let lines: [LineScheme]
     private let output: FinishedOutput
     private let selection: LineSelection
     private var next = 0
@@ -99,7 +157,7 @@ private final class Shard {
             throw StoreError(
                 .mismatch, path: path, "is not complete: its run was stopped. Run this shard again.")
         }
-        guard var settings = try OutputSettings.read(at: paths, in: system),
+        guard let settings = try OutputSettings.read(at: paths, in: system),
             let finished = try FinishedOutput(path, format)
         else {
             throw StoreError(.mismatch, path: path, "is not there, or not complete. Run this shard.")
@@ -109,9 +167,6 @@ private final class Shard {
                 .mismatch, path: path,
                 "has results of \(settings.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
         }
-        settings.shard = nil
-        lines = settings.lines
-        settings.lines = [.bytes]
         self.settings = settings
         self.output = finished
         let check = try OutputCheck.read(output: path, format: format)
@@ -154,10 +209,34 @@ private final class Shard {
         return count
     }
 
+    func countFailedLines() throws -> Int {
+        var count = 0
+        var isCounted = false
+        for number in 0..<output.count {
+            let (starts, isFailed) = try output.with(number) { result, _ in
+                (result.key.sample == 0, result.isFailed)
+            }
+            if starts { isCounted = false }
+            if isFailed, !isCounted { (count, isCounted) = (count + 1, true) }
+        }
+        return count
+    }
+
     /// Hands all results of the next line over.
+    /// - Parameter ids: those of the lines before, from whatever shard.
     /// - Returns: false if there is none.
-    func appendLine(to writer: OutputWriter, _ results: inout Int, _ failed: inout Int) throws -> Bool {
+    /// - Throws: `StoreError` if its id is a line's before, and it is not the error that such a line gets.
+    func appendLine(
+        to writer: OutputWriter, _ ids: inout SeenIDs, _ results: inout Int, _ failed: inout Int
+    ) throws -> Bool {
         guard next < output.count else { return false }
+        let (id, isFailed) = try output.with(next) { result, _ in (result.key.id, result.isFailed) }
+        guard try ids.insert(id) || isFailed else {
+            throw StoreError(
+                .mismatch, path: path,
+                "has a result of the id \(id), and so has another shard: they are not of one input. Run those again whose input was another one."
+            )
+        }
         repeat {
             try output.with(next) { result, bytes in
                 if result.isFailed { failed += 1 }

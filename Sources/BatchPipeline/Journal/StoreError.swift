@@ -15,6 +15,8 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         case closedStream
         /// Results of an earlier run would be lost, and nobody said that they may.
         case wouldLose
+        /// More lines failed than may.
+        case tooManyFailures
         /// A wait for the lock was broken off.
         case interrupted
     }

@@ -193,7 +193,11 @@ final class JobRun: RequestSource {
                 return outcome(.tooManyFailures(allowed: allowed))
             }
             if !follows, let half = count.unfinished.first { throw JobError(half) }
-            try store.close { try $0.finish(count: count.positions) }
+            try store.close { [statistics, job] store in
+                (store as? JournalStore)?.failures = AllowedFailures(
+                    lines: statistics.failed, limit: job.maxFailures ?? .count(0))
+                try store.finish(count: count.positions)
+            }
             return outcome(.complete)
         }
     }

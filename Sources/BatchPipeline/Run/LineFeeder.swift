@@ -39,6 +39,7 @@ final class LineFeeder: @unchecked Sendable {
     // Used by the feeder's thread alone.
     private var reader: InputReader
     private var seen: SeenIDs
+    private var input = InputSeen()
     private var hasLookedAhead = false
     /// Lines that count so far, whether they are taken up or not.
     private var place = 0
@@ -84,8 +85,10 @@ final class LineFeeder: @unchecked Sendable {
                 guard try feed(&line) else { return }
             }
             lock.withLock { counted.isWhole = true }
+            input.lines = place
             let end = InputEnd(
-                lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0)
+                lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0,
+                seen: input)
             try store.use { try $0.inputEnds(end) }
             queue.finish()
         } catch let error as StoreError where error.kind == .wouldLose {
@@ -97,6 +100,7 @@ final class LineFeeder: @unchecked Sendable {
 
     /// - Returns: false if the run is over.
     private func feed(_ line: inout InputRecord) throws -> Bool {
+        input.add(line)
         guard let parsed = try identify(line) else {
             lock.withLock { counted.passedOver += 1 }
             return true

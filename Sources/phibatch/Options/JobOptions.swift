@@ -31,6 +31,35 @@ struct JobOptions: ParsableArguments {
     /// No settings beside it.
     var isFileAlone: Bool { given.isEmpty }
 
+    /// What a user types to have these jobs done by another command.
+    func command(_ name: String) -> Message {
+        var words = ["phibatch", name] + files
+        for option in given {
+            for text in option.texts {
+                guard option.key.kind == .flag else {
+                    words += [option.key.option, text]
+                    continue
+                }
+                words.append(text == "true" ? option.key.option : "--no-\(option.key.optionName)")
+            }
+        }
+        return "\(words.map(Self.quoted).joined(separator: " "))"
+    }
+
+    /// As a shell takes it for one word.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = { (byte: UInt8) in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "_-./:=,+%@".utf8.contains(byte) || byte >= 0x80
+            }
+        }
+        if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+        return "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+
     /// Of each job file; of the options alone, if there is none.
     /// - Parameters:
     ///   - task: what the task is, unless an option says so.

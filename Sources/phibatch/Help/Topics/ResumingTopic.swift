@@ -25,7 +25,7 @@ extension HelpTopic {
 
         - --if-changed refuse :: The default.
         - --if-changed keep :: Keep what is done, and do what is left with the new settings. Each result's `run` says \
-          which it has.
+          which it has; `status` and each run say how many there are of each.
         - --if-changed restart :: Begin again if something has changed, else go on.
         - --restart :: Begin again in any case. The earlier journal and output stay aside.
 

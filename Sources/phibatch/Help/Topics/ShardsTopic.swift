@@ -8,7 +8,9 @@ extension HelpTopic {
           phibatch merge OUTPUT --shards 4
 
         joins them in the input's order: byte for byte what one run makes, but for `timing`. A shard that is missing, \
-        not complete, edited or of another job is named, and nothing is written.
+        not complete, edited, of another job, or that saw another version of the input is named, and nothing is written. \
+        `max_failures` counts for all shards together: merge ends with 3 if more lines failed, and takes \
+        `--max-failures`, too.
 
         `--shard auto` takes both numbers from the variables of Slurm's arrays (SLURM_ARRAY_TASK_ID, \
         SLURM_ARRAY_TASK_COUNT) or of an indexed job of Kubernetes (JOB_COMPLETION_INDEX, and JOB_COMPLETIONS, which \
