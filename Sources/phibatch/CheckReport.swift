@@ -5,11 +5,14 @@ import Foundations
 struct CheckReport {
     /// Nil if there is no output.
     let found: OutputCheck?
+    /// Of the whole output; nil as that.
+    let audit: OutputAudit?
     /// All results that the job will have; nil if its input can't be counted.
     let total: Int?
 
-    init(_ found: OutputCheck?, total: Int?) {
+    init(_ found: OutputCheck?, _ audit: OutputAudit?, total: Int?) {
         self.found = found
+        self.audit = audit
         self.total = total
     }
 
@@ -21,6 +24,7 @@ struct CheckReport {
     var isFine: Bool {
         guard let found else { return false }
         return found.different == 0 && found.unsummed == 0 && missing == 0
+            && found.hasErrorsAsWritten ?? true && audit?.faultCount == 0
     }
 
     var text: String {
@@ -34,8 +38,22 @@ struct CheckReport {
             parts.append("results without a sum, as earlier versions wrote them: \(found.unsummed)")
         }
         if missing > 0 { parts.append("results missing: \(missing)") }
-        return parts.isEmpty
-            ? "all \(found.lines) results are as they were written" : parts.joined(separator: "; ")
+        if found.hasErrorsAsWritten == false {
+            parts.append("the file of failed lines is not as it was written")
+        }
+        if let audit {
+            parts += audit.faults.map(\.text)
+            if audit.faultCount > audit.faults.count {
+                parts.append("and \(audit.faultCount - audit.faults.count) more")
+            }
+        }
+        if parts.isEmpty { parts = ["all \(found.lines) results are as they were written"] }
+        return parts.joined(separator: "; ") + "; not looked at: "
+            + unseen.map(\.text).joined(separator: "; ")
+    }
+
+    private var unseen: [Message] {
+        (audit?.unseen ?? []) + ["whether the answers are the model's (phibatch verify)"]
     }
 
     func write(to writer: inout JSONWriter) {
@@ -49,6 +67,11 @@ struct CheckReport {
                 writer.key(name)
                 number.map { writer.int($0) } ?? writer.null()
             }
+            writer.int("faults", audit?.faultCount ?? 0)
+            writer.array("first_faults") { writer in
+                for fault in audit?.faults ?? [] { writer.string(fault.text) }
+            }
+            writer.array("not_looked_at") { writer in for one in unseen { writer.string(one.text) } }
         }
     }
 }

@@ -68,7 +68,12 @@ struct StatusCommand: ParsableCommand {
             state: JobState(status, job: nil, total: total, freshness: nil, command: "its job's command"),
             now: status.latest)
         if check {
-            report.check = CheckReport(try OutputCheck.read(output: output, format: format), total: nil)
+            let check = try OutputCheck.read(output: output, format: format)
+            let audit = try check.map { _ in
+                try OutputAudit(
+                    output: output, format: format, scratch: WeightCacheLocation.standard().scratch)
+            }
+            report.check = CheckReport(check, audit, total: nil)
         }
         return report
     }
@@ -94,8 +99,11 @@ struct StatusCommand: ParsableCommand {
                 status, job: job, total: total, freshness: freshness, command: options.command("run")),
             now: freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil)
         if check {
-            report.check = CheckReport(
-                try OutputCheck.read(output: job.output, format: format), total: report.total)
+            let check = try OutputCheck.read(output: job.output, format: format, errors: job.errors)
+            let audit = try check.map { _ in
+                try OutputAudit(job, scratch: WeightCacheLocation.standard().scratch)
+            }
+            report.check = CheckReport(check, audit, total: report.total)
         }
         return report
     }

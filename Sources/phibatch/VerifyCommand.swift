@@ -11,15 +11,17 @@ struct VerifyCommand: ParsableCommand {
         discussion: """
             The same job gives the same answers on any machine, so whoever has a dataset, its prompts and its job can \
             check that the answers are the model's. Lines are chosen at random, anew each time. The results are only \
-            read; without a name of theirs they are the job's output. If a manifest lies beside them (see "phibatch \
-            manifest"), output, input, model and settings are compared with it, too.
+            read; without a name of theirs they are the job's output. Of the whole output, and of the file of failed lines, \
+            all but the answers is looked at: as many results as lines times samples, in the input's order, each byte for \
+            byte as phibatch writes it, and nothing else. If a manifest lies beside them (see "phibatch manifest"), each \
+            of its members is compared, too. What was not looked at is said.
 
             EXAMPLE:
               phibatch verify answers.jsonl jobs/demo.yaml --sample 5%
 
             EXIT CODES:
-              0    all results that were made again are the same
-              1    at least one is not; the first is shown. Or something is not as the manifest says
+              0    all results that were made again are the same, and the whole output is one that the job makes
+              1    at least one result, or something else, is not; the first ones are shown
               64 to 75   as run would end
             """)
 
@@ -63,7 +65,8 @@ struct VerifyCommand: ParsableCommand {
             guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
             // Nothing is written there, so that it may be where nothing can be.
             let nowhere = FileManager.default.temporaryDirectory.path + "/" + Paths.name(of: path)
-            (settings.output, settings.errors) = (nowhere, settings.errors.map { _ in nowhere + ".errors" })
+            let errors = settings.errors
+            (settings.output, settings.errors) = (nowhere, errors.map { _ in nowhere + ".errors" })
             var job = try BatchJob(settings)
             job.cache = .standard()
             // All is computed anew.
@@ -71,15 +74,15 @@ struct VerifyCommand: ParsableCommand {
             let console = Console(isQuiet: quiet)
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 job.settings.modelName ?? job.settings.model, path: job.settings.model)
-            try verify(job, path, extent, console)
+            try verify(job, path, errors: errors, extent, console)
         }
     }
 
     private func verify(
-        _ job: BatchJob, _ path: String, _ extent: Verification.Extent, _ console: Console
+        _ job: BatchJob, _ path: String, errors: String?, _ extent: Verification.Extent, _ console: Console
     ) throws {
         let signals = SignalWatch(resumable: false, job: "verify", form: nil)
-        let verification = try Verification(job, results: path, extent: extent) { job in
+        let verification = try Verification(job, results: path, errors: errors, extent: extent) { job in
             let session = try JobSession(job, stopFlag: signals.stopFlag)
             let progress = ProgressReport(console: console, metrics: nil)
             let outcome = try session.run(stopFlag: signals.stopFlag) {
@@ -87,20 +90,11 @@ struct VerifyCommand: ParsableCommand {
             }
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }
         }
-        let differences = try Manifest(ofOutput: path)?.differences(
-            from: job.settings, output: path, cache: job.cache)
-        for difference in differences ?? [] { console.error("the manifest: \(difference)") }
-        let count: Message =
-            "\(verification.lines) of \(verification.total) lines, \(verification.compared) results"
-        if let difference = verification.firstDifference { console.error(difference) }
-        guard verification.different > 0 || differences?.isEmpty == false else {
-            let manifest =
-                differences == nil ? "" : "; output, input, model and settings are as the manifest says"
-            print("verified: \(count); all are what the job generates, byte for byte\(manifest)")
-            return
-        }
-        let more = differences?.isEmpty == false ? ", and the manifest says otherwise" : ""
-        print("not verified: \(count); \(verification.different) differ\(more)")
-        throw ExitCode(1)
+        let manifest = try Manifest(ofOutput: path)?.comparison(
+            with: job.settings, output: path, errors: errors, audit: verification.audit, cache: job.cache)
+        let verdict = Verdict(verification, manifest, path: path)
+        for fault in verdict.faults { console.error(fault) }
+        print(verdict.text)
+        if !verdict.isFine { throw ExitCode(1) }
     }
 }

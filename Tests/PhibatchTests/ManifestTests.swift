@@ -1,5 +1,8 @@
 import Foundation
+import PhiModel
 import Testing
+
+@testable import BatchPipeline
 
 /// What an output came from, written down and compared, through the real program.
 @Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
@@ -78,5 +81,85 @@ struct ManifestTests {
             ["run", "--model", job.model, "--input", "in.jsonl", "--output", "-", "--provenance"],
             folder: job.folder)
         #expect(stream.status == 64 && stream.errors.contains("provenance needs"), "\(stream.errors)")
+    }
+
+    /// What a manifest may lie in, one member after the other.
+    @Test func eachMemberIsComparedOrNamed() throws {
+        let job = try job(["--provenance"])
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let settings = try job.loadedSettings()
+        let audit = try OutputAudit(settings, scratch: .folder(nil))
+        let path = settings.output + Manifest.nameEnd
+        let honest = try String(contentsOfFile: path, encoding: .utf8)
+        func comparison(_ text: String) throws -> Manifest.Comparison {
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            let manifest = try #require(try Manifest(ofOutput: settings.output))
+            return try manifest.comparison(
+                with: settings, output: settings.output, errors: nil, audit: audit, cache: .standard())
+        }
+        let fine = try comparison(honest)
+        #expect(fine == Manifest.Comparison(), "\(fine)")
+        func edited(_ old: Regex<Substring>, _ new: String, after start: String = "") throws -> String {
+            let from =
+                start.isEmpty ? honest.startIndex : try #require(honest.firstRange(of: start)).upperBound
+            let place = try #require(honest[from...].firstRange(of: old), "\(start)")
+            return honest.replacingCharacters(in: place, with: new)
+        }
+        let lies: [(String, String)] = [
+            (try edited(/"bytes": \d+/, "\"bytes\": 1", after: "\"output\""), "output.bytes was 1"),
+            (try edited(/out\.jsonl/, "answers.jsonl", after: "\"output\""), "output.file was answers.jsonl"),
+            (
+                try edited(/"sha256": "../, "\"sha256\": \"zz", after: "\"output\""),
+                "out.jsonl is not as it was"
+            ),
+            (try edited(/"bytes": \d+/, "\"bytes\": 1", after: "\"input\""), "input[0].bytes was 1"),
+            (try edited(/in\.jsonl/, "prompts.jsonl", after: "\"input\""), "input[0].file was prompts"),
+            (try edited(/"run": "[^"]*"/, "\"run\": \"1-2-3\""), "run was 1-2-3"),
+            (try edited(/"program": "[^"]*"/, "\"program\": \"other 1\""), "program was other 1"),
+            (
+                try edited(/"name": "[^"]*"/, "\"name\": \"phi-5\"", after: "\"model\""),
+                "model.name was phi-5"
+            ),
+            (try edited(/"results": \d+/, "\"results\": 9"), "counts.results was 9"),
+            (try edited(/"failed": \d+/, "\"failed\": 9"), "counts.failed was 9"),
+            (
+                try edited(/"completion_tokens": \d+/, "\"completion_tokens\": 9"),
+                "counts.completion_tokens was 9"
+            ),
+            (try edited(/"seed": "[^"]*"/, "\"seed\": \"9\""), "made_with.job.seed was 9"),
+            (try edited(/"counts": \{[^}]*\}/, "\"count\": 2"), "counts is missing"),
+            (
+                try edited(/"counts":/, "\"some_results_made_with\": [{}], \"counts\":"),
+                "some_results_made_with is there"
+            ),
+        ]
+        for (text, said) in lies {
+            let found = try comparison(text).differences
+            #expect(found.contains { $0.text.contains(said) }, "\(said): \(found)")
+        }
+        for (text, said) in [
+            (
+                try edited(/"program": "[^"]*"/, "\"program\": \"phibatch 99.0\""),
+                "program (it says phibatch 99.0"
+            ),
+            (try edited(/"counts":/, "\"license\": \"MIT\", \"counts\":"), "license (nothing here"),
+            (
+                try edited(/"bytes":/, "\"lines\": 5, \"bytes\":", after: "\"output\""),
+                "output.lines (nothing"
+            ),
+        ] {
+            let found = try comparison(text)
+            #expect(found.differences.isEmpty && found.unseen.contains { $0.text.contains(said) }, "\(found)")
+        }
+        // A member twice is read by nobody.
+        try (try edited(/"counts":/, "\"run\": \"\", \"counts\":")).write(
+            toFile: path, atomically: true, encoding: .utf8)
+        #expect(throws: JobError.self) { try Manifest(ofOutput: settings.output) }
+
+        try (try edited(/"counts":/, "\"license\": \"MIT\", \"counts\":")).write(
+            toFile: path, atomically: true, encoding: .utf8)
+        let named = try command("verify", job, ["--sample", "1", "-q"])
+        #expect(named.status == 0 && named.output.contains("the manifest's license"), "\(named)")
     }
 }

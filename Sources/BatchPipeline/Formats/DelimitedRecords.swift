@@ -151,36 +151,40 @@ package struct DelimitedRecords: InputFormat {
             return scan.hasReturn
         }
 
-        /// Nil if a quoted field has no end, or something but a separator after it.
         private func cells(_ record: ArraySlice<UInt8>) -> [String]? {
-            let quote = UInt8(ascii: "\"")
-            var cells: [String] = []
-            var index = record.startIndex
-            while true {
-                var cell: [UInt8] = []
-                if index < record.endIndex, record[index] == quote {
-                    index += 1
-                    while true {
-                        guard index < record.endIndex else { return nil }
-                        if record[index] == quote {
-                            guard index + 1 < record.endIndex, record[index + 1] == quote else { break }
-                            index += 1
-                        }
-                        cell.append(record[index])
-                        index += 1
-                    }
-                    index += 1
-                    guard index == record.endIndex || record[index] == separator else { return nil }
-                } else {
-                    while index < record.endIndex, record[index] != separator {
-                        cell.append(record[index])
-                        index += 1
-                    }
-                }
-                cells.append(String(decoding: cell, as: UTF8.self))
-                if index == record.endIndex { return cells }
+            DelimitedRecords.cells(of: record, separator)
+        }
+    }
+
+    /// Nil if a quoted field has no end, or something but a separator after it.
+    static func cells(of record: ArraySlice<UInt8>, _ separator: UInt8) -> [String]? {
+        let quote = UInt8(ascii: "\"")
+        var cells: [String] = []
+        var index = record.startIndex
+        while true {
+            var cell: [UInt8] = []
+            if index < record.endIndex, record[index] == quote {
                 index += 1
+                while true {
+                    guard index < record.endIndex else { return nil }
+                    if record[index] == quote {
+                        guard index + 1 < record.endIndex, record[index + 1] == quote else { break }
+                        index += 1
+                    }
+                    cell.append(record[index])
+                    index += 1
+                }
+                index += 1
+                guard index == record.endIndex || record[index] == separator else { return nil }
+            } else {
+                while index < record.endIndex, record[index] != separator {
+                    cell.append(record[index])
+                    index += 1
+                }
             }
+            cells.append(String(decoding: cell, as: UTF8.self))
+            if index == record.endIndex { return cells }
+            index += 1
         }
     }
 }

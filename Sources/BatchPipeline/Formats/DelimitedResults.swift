@@ -5,13 +5,14 @@ import Foundations
 /// if there is one that is not what was asked for.
 package struct DelimitedResults: ResultFormat {
     package let name: String
-    private let separator: UInt8
+    package let quotesLineFeeds = true
+    let separator: UInt8
     /// What the columns are called that come from the input's line.
-    private let kept: [String]
+    let kept: [String]
     /// Answers are chosen from some, and have columns for their probabilities.
     private let hasChoices: Bool
     /// The first line.
-    private let head: [UInt8]
+    let head: [UInt8]
 
     package static let csv = DelimitedResults("csv", separator: UInt8(ascii: ","))
     package static let tsv = DelimitedResults("tsv", separator: 0x09)
@@ -57,7 +58,7 @@ package struct DelimitedResults: ResultFormat {
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(format: self) }
 
-    private static func row(_ cells: [String], _ separator: UInt8) -> [UInt8] {
+    static func row(_ cells: [String], _ separator: UInt8) -> [UInt8] {
         Array(cells.map { quoted($0, separator) }.joined(separator: [separator])) + [0x0a]
     }
 
@@ -95,7 +96,7 @@ package struct DelimitedResults: ResultFormat {
                 cells += [failure.error.code.rawValue, failure.error.message]
             }
             cells += format.kept.map { name in
-                result.kept.first { $0.name == name }.map { Self.text(ofJSON: $0.json) } ?? ""
+                result.kept.first { $0.name == name }.map { DelimitedResults.text(ofJSON: $0.json) } ?? ""
             }
             output += DelimitedResults.row(cells, format.separator)
         }
@@ -108,13 +109,14 @@ package struct DelimitedResults: ResultFormat {
             return [own.map { "\($0.value)" } ?? "", ResultCoding.text(of: all)]
         }
 
-        /// A string as it is, nothing for null, and all else as JSON.
-        private static func text(ofJSON json: String) -> String {
-            switch try? JSONValue(parsing: Array(json.utf8), limits: .line) {
-            case .string(let text): text
-            case .null: ""
-            default: json
-            }
+    }
+
+    /// A string as it is, nothing for null, and all else as JSON.
+    static func text(ofJSON json: String) -> String {
+        switch try? JSONValue(parsing: Array(json.utf8), limits: .line) {
+        case .string(let text): text
+        case .null: ""
+        default: json
         }
     }
 }

@@ -136,10 +136,25 @@ package enum GenerationResult: Sendable, Equatable {
     }
 
     package var kept: [KeptValue] {
-        switch self {
-        case .completion(let completion): completion.kept
-        case .scored(let scored): scored.kept
-        case .failure(let failure): failure.kept
+        get {
+            switch self {
+            case .completion(let completion): completion.kept
+            case .scored(let scored): scored.kept
+            case .failure(let failure): failure.kept
+            }
+        }
+        set {
+            switch self {
+            case .completion(var completion):
+                completion.kept = newValue
+                self = .completion(completion)
+            case .scored(var scored):
+                scored.kept = newValue
+                self = .scored(scored)
+            case .failure(var failure):
+                failure.kept = newValue
+                self = .failure(failure)
+            }
         }
     }
 

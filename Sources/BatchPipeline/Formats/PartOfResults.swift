@@ -10,8 +10,14 @@ package struct PartOfResults: ResultFormat {
     package static let nameEnd = "+errors"
     package var name: String { base.name + Self.nameEnd }
     package var isByLine: Bool { base.isByLine }
+    package var quotesLineFeeds: Bool { base.quotesLineFeeds }
 
     package func problem(with job: JobSettings) -> String? { base.problem(with: job) }
+
+    package func fault(
+        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
+        kept: [GenerationResult.KeptValue]?
+    ) -> Message? { base.fault(in: piece, at: place, of: run, kept: kept) }
 
     package func beginning(with start: [UInt8]) -> any ResultFormat {
         Self(base: base.beginning(with: start), ofFailedLines: ofFailedLines)

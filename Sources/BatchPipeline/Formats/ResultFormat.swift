@@ -1,3 +1,5 @@
+import Foundations
+
 /// How results look in an output. A format is one file in this folder and one line in `ResultFormats.all`.
 ///
 /// The journal stores results whatever the format, so a format says nothing of how a run is taken up. A finished
@@ -19,6 +21,21 @@ package protocol ResultFormat: Sendable {
     func beginning(with start: [UInt8]) -> any ResultFormat
 
     func makeEncoder(for run: ResultRun) -> any ResultEncoder
+
+    /// Whether a piece of an output may have line feeds within quotes.
+    var quotesLineFeeds: Bool { get }
+
+    /// What is wrong with a piece of an output, whatever its answer: it must be, byte for byte, what this format writes
+    /// of some result there.
+    /// - Parameters:
+    ///   - piece: without its line feed; of a line with several results where they make one piece.
+    ///   - place: of the last result in it.
+    ///   - kept: the fields that the line has for it; nil if that is not known.
+    /// - Returns: nil if nothing is wrong, or nobody can say.
+    func fault(
+        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
+        kept: [GenerationResult.KeptValue]?
+    ) -> Message?
 }
 
 extension ResultFormat {
@@ -26,6 +43,24 @@ extension ResultFormat {
     package var base: any ResultFormat { self }
     package func problem(with job: JobSettings) -> String? { nil }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
+    package var quotesLineFeeds: Bool { false }
+
+    package func fault(
+        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
+        kept: [GenerationResult.KeptValue]?
+    ) -> Message? { nil }
+
+    static var otherFields: Message { "does not carry the fields that the line has" }
+
+    /// Where a piece is not what would be written of it; nil if it is.
+    static func difference(
+        _ piece: UnsafeRawBufferPointer, _ again: some Collection<UInt8>
+    ) -> Message? {
+        if piece.elementsEqual(again) { return nil }
+        let same = zip(piece, again).prefix { $0 == $1 }.count
+        return
+            "is not as phibatch writes it from byte \(same + 1) on: a member twice, white space, or the like"
+    }
 
     /// What stands before the first result.
     func start(of run: ResultRun) -> [UInt8] {

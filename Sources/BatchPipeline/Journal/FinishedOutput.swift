@@ -3,26 +3,33 @@ import Foundations
 /// An output that is in place, of which results are read one by one, by one thread at a time.
 final class FinishedOutput: @unchecked Sendable {
     let path: String
+    let format: any ResultFormat
     /// In the output's order.
-    let index = ResultIndex(.folder(nil))
+    let index: ResultIndex
     let outcome: OutputOutcome
     /// By which schemes lines are known in it.
     let lines: [LineScheme]
+    /// Of the output's record; nil where it needs none.
+    let header: OutputRecord.Header?
     private let output: EarlierOutput
     private let pieces: FilePieces
 
     /// - Returns: nil if there is no output.
     /// - Throws: `StoreError` if it can't be read, or has no record though its format needs one.
-    init?(_ path: String, _ format: any ResultFormat, samples: Int = 1) throws {
+    init?(
+        _ path: String, _ format: any ResultFormat, samples: Int = 1, scratch: Scratch = .folder(nil)
+    ) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, format: format, in: system)
         guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return nil }
         let record =
-            paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system).file : nil
-        self.path = path
+            paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system) : nil
+        (self.path, self.format, header) = (path, format, record?.header)
+        index = ResultIndex(scratch)
         lines = try OutputSettings.read(at: paths, in: system)?.lines ?? [.bytes]
         output = try EarlierOutput(
-            file, record: record, format: format, run: ResultRun(digest: "", samples: samples), index: index
+            file, record: record?.file, format: format, run: ResultRun(digest: "", samples: samples),
+            index: index
         ) { _ in true }
         outcome = output.outcome
         pieces = FilePieces(output.source)

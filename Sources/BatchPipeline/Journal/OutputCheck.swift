@@ -8,12 +8,16 @@ package struct OutputCheck: Sendable, Equatable {
     package var firstDifferent: Int?
     /// Results without a sum: an earlier version of phibatch wrote them.
     package var unsummed = 0
+    /// Whether the file of failed lines is as it was written; nil where that can't be told.
+    package var hasErrorsAsWritten: Bool?
 
-    /// - Parameter format: of the output.
+    /// - Parameters:
+    ///   - format: of the output.
+    ///   - errors: the file of failed lines, if it is known.
     /// - Returns: nil if there is no output.
     /// - Throws: `StoreError` if it can't be read, or has no record though its format needs one.
     package static func read(
-        output: String, format: any ResultFormat = ResultFormats.standard,
+        output: String, format: any ResultFormat = ResultFormats.standard, errors: String? = nil,
         system: any FileSystem = POSIXFileSystem()
     ) throws -> OutputCheck? {
         let paths = try OutputPaths(output: output, format: format, in: system)
@@ -24,7 +28,7 @@ package struct OutputCheck: Sendable, Equatable {
         if let format = format as? any SelfRecordingFormat {
             try check.read(file, format)
         } else {
-            try check.read(file, format, paths, in: system)
+            try check.read(file, format, paths, errors, in: system)
         }
         return check
     }
@@ -61,14 +65,28 @@ package struct OutputCheck: Sendable, Equatable {
     }
 
     private mutating func read(
-        _ file: File, _ format: any ResultFormat, _ paths: OutputPaths, in system: any FileSystem
+        _ file: File, _ format: any ResultFormat, _ paths: OutputPaths, _ errors: String?,
+        in system: any FileSystem
     ) throws {
         let record = try OutputRecord.needed(for: file, format, at: paths, in: system)
         let recorded = RecordedOutput(record: record.file, output: file)
+        var lineCheck = (format.base as? any SelfRecordingFormat)?.makeCheck()
         let isWhole = try recorded.forEachResult(start: record.header.start) {
             lines += 1
-            if $0 == nil { differs(at: lines) }
+            guard let (entry, _, _) = $0 else { return differs(at: lines) }
+            if lineCheck == nil || entry.range.isEmpty { return }
+            // A format that has sums has them in a part of its results, too.
+            let state = try recorded.bytes(of: entry) { lineCheck?.check(NativeLine.withoutLineFeed($0)) }
+            if state == .some(.different) { differs(at: lines) }
         }
         if !isWhole, different == 0 { differs(at: 1) }
+        guard let errors, let sum = try OutputRecord.forEachEntry(in: record.file, { _, _, _ in })?.errors
+        else { return }
+        let there = try File.openIfPresent(errors, .read, in: system)
+        hasErrorsAsWritten =
+            try there.map {
+                try $0.info().size == sum.size && OutputRecord.Sum(of: $0, size: sum.size) == sum
+            }
+            ?? false
     }
 }

@@ -13,6 +13,12 @@ package enum LineSelection: Sendable, Equatable {
         return "\(index + 1)/\(count)"
     }
 
+    init?(shardName: String) {
+        let parts = shardName.split(separator: "/").compactMap { Int($0) }
+        guard parts.count == 2, parts[0] >= 1, parts[0] <= parts[1] else { return nil }
+        self = .shard(index: parts[0] - 1, count: parts[1])
+    }
+
     package func holds(_ place: Int) -> Bool {
         switch self {
         case .all: return true

@@ -25,33 +25,52 @@ package struct Manifest: Sendable {
         guard status.state == .complete, let settings = try OutputSettings.read(at: paths, in: system) else {
             throw JobError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }
+        let parts = Parts(
+            output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
+            results: status.done, failed: status.failed, completionTokens: status.completionTokens)
+        json = .object(JSONObject(try Self.members(job, parts)))
+    }
+
+    /// What it says besides the job.
+    private struct Parts {
+        var output: String
+        var errors: String?
+        /// Nil if the model is not here.
+        var made: RunFingerprint?
+        /// Nil if nobody knows.
+        var kept: [KeptRun]?
+        var results: Int
+        var failed: Int
+        var completionTokens: Int
+    }
+
+    private static func members(_ job: JobSettings, _ parts: Parts) throws -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
-            ("phibatch_manifest", .int(Self.version)),
-            ("program", .string("phibatch \(ProgramVersion.current)")),
-            ("run", .string(settings.fingerprint.digest)),
-            ("output", try Self.file(job.output)),
+            ("phibatch_manifest", .int(version)),
+            ("program", .string(program)),
         ]
-        if let errors = job.errors { members.append(("errors", try Self.file(errors))) }
+        if let made = parts.made { members.append(("run", .string(made.digest))) }
+        members.append(("output", try file(parts.output)))
+        if let errors = parts.errors { members.append(("errors", try file(errors))) }
         members += [
-            (
-                "input",
-                .array(try job.input.map { $0 == "-" ? ["file": "-"] : try Self.file($0) })
-            ),
-            ("model", Self.model(job)),
-            ("made_with", Self.parts(settings.fingerprint)),
+            ("input", .array(try job.input.map { $0 == "-" ? ["file": "-"] : try file($0) })),
+            ("model", model(job)),
         ]
-        let kept = settings.kept.compactMap { $0.fingerprint.map(Self.parts) }
+        if let made = parts.made { members.append(("made_with", Self.parts(made))) }
+        let kept = parts.kept?.compactMap { $0.fingerprint.map(Self.parts) } ?? []
         if !kept.isEmpty { members.append(("some_results_made_with", .array(kept))) }
         members.append(
             (
                 "counts",
                 [
-                    "results": .int(status.done), "failed": .int(status.failed),
-                    "completion_tokens": .int(status.completionTokens),
+                    "results": .int(parts.results), "failed": .int(parts.failed),
+                    "completion_tokens": .int(parts.completionTokens),
                 ]
             ))
-        json = .object(JSONObject(members))
+        return members
     }
+
+    private static var program: String { "phibatch \(ProgramVersion.current)" }
 
     /// Puts it beside the output, unless it is there.
     /// - Returns: its path.
@@ -126,47 +145,95 @@ package struct Manifest: Sendable {
         self.json = json
     }
 
-    /// What is not as it was: the output, the input, the model, the settings.
-    /// - Parameter output: which the manifest is of.
-    /// - Throws: as a run, if a file can't be read.
-    package func differences(
-        from job: JobSettings, output: String, cache: WeightCacheLocation
-    ) throws -> [Message] {
-        var differences: [Message] = []
-        func compare(_ path: String, _ file: JSONValue?) throws {
-            guard let sha256 = file?.string("sha256"), path != "-" else { return }
-            if try Self.hash(path).sha256 != sha256 {
-                differences.append("\(path) is not as it was when the output was made (SHA-256)")
-            }
-        }
-        try compare(output, json["output"])
-        if case .array(let files)? = json["input"] {
-            if files.count != job.input.count {
-                differences.append("the input had \(files.count) files, and has \(job.input.count)")
-            }
-            for (path, file) in zip(job.input, files) { try compare(path, file) }
-        }
-        guard let now = try job.runFingerprint(cache: cache) else { return differences }
-        let (before, after) = (Self.values(json["made_with"]), Self.values(Self.parts(now)))
-        for (name, value) in after where before[name] != value {
-            differences.append("\(name) was \(before[name] ?? "not set"), and is \(value)")
-        }
-        for (name, value) in before where after[name] == nil {
-            differences.append("\(name) was \(value), and is not set")
-        }
-        return differences.sorted { $0.text < $1.text }
+    /// How it compares with what is here.
+    package struct Comparison: Sendable, Equatable {
+        package internal(set) var differences: [Message] = []
+        /// What it says that was not compared.
+        package internal(set) var unseen: [Message] = []
     }
 
-    private static func values(_ parts: JSONValue?) -> [String: String] {
-        guard case .object(let groups)? = parts else { return [:] }
-        var values: [String: String] = [:]
-        for group in groups {
-            guard case .object(let members) = group.value else { continue }
-            for member in members {
-                guard case .string(let text) = member.value else { continue }
-                values["\(group.name).\(member.name)"] = text
+    /// Compares each of its members with what it should be now.
+    /// - Parameters:
+    ///   - output: which the manifest is of.
+    ///   - errors: its file of failed lines, if it has one.
+    ///   - audit: of the output.
+    /// - Throws: as a run, if a file can't be read.
+    package func comparison(
+        with job: JobSettings, output: String, errors: String?, audit: OutputAudit, cache: WeightCacheLocation
+    ) throws -> Comparison {
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: output, format: job.outputFormat.format, in: system)
+        let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
+        let parts = Parts(
+            output: output, errors: errors, made: try job.runFingerprint(cache: cache), kept: settings?.kept,
+            results: audit.results, failed: audit.failed, completionTokens: audit.completionTokens)
+        var comparison = Comparison()
+        comparison.compare(json, .object(JSONObject(try Self.members(job, parts))), "")
+        if settings?.kept.isEmpty == true, json["some_results_made_with"] != nil {
+            comparison.unseen.removeAll { $0.text.hasPrefix("some_results_made_with") }
+            comparison.differences.append("some_results_made_with is there, but no result was made so")
+        }
+        comparison.differences.sort { $0.text < $1.text }
+        return comparison
+    }
+}
+
+extension Manifest.Comparison {
+    /// - Parameters:
+    ///   - there: what the manifest has.
+    ///   - here: what it should have.
+    ///   - path: where it has it.
+    fileprivate mutating func compare(_ there: JSONValue, _ here: JSONValue, _ path: String) {
+        switch (there, here) {
+        case (.object(let old), .object(let new)):
+            for member in old {
+                let name = path.isEmpty ? member.name : "\(path).\(member.name)"
+                if name == "program" {
+                    compareProgram(member.value, here[member.name])
+                } else if let value = new[member.name] {
+                    if member.name == "sha256", member.value != value {
+                        let file = new["file"].map { $0.shortText } ?? path
+                        differences.append(
+                            "\(file) is not as it was when the output was made (\(name) was \(member.value.shortText))"
+                        )
+                    } else {
+                        compare(member.value, value, name)
+                    }
+                } else {
+                    unseen.append("\(name) (nothing here to compare it with)")
+                }
+            }
+            // Where a model came from need not be known where it is used.
+            for member in new where old[member.name] == nil && path != "model" {
+                let name = path.isEmpty ? member.name : "\(path).\(member.name)"
+                differences.append("\(name) is missing; it is \(member.value.shortText)")
+            }
+        case (.array(let old), .array(let new)):
+            if old.count != new.count {
+                differences.append("\(path) had \(old.count) elements, and has \(new.count)")
+            }
+            for (place, (old, new)) in zip(old, new).enumerated() { compare(old, new, "\(path)[\(place)]") }
+        default:
+            if there != here {
+                differences.append("\(path) was \(there.shortText), and is \(here.shortText)")
             }
         }
-        return values
+    }
+
+    /// Another version makes the same results, or has another run.
+    private mutating func compareProgram(_ there: JSONValue, _ here: JSONValue?) {
+        guard there != here else { return }
+        if case .string(let text) = there, text.hasPrefix("phibatch ") {
+            unseen.append("program (it says \(text), and this is \(here?.shortText ?? ""))")
+        } else {
+            differences.append("program was \(there.shortText), and is \(here?.shortText ?? "")")
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var shortText: String {
+        if case .string(let text) = self { return String(text.prefix(200)) }
+        return String(JSONWriter.text(of: self).prefix(200))
     }
 }

@@ -27,100 +27,145 @@ package struct Verification {
     /// How many of them differ, and a message for the first.
     package private(set) var different = 0
     package private(set) var firstDifference: Message?
+    /// Of the whole output: its sums, and everything but what the answers say.
+    package let check: OutputCheck?
+    package let audit: OutputAudit
 
-    /// Runs the job for lines chosen at random, and compares what comes with the results.
+    /// Results of runs that nothing says belong here, and of those that the output keeps.
+    package private(set) var foreignRuns: [RunShare] = []
+    package private(set) var keptRuns: [RunShare] = []
+
+    package var isFine: Bool {
+        different == 0 && audit.faultCount == 0 && check?.different == 0 && check?.hasErrorsAsWritten ?? true
+            && foreignRuns.isEmpty
+    }
+
+    /// Runs the job for lines chosen at random, compares what comes with the results, and looks at the whole output.
     /// - Parameters:
     ///   - results: the output that is to be verified. It is only read.
+    ///   - errors: its file of failed lines, likewise; nil if it has none.
     ///   - run: has the job run to its end.
     /// - Throws: `JobError` if there are no such results, or the input can be read but once; what a run throws.
     package init(
-        _ job: BatchJob, results: String, extent: Extent, run: (BatchJob) throws -> Void
+        _ job: BatchJob, results: String, errors: String?, extent: Extent, run: (BatchJob) throws -> Void
     ) throws {
         guard let total = try job.settings.countLines() else {
             throw JobError(.usage, "an input that is read but once can't be verified; give a file.")
         }
-        let there = try VerifiedResults(results, job.settings)
+        let format = job.settings.outputFormat.format
+        check = try OutputCheck.read(output: results, format: format, errors: errors)
+        guard check != nil else {
+            throw JobError(.missingInput, at: results, "there are no such results.")
+        }
         self.total = total
         lines = extent.count(of: total)
         let places = (0..<total).shuffled().prefix(lines).sorted().map(job.settings.selection.place)
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-verify-\(UUID().uuidString)"
         try Files.makeFolder(folder)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var job = job
-        job.settings.selection = .some(places)
-        job.settings.output = folder + "/" + Paths.name(of: results)
-        job.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
-        job.settings.provenance = false
-        job.verified = there.output
+        var again = job
+        again.settings.selection = .some(places)
+        again.settings.output = folder + "/" + Paths.name(of: results)
+        again.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
+        again.settings.provenance = false
+        // What is known by an earlier scheme there is so here.
+        again.verified = try FinishedOutput(results, format, samples: job.settings.samples)
         // Each by itself, which is the proof.
-        job.settings.computesEqualsOnce = false
-        job.settings.maxFailures = .percent(100)
-        try run(job)
-        guard lines > 0 else { return }
-        let made = try VerifiedResults(job.settings.output, job.settings)
-        try made.visit { result, bytes in
+        again.settings.computesEqualsOnce = false
+        again.settings.maxFailures = .percent(100)
+        try run(again)
+        let made = try MadeResults(again.settings, places)
+        let scratch = job.cache.scratch
+        var (compared, different, first) = (0, 0, Message?.none)
+        audit = try OutputAudit(job.settings, output: results, errors: errors, scratch: scratch) {
+            spot, piece in
+            guard let comparison = try made?.comparison(at: spot, piece, in: results) else { return }
             compared += 1
-            guard let difference = try there.difference(from: result, bytes) else { return }
+            guard let difference = comparison.difference else { return }
             different += 1
-            if firstDifference == nil {
-                let number = result.index.map { ", line \($0 + 1) of those that count" } ?? ""
-                firstDifference = "the result \(result.key.id)\(number): \(difference)"
-            }
+            first =
+                first
+                ?? "the result \(spot.key.id), line \(spot.place + 1) of those that count: \(difference)"
         }
+        (self.compared, self.different, firstDifference) = (compared, different, first)
+        guard let now = try job.settings.runFingerprint(cache: job.cache) else { return }
+        let paths = try OutputPaths(output: results, format: format, in: POSIXFileSystem())
+        let kept = (try? OutputSettings.read(at: paths, in: POSIXFileSystem()))?.kept.map(\.digest) ?? []
+        let others = audit.madeBy.filter { $0.run != now.digest }
+        foreignRuns = others.filter { !kept.contains($0.run) }
+        keptRuns = others.filter { kept.contains($0.run) }
     }
 }
 
-/// The results that are verified.
-private struct VerifiedResults {
-    private let path: String
-    let output: FinishedOutput
-    private let format: any ResultFormat
-
-    /// - Throws: `JobError` if there are none.
-    init(_ path: String, _ job: JobSettings) throws {
-        guard let output = try FinishedOutput(path, job.outputFormat.format, samples: job.samples) else {
-            throw JobError(.missingInput, at: path, "there are no such results.")
-        }
-        (self.path, self.output, format) = (path, output, job.outputFormat.format.base)
-    }
-
-    func visit(_ body: (RecordedResult, UnsafeRawBufferPointer) throws -> Void) throws {
-        for number in 0..<output.count { try output.with(number, body) }
-    }
-
-    /// What is different here of a result that was made anew; nil if nothing is.
-    func difference(from made: RecordedResult, _ bytes: UnsafeRawBufferPointer) throws -> Message? {
+/// The results that were made again, in the input's order.
+private final class MadeResults {
+    struct Comparison {
+        /// Nil if nothing differs.
         var difference: Message?
-        // Of lines with one id each has its own result; of several only one was perhaps made anew.
-        for repetition in 0..<1000 {
-            let name = ResultIndex.nameHash(made.key, repetition: repetition)
-            guard let number = try output.index.lookUp(name) else { break }
-            let one = try output.with(number) { there, thereBytes in
-                self.difference(there, thereBytes, made, bytes)
-            }
-            guard let one else { return nil }
-            difference = difference ?? one
+    }
+
+    private let places: [Int]
+    private let cursor: ResultCursor
+    private let format: any ResultFormat
+    private var place = 0
+    private var number = 0
+
+    /// - Returns: nil if there are none.
+    init?(_ job: JobSettings, _ places: [Int]) throws {
+        (self.places, format) = (places, job.outputFormat.format.base)
+        guard !places.isEmpty,
+            let output = try FinishedOutput(job.output, job.outputFormat.format, samples: job.samples)
+        else { return nil }
+        var errors: ResultPieces?
+        if let path = job.errors, let file = try File.openIfPresent(path, .read, in: POSIXFileSystem()) {
+            errors = try ResultPieces(file, format)
+            _ = try errors?.takes(format.start(of: job.resultRun(digest: "")))
         }
-        return difference ?? "\(path) has no result of this line."
+        cursor = ResultCursor(output, errors: errors)
+    }
+
+    /// What is different in the output of a result that was made anew. It is asked for all places in their order.
+    /// - Parameter there: nil if the output has none.
+    /// - Returns: nil if none was made anew.
+    func comparison(
+        at spot: OutputAudit.Spot, _ there: ResultCursor.Piece?, in path: String
+    ) throws -> Comparison? {
+        while place < places.count, places[place] < spot.place { place += 1 }
+        guard place < places.count, places[place] == spot.place, number < cursor.output.count else {
+            return nil
+        }
+        let following =
+            try number + 1 < cursor.output.count
+            ? cursor.output.with(number + 1) { made, _ in made.key.sample } : 0
+        defer { number += 1 }
+        return try cursor.with(number, isLast: following == 0) { made in
+            guard let there else { return Comparison(difference: "\(path) has no result of this line.") }
+            return Comparison(difference: difference(there, made, in: path))
+        }
     }
 
     private func difference(
-        _ there: RecordedResult, _ thereBytes: UnsafeRawBufferPointer, _ made: RecordedResult,
-        _ madeBytes: UnsafeRawBufferPointer
+        _ there: ResultCursor.Piece, _ made: ResultCursor.Piece, in path: String
     ) -> Message? {
-        if there.key.contentHash != made.key.contentHash {
+        if there.recorded.key.contentHash != made.recorded.key.contentHash {
             return "the line has another content now than when \(path) was made."
         }
-        // Of lines that failed, where those have a file of their own, neither has anything.
-        guard format is any SelfRecordingFormat, !(thereBytes.isEmpty && madeBytes.isEmpty) else {
-            return Platform.areEqual(thereBytes, madeBytes)
-                ? nil : Self.shown(Array(thereBytes), Array(madeBytes))
+        if there.recorded.isFailed != made.recorded.isFailed {
+            return "it \(made.recorded.isFailed ? "fails" : "does not fail"), and \(path) says otherwise."
         }
-        if !there.run.utf8.elementsEqual(made.run.utf8) {
+        let run = there.recorded.run
+        if !run.utf8.elementsEqual(made.recorded.run.utf8) {
             return
-                "\(path) was made with another model, arithmetic or settings (run \(there.run), and here \(made.run)); phibatch status says which."
+                "\(path) was made with another model, arithmetic or settings (run \(run), and here \(made.recorded.run)); phibatch status says which."
         }
-        let (first, second) = (Self.lasting(thereBytes), Self.lasting(madeBytes))
+        guard let (old, new) = there.bytes.flatMap({ old in made.bytes.map { (old, $0) } }) else {
+            // The bytes of all of a line's results stand with the last.
+            return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
+        }
+        guard format is any SelfRecordingFormat else {
+            return Platform.areEqual(old, new) ? nil : Self.shown(Array(old), Array(new))
+        }
+        let (first, second) = (Self.lasting(old), Self.lasting(new))
         if first != nil, first == second { return nil }
         return Self.shown(
             Array(first.map(Self.text)?.utf8 ?? "".utf8), Array(second.map(Self.text)?.utf8 ?? "".utf8))
@@ -128,7 +173,7 @@ private struct VerifiedResults {
 
     /// But for the time it took.
     private static func lasting(_ line: UnsafeRawBufferPointer) -> GenerationResult? {
-        NativeLine.result(in: NativeLine.withoutLineFeed(line))?.withoutTiming
+        NativeLine.result(in: line)?.withoutTiming
     }
 
     private static func text(_ result: GenerationResult) -> String {

@@ -10,7 +10,7 @@ package struct OpenAIResults: ResultFormat {
     package let name = "openai"
     package let isByLine = true
     /// The model, as results name it.
-    private let model: String
+    let model: String
 
     package init(model: String = "") { self.model = model }
 

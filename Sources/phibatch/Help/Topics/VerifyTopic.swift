@@ -9,16 +9,20 @@ extension HelpTopic {
           phibatch verify answers.jsonl job.yaml --sample 5%
 
         Lines are chosen at random. It ends with 0 if all that were made again are the same, byte for byte, and with 1 \
-        and the first difference if not. Without a name of the results they are the job's output. Outputs in \
-        another format than JSON lines, or without their failed lines (`errors`), need the `.record` file beside them. \
+        and the first difference if not. The rest of the output, and the file of failed lines (`errors`), is looked at for all \
+        but its answers: as many results as lines times samples, in the input's order, each byte for byte as phibatch \
+        writes it, and nothing else. The last line says what was not looked at. Without a name of the results they are the \
+        job's output. Outputs in another format than JSON lines, or without their failed lines (`errors`), need the `.record` file beside them. \
         With `engine: mlx` results are the same to within rounding only; see `phibatch help engines`.
 
         `provenance: true` in a job, or this afterwards, writes `OUTPUT.manifest.json`: the program's version, the \
         arithmetic, the model's files with their SHA-256 and its commit on Hugging Face, the settings, the input and the \
-        output with theirs, and counts. Where it lies beside the results `verify` compares all of it, too.
+        output with theirs, and counts. Where it lies beside the results `verify` compares each of its members, and names \
+        those that nothing here can be compared with.
 
           phibatch manifest job.yaml
 
-        `phibatch status OUTPUT --check` needs no model: it looks whether the output is as it was written.
+        `phibatch status JOB --check` needs no model: it looks whether the output is as it was written, and all but the \
+        answers as `verify` does. `phibatch status OUTPUT --check` needs no job, and can't look at the input.
         """)
 }
