@@ -55,7 +55,7 @@ extension BatchLoop {
         let before = running[place].tokens.count
         let text = running[place].acceptForced()
         running[place].slot.report.tokens += running[place].tokens.count - before
-        if !text.isEmpty { running[place].slot.source.received(text, of: running[place].id) }
+        if !text.isEmpty { running[place].slot.source.received(text, of: running[place]) }
     }
 
     /// Puts one more request at the end of the line, from each source in turn.

@@ -85,6 +85,7 @@ package final class BatchLoop {
 
     /// Lets go of sources that have ended.
     private func settle() {
+        for slot in slots where slot.source.drops { drop(of: slot) }
         for slot in slots {
             if slot.failure != nil || slot.source.isCancelled {
                 abandon(slot)
@@ -95,6 +96,23 @@ package final class BatchLoop {
             }
             slots.removeAll { $0 === slot }
         }
+    }
+
+    /// Takes out requests that nobody waits for any more.
+    private func drop(of slot: SourceSlot) {
+        let isOut = { (sequence: TokenSequence) in
+            sequence.slot === slot && slot.source.drops(sequence.request)
+        }
+        let before = (running.count, waiting.count)
+        running.removeAll { sequence in
+            guard isOut(sequence) else { return false }
+            loaded?.release(sequence.id)
+            return true
+        }
+        waiting.removeAll(where: isOut)
+        slot.running -= before.0 - running.count
+        slot.waiting -= before.1 - waiting.count
+        isShortOfRoom = false
     }
 
     private func abandon(_ slot: SourceSlot) {
@@ -221,7 +239,7 @@ package final class BatchLoop {
         if isLast { text += running[place].acceptForced() }
         // The choice is counted already, also where it is the end.
         running[place].slot.report.tokens += max(0, running[place].tokens.count - before - 1)
-        if !text.isEmpty { source.received(text, of: running[place].id) }
+        if !text.isEmpty { source.received(text, of: running[place]) }
     }
 
     /// Hands over what is finished.

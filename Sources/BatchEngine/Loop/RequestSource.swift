@@ -8,6 +8,11 @@ package protocol RequestSource: AnyObject {
     /// Once true, its requests are taken out of the loop. Looked at between steps.
     var isCancelled: Bool { get }
 
+    /// Whether some of its requests that are in the loop are to be taken out. Looked at between steps.
+    var drops: Bool { get }
+    /// Whether this one is; then nothing more is heard of it.
+    func drops(_ request: Request) -> Bool
+
     /// - Parameter patience: how many seconds to wait for a request, if there is none yet.
     func next(patience: Double) throws -> SourceAnswer
     /// What to keep beside a token whose log-probabilities were asked for. The default is nothing.
@@ -15,7 +20,7 @@ package protocol RequestSource: AnyObject {
     /// The request has begun to run. Not called again if it gives way and comes back.
     func admitted(_ sequence: TokenSequence)
     /// Text that has become certain.
-    func received(_ text: String, of id: RequestID)
+    func received(_ text: String, of sequence: TokenSequence)
     /// The request's completion is whole, or all that it asks for is scored.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
     /// The engine could choose no token for the request.
@@ -43,7 +48,9 @@ extension RequestSource {
     package var speculation: Speculation { .auto }
     package func note(on choice: TokenChoice) -> String? { nil }
     package func admitted(_ sequence: TokenSequence) {}
-    package func received(_ text: String, of id: RequestID) {}
+    package func received(_ text: String, of sequence: TokenSequence) {}
+    package var drops: Bool { false }
+    package func drops(_ request: Request) -> Bool { false }
     package func stepped(_ report: StepReport, in loop: BatchLoop) throws {}
 }
 

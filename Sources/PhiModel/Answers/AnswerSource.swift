@@ -22,7 +22,7 @@ final class AnswerSource: RequestSource {
         return request.map { .request($0) } ?? .end
     }
 
-    func received(_ text: String, of id: RequestID) { feed.append(text) }
+    func received(_ text: String, of sequence: TokenSequence) { feed.append(text) }
 
     func finished(_ sequence: TokenSequence, provenance: [String: String]) {
         feed.finish(.success(Answer(sequence)))
