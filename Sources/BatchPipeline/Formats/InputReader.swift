@@ -12,7 +12,7 @@ struct InputReader {
     private let system: any FileSystem
     private let follow: FollowedInput?
     private var paths: ArraySlice<String>
-    private var file: (name: String, bytes: InputBytes, cursor: any InputCursor)?
+    private var file: (name: String, bytes: InputBytes?, cursor: any InputCursor)?
     /// Of the files before.
     private var earlierLines = 0
 
@@ -27,6 +27,12 @@ struct InputReader {
         self.limit = limit
         self.chunkSize = chunkSize
         self.system = system
+    }
+
+    /// Of records that come from elsewhere.
+    init(cursor: any InputCursor, name: String) {
+        self.init(paths: [])
+        file = (name, nil, cursor)
     }
 
     /// The next record that is not blank, or nil at the end of the last file.
@@ -46,7 +52,7 @@ struct InputReader {
                 record.overallNumber = earlierLines + record.number
                 return record
             }
-            earlierLines += file?.bytes.lineCount ?? 0
+            earlierLines += file?.bytes?.lineCount ?? 0
             file = nil
         }
     }

@@ -33,6 +33,7 @@ final class JobRun: RequestSource {
     let work: WorkLeft
     private let follows: Bool
     private let followed: FollowedInput?
+    private let piped: PipedLines?
     /// Somebody waits for each result, in order.
     private var flows: Bool { job.output == "-" }
     private var expected = ExpectedWork()
@@ -70,9 +71,10 @@ final class JobRun: RequestSource {
     ///   - ended: called once, on the loop's thread, when `result` is there.
     /// - Throws: `JobError` if a template of the job is malformed.
     ///   - follows: the input is read on while it grows.
+    ///   - piped: what is read in place of the input; the store, too.
     init(
         job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        follows: Bool = false,
+        follows: Bool = false, piped: PipedLines? = nil,
         progress: @escaping (RunStatistics) -> Void = { _ in },
         ended: @escaping (Result<RunOutcome, any Error>) -> Void = { _ in }
     ) throws {
@@ -83,12 +85,14 @@ final class JobRun: RequestSource {
         self.progress = progress
         self.ended = ended
         self.follows = follows
+        self.piped = piped
         workers = job.engine.mostWorkers
         queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
         followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
-        feeder = try LineFeeder(job: job, models: models, store: self.store, queue: queue, follow: followed)
+        feeder = try LineFeeder(
+            job: job, models: models, store: self.store, queue: queue, piped: piped, follow: followed)
     }
 
     // MARK: Requests
@@ -103,7 +107,10 @@ final class JobRun: RequestSource {
         // A step between two may be due.
         var copies = 0
         while !isCancelled, copies < EqualRequests.copiesAtOnce {
-            if let request = again.popFirst() { return .request(request) }
+            if let request = again.popFirst() {
+                if giveUp(request.work) { continue }
+                return .request(request)
+            }
             guard equals.mayGrow else { break }
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
             let limit = store.use { $0.positionLimit }
@@ -112,6 +119,10 @@ final class JobRun: RequestSource {
                 cost: flows ? nil : { [expected] in expected.cost(of: $0) })
             {
             case .request(let request):
+                if piped?.drops(request.work) == true {
+                    forget(request.work)
+                    continue
+                }
                 open[request.work.index, default: 0] += 1
                 judges = judges || request.work.answer != nil
                 work.set(running: open.count)
@@ -139,13 +150,36 @@ final class JobRun: RequestSource {
             started = .now
             startedAt = Date().timeIntervalSince1970
             // Not before: a thread takes address space that the check of the model's memory would miss.
-            if !follows { total.start(job) }
+            if !follows, piped == nil { total.start(job) }
         }
         // Completions of one line share their prompt.
         if sequence.request.work.scored?.number ?? 0 == 0 {
             statistics.promptTokens += sequence.request.prompt.count
         }
         if sequence.savedCount > 0 { statistics.resumed += 1 }
+    }
+
+    func received(_ text: String, of sequence: TokenSequence) {
+        piped?.received(text, of: sequence.request.work)
+    }
+
+    // MARK: Requests that nobody waits for any more
+
+    var drops: Bool { piped?.drops ?? false }
+
+    func drops(_ request: Request) -> Bool { giveUp(request.work) }
+
+    /// - Returns: whether the request, which is open, is cancelled; then it is closed.
+    private func giveUp(_ label: WorkLabel) -> Bool {
+        guard piped?.drops(label) == true else { return false }
+        close(label)
+        forget(label)
+        return true
+    }
+
+    private func forget(_ label: WorkLabel) {
+        if label.scored != nil { scores.drop(label) }
+        piped?.gone(label)
     }
 
     // MARK: Results

@@ -120,7 +120,7 @@ package final class JobSession {
     }
 
     /// A look before anything is opened: is there a model at all?
-    private static func checkModelFolder(_ job: JobSettings) throws {
+    static func checkModelFolder(_ job: JobSettings) throws {
         guard Files.kind(of: job.model) == .folder else {
             throw ModelError(.missing, path: job.model, "there is no such model folder.")
         }

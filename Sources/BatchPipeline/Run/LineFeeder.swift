@@ -38,17 +38,20 @@ final class LineFeeder: @unchecked Sendable {
     private var counted = Count()
     // Used by the feeder's thread alone.
     private var reader: InputReader
-    private var seen: SeenIDs
     private var input = InputSeen()
+    /// Nil where ids may come again.
+    private var seen: SeenIDs?
     private var hasLookedAhead = false
     /// Lines that count so far, whether they are taken up or not.
     private var place = 0
 
     /// - Throws: `JobError` if a template of the job is malformed.
-    /// - Parameter follow: for an input that is read on while it grows.
+    /// - Parameters:
+    ///   - piped: what is read in place of the job's input.
+    ///   - follow: for an input that is read on while it grows.
     init(
         job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue,
-        follow: FollowedInput? = nil
+        piped: PipedLines? = nil, follow: FollowedInput? = nil
     ) throws {
         self.job = job
         self.models = models
@@ -56,8 +59,10 @@ final class LineFeeder: @unchecked Sendable {
         self.queue = queue
         preparer = try LinePreparer(job)
         keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
-        reader = InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
-        seen = SeenIDs(store.use { $0.idScratch })
+        reader =
+            piped.map { InputReader($0) }
+            ?? InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
+        seen = piped == nil ? SeenIDs(store.use { $0.idScratch }) : nil
     }
 
     var count: Count { lock.withLock { counted } }
@@ -173,7 +178,7 @@ final class LineFeeder: @unchecked Sendable {
             if job.errorLines == .skip { return nil }
             identity.record = .failure(error)
         }
-        if try !seen.insert(identity.id) {
+        if try seen?.insert(identity.id) == false {
             identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
         }
         return identity

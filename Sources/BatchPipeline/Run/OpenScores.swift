@@ -17,6 +17,9 @@ struct OpenScores {
     /// Lines of which no completion was computed, as equal ones were.
     private(set) var copied = 0
 
+    /// Nobody waits for the line any more.
+    mutating func drop(_ label: WorkLabel) { lines[label.position] = nil }
+
     /// - Parameters:
     ///   - part: what came of a request.
     ///   - sequence: nil if none was admitted for it.

@@ -2,14 +2,16 @@ import DequeModule
 import Foundations
 
 /// Hands things from any thread to one that waits for them, in order.
-final class Mailbox<Item>: @unchecked Sendable {
+package final class Mailbox<Item>: @unchecked Sendable {
     private let condition = Condition()
     // All below is guarded by `condition`.
     private var items: Deque<Item> = []
     private var isClosed = false
 
+    package init() {}
+
     /// Not to be called after `close`.
-    func put(_ item: Item) {
+    package func put(_ item: Item) {
         condition.lock()
         items.append(item)
         condition.signal()
@@ -17,7 +19,7 @@ final class Mailbox<Item>: @unchecked Sendable {
     }
 
     /// No more will come.
-    func close() {
+    package func close() {
         condition.lock()
         isClosed = true
         condition.broadcast()
@@ -25,7 +27,7 @@ final class Mailbox<Item>: @unchecked Sendable {
     }
 
     /// What is there now, at most `limit`.
-    func take(_ limit: Int) -> [Item] {
+    package func take(_ limit: Int) -> [Item] {
         condition.lock()
         defer { condition.unlock() }
         return first(limit)
@@ -38,6 +40,14 @@ final class Mailbox<Item>: @unchecked Sendable {
         defer { condition.unlock() }
         while items.isEmpty, !isClosed { condition.wait() }
         return items.isEmpty ? nil : first(limit)
+    }
+
+    /// The same, but no longer than so many seconds; then there may be nothing.
+    package func wait(_ limit: Int, seconds: Double) -> [Item]? {
+        condition.lock()
+        defer { condition.unlock() }
+        if items.isEmpty, !isClosed { condition.wait(atMost: seconds) }
+        return items.isEmpty && isClosed ? nil : first(limit)
     }
 
     private func first(_ limit: Int) -> [Item] {

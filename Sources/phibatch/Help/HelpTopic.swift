@@ -21,7 +21,7 @@ extension HelpTopic {
     /// In the order of the list.
     static let all: [HelpTopic] = [
         job, input, templates, sampling, answers, choices, results, resuming, files, shards, verify, models,
-        engines, pipelines,
+        engines, pipelines, pipe,
         exitCodes,
         environment,
     ]

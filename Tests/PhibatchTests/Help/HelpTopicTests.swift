@@ -8,7 +8,8 @@ import Testing
     /// Words as the help has them that are no settings: members of results and lines, codes of errors.
     private static let others: Set = [
         "finish_reason", "stop_sequence", "prompt_tokens", "completion_tokens", "line_hash", "custom_id",
-        "error_message", "json_object", "json_schema",
+        "error_message", "json_object", "json_schema", "context_length", "bad_message", "bad_settings",
+        "model_failed",
     ]
 
     /// Each word of settings' form is one, in texts and in examples; so is each option.

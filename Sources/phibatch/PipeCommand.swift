@@ -1,0 +1,69 @@
+import ArgumentParser
+import BatchPipeline
+import Foundations
+import Logging
+import PhiModel
+
+struct PipeCommand: ParsableCommand {
+    enum Settings: SettingGroup {
+        static var keys: [JobKey] { JobKey.files.filter { $0.name == "adapter" } + JobKey.engine }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "pipe",
+        abstract: "Answer another program's requests, from stdin to stdout.",
+        usage: "phibatch pipe <model> [--<setting> <value> ...] [--offline] [--quiet]",
+        discussion: """
+            The model is loaded once, and answers as long as stdin is open: requests in JSON, one a line, all at once or \
+            one by one. Those that are there together share the steps. A result is the one that a job with the same line \
+            and settings has. "phibatch help pipe" has the messages.
+
+            EXAMPLE:
+              echo '{"request": 1, "line": {"prompt": "What is salt?"}}' | phibatch pipe phi-4-mini
+
+            EXIT CODES:
+              0    stdin has ended, and each request is answered
+              64   wrong usage                69   the model can't be used
+              74   stdin or stdout failed     129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM
+            """)
+
+    @Argument(help: "The model: a folder or a name.", completion: .directory)
+    var model: String
+
+    @OptionGroup(title: "Settings") var options: SettingOptions<Settings>
+
+    @Option(
+        help: ArgumentHelp(
+            "How lines on stderr look: text, or json with time, job, level and message.",
+            valueName: "text|json"))
+    var logFormat: LogForm?
+
+    @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
+    var offline = false
+
+    @Flag(name: .shortAndLong, help: "Errors and warnings only.")
+    var quiet = false
+
+    func run() throws {
+        try Failure.reported {
+            let console = Console(isQuiet: quiet, job: "pipe", form: logFormat)
+            LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
+            let folder = try ModelFetch(console: console, isOffline: offline).folder(model, path: model)
+            var job = try BatchJob(.pipe(model: folder, name: model, options: options.given))
+            job.cache = .standard()
+            job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
+            let signals = SignalWatch(resumable: false, job: "pipe", form: logFormat)
+            let pipe = try RequestPipe(job, stopFlag: signals.stopFlag) { message in
+                try StandardOutput.write(message + [0x0A])
+            }
+            do throws(WorkerThread.CannotStart) {
+                try WorkerThread.start("requests") { pipe.readStandardInput() }
+            } catch {
+                throw ModelError(
+                    .resources, "the thread that reads requests can't be made: \(error.reason).")
+            }
+            try pipe.run()
+            if let signal = signals.received { throw ExitCode(128 + signal) }
+        }
+    }
+}
