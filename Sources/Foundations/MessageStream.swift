@@ -71,6 +71,16 @@ package final class MessageStream: @unchecked Sendable {
         }
     }
 
+    /// A line for programs, as it is; left out if the stream doesn't take it at once.
+    package func object(_ json: String) {
+        lock.withLock {
+            flush(milliseconds: 0)
+            guard waiting.isEmpty, FileCalls.isReady(descriptor, milliseconds: 0) else { return }
+            waiting.append((Array((json + "\n").utf8)[...], .warning))
+            flush(milliseconds: 0)
+        }
+    }
+
     /// A line that the next one replaces. For terminals only.
     package func draw(_ message: Message) {
         lock.withLock {

@@ -67,6 +67,9 @@ final class Console: Sendable {
         Self.stream.line(line.message, .error, of: label, figures: line.figures)
     }
 
+    /// A line for a program that reads stderr.
+    func report(_ object: String) { Self.stream.object(object) }
+
     /// Draws the progress line, on a terminal only.
     func progress(_ message: Message) {
         guard isTerminal, !isQuiet else { return }

@@ -4,6 +4,7 @@ import Foundations
 import Logging
 
 extension LogForm: ExpressibleByArgument {}
+extension ProgressForm: ExpressibleByArgument {}
 extension SettingsChange: ExpressibleByArgument {}
 
 struct RunCommand: ParsableCommand {
@@ -75,6 +76,12 @@ struct RunCommand: ParsableCommand {
             "How lines on stderr look: text, or json with time, job, level and message.",
             valueName: "text|json"))
     var logFormat: LogForm?
+
+    @Option(
+        help: ArgumentHelp(
+            "How progress shows on stderr: auto, or json, an object several times a second, for programs.",
+            valueName: "auto|json"))
+    var progress = ProgressForm.auto
 
     @Option(
         help: ArgumentHelp(
@@ -174,7 +181,7 @@ struct RunCommand: ParsableCommand {
             signals: SignalWatch(
                 resumable: ready.contains { $0.job.settings.output != "-" }, job: title, form: logFormat),
             progress: ProgressReport(
-                console: console, metrics: try metricsFile.map { try MetricsFile(path: $0) }))
+                console: console, form: progress, metrics: try metricsFile.map { try MetricsFile(path: $0) }))
         for (name, error) in refused { run.refuse(error, name: name) }
         for (name, job) in ready { run.add(job, name: name, isOneOfSeveral: !isOne) }
         return run.run()

@@ -1,6 +1,14 @@
 import BatchPipeline
 import Foundations
 
+/// How progress shows.
+enum ProgressForm: String, CaseIterable {
+    /// On a terminal as a line that is drawn over, else as a line from time to time.
+    case auto
+    /// As objects, for programs.
+    case json
+}
+
 /// What a run says of itself: while it goes on, and at its end.
 final class ProgressReport {
     /// Seconds between plain lines where no line can be drawn over.
@@ -8,16 +16,17 @@ final class ProgressReport {
     /// Seconds between two writings of the metrics.
     private static let metricsInterval = 5.0
     private let console: Console
+    private let form: ProgressForm
     private let metrics: MetricsFile?
     private let now: () -> ContinuousClock.Instant
     private var nextPlain = ProgressReport.plainInterval
     private var nextMetrics: [String: ContinuousClock.Instant] = [:]
 
     init(
-        console: Console, metrics: MetricsFile?,
+        console: Console, form: ProgressForm = .auto, metrics: MetricsFile?,
         now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
-        self.console = console
+        (self.console, self.form) = (console, form)
         self.metrics = metrics
         self.now = now
     }
@@ -34,6 +43,7 @@ final class ProgressReport {
 
     /// A monitor that can't be told is no reason to end a run.
     private func write(_ statistics: RunStatistics, of job: Message, isRunning: Bool, status: Int32?) {
+        if form == .json { console.report(Self.object(statistics, of: job, status)) }
         do {
             try metrics?.write(statistics, of: job.text, isRunning: isRunning, status: status)
         } catch {
@@ -50,6 +60,7 @@ final class ProgressReport {
             write(own, of: job, isRunning: true, status: nil)
             nextMetrics[job.text] = now + .seconds(Self.metricsInterval)
         }
+        if form == .json { return console.report(Self.object(own, of: job, nil)) }
         let text = Self.text(statistics)
         console.progress(text)
         if !console.isTerminal, statistics.seconds >= nextPlain {
@@ -68,6 +79,29 @@ final class ProgressReport {
         figures["total"] = statistics.total.map { .int($0) }
         figures["seconds_left"] = statistics.secondsLeft.map { .figure($0) }
         return figures
+    }
+
+    /// - Parameter status: the exit code, once the job has ended.
+    private static func object(_ statistics: RunStatistics, of job: Message, _ status: Int32?) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.object("progress") { writer in
+                writer.string("job", job.text)
+                writer.int("results", statistics.finished)
+                if let total = statistics.total { writer.int("total", total) }
+                writer.int("done", statistics.done)
+                writer.int("failed", statistics.failedResults)
+                writer.int("skipped", statistics.skipped)
+                writer.int("running", statistics.running)
+                writer.int("prompt_tokens", statistics.promptTokens)
+                writer.int("completion_tokens", statistics.completionTokens)
+                writer.number("tokens_per_second", statistics.tokensPerSecond)
+                writer.number("seconds", statistics.seconds)
+                if let left = statistics.secondsLeft { writer.number("seconds_left", left) }
+                if let status { writer.int("exit_code", status) }
+            }
+        }
+        return writer.text
     }
 
     static func text(_ statistics: RunStatistics) -> Message {

@@ -40,6 +40,6 @@ extension HelpTopic {
 
         `--log-format json` makes each line on stderr an object, with its figures as members, and `--metrics-file FILE` \
         keeps the run's numbers in Prometheus' text format, a series for each job by the name of its file (its path, \
-        where two have one name).
+        where two have one name). `--progress json` tells programs of a run, in an object several times a second.
         """)
 }
