@@ -4,6 +4,7 @@
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make mlx    fetch MLX and put it beside the program, for "engine: mlx"
 # make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
+# make wheel  what pip installs: the program and its Python package, in .build/wheel
 # make install  program, manual page and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets
 SHELL := /bin/sh
@@ -16,7 +17,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: wheel test-python install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -41,6 +42,7 @@ test: check-swift
 		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
 	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes torture KILLS=20)
 	@$(if $(FILTER),,$(NOTING) $(MAKE) --no-print-directory BUILT=yes attack ATTACKS=quick)
+	@$(if $(FILTER),,$(NOTING) $(MAKE) --no-print-directory BUILT=yes test-python)
 	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
 
 # Ends a real job over and over at random moments; what comes out must be as if undisturbed.
@@ -192,6 +194,16 @@ $(STAGE)/$(BASH_COMPLETION) $(STAGE)/$(ZSH_COMPLETION) $(STAGE)/$(FISH_COMPLETIO
 	@mkdir -p $(@D)
 	@$< --generate-completion-script $(word 2,$(subst -, ,$(subst /, ,$(@:$(STAGE)/%=%)))) > $@
 
+# The Python package with the program in it; by Python's own library.
+WHEEL = .build/wheel
+wheel: stage
+	@$(PYTHON) -B Sources/Python/wheel.py $(STAGE) $(WHEEL)
+
+# The package's tests, in a venv made from the wheel. PYTEST passes options on, e.g. PYTEST="-k map".
+test-python: wheel model
+	@echo "==> testing the Python package"
+	@$(TEST_CACHE) PYTHON="$(PYTHON)" Tests/Python/run.sh $(WHEEL)/*.whl $(MODEL) .build/python-venv $(PYTEST)
+
 # What the installed program needs of a machine, and then it runs in a root with nothing but Debian's smallest system;
 # as root, with debootstrap.
 check-install: stage model
@@ -258,6 +270,7 @@ help:
 	@echo "make image  an OCI image, by buildah; make check-image tries it (as root)"
 	@echo "make model  the embedded model only: $(MODEL)"
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
+	@echo "make test-python  the Python package's tests, in a venv made from the wheel"
 	@echo "make readme  what README says, tried"
 	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
 	@echo "make answers  2,000 answers of the embedded model under 200 schemas, judged by Python's jsonschema (minutes)"

@@ -1,0 +1,65 @@
+"""Phi models on this machine's processors: many prompts at once, nothing lost, the same bytes again.
+
+>>> import phibatch
+>>> with phibatch.LLM("phi-4-mini") as llm:
+...     print(llm.generate("What is salt?", max_tokens=64).text)
+
+`LLM` answers prompts, `run` runs a job file, and `map` adds a column of answers to a table. Each speaks to the
+``phibatch`` program that comes with the package, over pipes.
+"""
+
+from ._errors import (
+    BusyError,
+    InputError,
+    InternalError,
+    InterruptedRun,
+    JobError,
+    LineError,
+    ModelError,
+    OutputError,
+    PhibatchError,
+    ProcessError,
+    StoppedError,
+    TooManyFailuresError,
+    UsageError,
+)
+from ._llm import LLM, AsyncStream, Stream
+from ._map import map
+from ._parameters import Message, Prompt, SamplingParams, Schema
+from ._program import __version__, program
+from ._results import LogProb, Result, Score, Scores, Usage
+from ._run import Progress, Run, run
+
+__all__ = [
+    "LLM",
+    "AsyncStream",
+    "BusyError",
+    "InputError",
+    "InternalError",
+    "InterruptedRun",
+    "JobError",
+    "LineError",
+    "LogProb",
+    "Message",
+    "ModelError",
+    "OutputError",
+    "PhibatchError",
+    "ProcessError",
+    "Progress",
+    "Prompt",
+    "Result",
+    "Run",
+    "SamplingParams",
+    "Schema",
+    "Score",
+    "Scores",
+    "StoppedError",
+    "Stream",
+    "TooManyFailuresError",
+    "Usage",
+    "UsageError",
+    "__version__",
+    "map",
+    "program",
+    "run",
+]

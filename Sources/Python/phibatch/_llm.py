@@ -1,0 +1,484 @@
+"""A loaded model that answers."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import weakref
+from typing import Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Sequence, Union, overload
+
+from ._errors import PhibatchError, UsageError, error_of_code
+from ._options import options
+from ._parameters import Prompt, SamplingParams, Schema, is_one, parameters
+from ._process import Answer, PipeProcess
+from ._progress import Bar
+from ._narrow import is_list
+from ._results import Result, result, scores
+
+#: Requests that are sent before the first of them is answered.
+_WINDOW = 1024
+
+_Said = Union[Answer, PhibatchError]
+
+
+class LLM:
+    """A model in a process of its own, loaded once.
+
+    It may be used by several threads and by asyncio; what they ask shares the model's steps. After a fork it
+    belongs to the parent, and it can't be pickled: each process loads its own.
+
+    >>> llm = LLM("phi-4-mini")
+    >>> for result in llm.generate(["What is rain?", "What is salt?"], max_tokens=64):
+    ...     print(result.text)
+
+    Args:
+        model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder. One that is named and not
+            on this machine is fetched.
+        adapter: the folder of a LoRA adapter.
+        engine: ``cpu``, ``mlx`` or ``auto``.
+        workers: requests that advance together; None measures how many.
+        threads: compute threads; None is the cores that this process may use.
+        kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.
+        kv: precision of KV caches: ``int8`` or ``f16``.
+        kv_cache: whether beginnings that prompts share are kept in the cache folder: ``auto`` or ``off``.
+        prefill_chunk: the most prompt tokens in one step.
+        speculate: tokens to guess ahead: ``auto``, ``off`` or a number.
+        offline: fetch nothing.
+
+    Raises:
+        ModelError: if there is no such model, or it can't be loaded.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        adapter: str | None = None,
+        engine: str | None = None,
+        workers: int | None = None,
+        threads: int | None = None,
+        kv_budget: int | str | None = None,
+        kv: str | None = None,
+        kv_cache: str | None = None,
+        prefill_chunk: int | None = None,
+        speculate: int | str | None = None,
+        offline: bool = False,
+    ) -> None:
+        self._process = PipeProcess(
+            str(model),
+            options(
+                {
+                    "adapter": adapter,
+                    "engine": engine,
+                    "workers": workers,
+                    "threads": threads,
+                    "kv_budget": kv_budget,
+                    "kv": kv,
+                    "kv_cache": kv_cache,
+                    "prefill_chunk": prefill_chunk,
+                    "speculate": speculate,
+                    "offline": True if offline else None,
+                }
+            ),
+        )
+        self.model = str(model)
+        self._finalizer = weakref.finalize(self, self._process.close)
+
+    @property
+    def context_length(self) -> int:
+        """Tokens that prompt and answer have together at most."""
+        return self._process.greeting["context_length"]
+
+    @property
+    def vocabulary_size(self) -> int:
+        """How many tokens there are."""
+        return self._process.greeting["vocabulary_size"]
+
+    # Generation
+
+    @overload
+    def generate(
+        self,
+        prompts: str | Mapping[str, Any],
+        params: SamplingParams | None = None,
+        *,
+        progress: bool = False,
+        **settings: Any,
+    ) -> Result: ...
+
+    @overload
+    def generate(
+        self,
+        prompts: List[str],
+        params: SamplingParams | None = None,
+        *,
+        progress: bool = False,
+        **settings: Any,
+    ) -> List[Result]: ...
+
+    @overload
+    def generate(
+        self,
+        prompts: Iterable[Any],
+        params: SamplingParams | None = None,
+        *,
+        progress: bool = False,
+        **settings: Any,
+    ) -> Any: ...
+
+    def generate(
+        self,
+        prompts: Any,
+        params: SamplingParams | None = None,
+        *,
+        progress: bool = False,
+        **settings: Any,
+    ) -> Any:
+        """Answers prompts, together, in their order.
+
+        A prompt is a text, a list of messages, a list of token ids, or a mapping as a line of a job's input, which
+        may have settings of its own. One prompt gives one result, several give a list.
+
+        A prompt that can't be answered has a result with an `error`; the others are answered.
+
+        Args:
+            prompts: one prompt or an iterable of them.
+            params: how answers are generated.
+            progress: show a bar.
+            settings: fields of `SamplingParams`, in place of those of `params`.
+
+        Raises:
+            JobError: if the settings are wrong.
+            ProcessError: if the program has ended.
+        """
+        return self._one_or_all(prompts, parameters(params, settings), progress)
+
+    def choose(
+        self, prompts: Any, choices: Sequence[str], params: SamplingParams | None = None, **settings: Any
+    ) -> Any:
+        """As `generate`, but each answer is the likeliest of the choices, with the probability of each."""
+        asked = parameters(params, {**settings, "choices": choices})
+        return self._one_or_all(prompts, asked, False)
+
+    def score(
+        self,
+        prompts: Any,
+        completions: Any,
+        *,
+        chat: bool = True,
+        tokens: bool = False,
+        system: str | None = None,
+    ) -> Any:
+        """Says how likely the model finds completions, each after its prompt.
+
+        Args:
+            prompts: one prompt, or an iterable of them. With ``chat=False`` an empty text stands for no prompt.
+            completions: for each prompt a text or a list of them; for one prompt that alone.
+            chat: whether prompts go through the model's chat template.
+            tokens: add the completions' token ids.
+            system: the system message, as it is.
+
+        Returns:
+            For one prompt its `Scores`, for several a list.
+        """
+        base = parameters(None, {"chat": None if chat else False, "tokens": tokens or None, "system": system})
+        one = is_one(prompts)
+        pairs = [(prompts, completions)] if one else _pairs(prompts, completions)
+        settings = {**base.settings(), "task": "score"}
+        found = [
+            scores(raws[0])
+            for raws in self._answers(
+                (({**base.line(prompt), "completion": completion}, settings) for prompt, completion in pairs),
+                len(pairs),
+                False,
+            )
+        ]
+        return found[0] if one else found
+
+    def stream(self, prompt: Prompt, params: SamplingParams | None = None, **settings: Any) -> Stream:
+        """Answers one prompt, piece by piece.
+
+        >>> for text in llm.stream("What is salt?"):
+        ...     print(text, end="", flush=True)
+        """
+        asked = _single(parameters(params, settings))
+        events: queue.SimpleQueue[_Said] = queue.SimpleQueue()
+        number = self._process.ask(
+            asked.line(prompt), asked.settings(), lambda _, said: events.put(said), stream=True
+        )
+        return Stream(self, number, events, asked.schema)
+
+    async def agenerate(self, prompts: Any, params: SamplingParams | None = None, **settings: Any) -> Any:
+        """As `generate`, for asyncio. Where the task is cancelled, so are its requests."""
+        asked = parameters(params, settings)
+        if is_one(prompts):
+            return await self._agenerate(prompts, 0, asked)
+        room = asyncio.Semaphore(_WINDOW)
+
+        async def one(index: int, prompt: Prompt) -> Result:
+            async with room:
+                return await self._agenerate(prompt, index, asked)
+
+        tasks = [asyncio.ensure_future(one(index, prompt)) for index, prompt in enumerate(prompts)]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def astream(self, prompt: Prompt, params: SamplingParams | None = None, **settings: Any) -> AsyncStream:
+        """As `stream`, for asyncio.
+
+        >>> async for text in llm.astream("What is salt?"):
+        ...     print(text, end="", flush=True)
+        """
+        return AsyncStream(self, prompt, _single(parameters(params, settings)))
+
+    # The end
+
+    def close(self) -> None:
+        """Ends the process. What is under way ends with an error."""
+        self._finalizer()
+
+    def __enter__(self) -> LLM:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise PhibatchError(
+            "An LLM can't be sent to another process; make one there, or let threads share this one.",
+            code="no_pickle",
+        )
+
+    def __repr__(self) -> str:
+        return f"LLM({self.model!r})"
+
+    # Requests
+
+    def _one_or_all(self, prompts: Any, asked: SamplingParams, progress: bool) -> Any:
+        if is_one(prompts):
+            return self._generate([prompts], asked, False)[0]
+        return self._generate(prompts, asked, progress)
+
+    def _generate(self, prompts: Iterable[Prompt], asked: SamplingParams, progress: bool) -> List[Result]:
+        count = len(prompts) if is_list(prompts) else None
+        settings = asked.settings()
+        lines = ((asked.line(prompt), settings) for prompt in prompts)
+        return [_joined(raws, asked.schema) for raws in self._answers(lines, count, progress)]
+
+    def _answers(
+        self, lines: Iterable[tuple[Dict[str, Any], Dict[str, Any]]], count: int | None, progress: bool
+    ) -> List[List[Mapping[str, Any]]]:
+        """The results of each line, in order."""
+        events: queue.SimpleQueue[tuple[int, _Said]] = queue.SimpleQueue()
+        found: Dict[int, List[Mapping[str, Any]]] = {}
+        open_: Dict[int, int] = {}
+        rest = enumerate(lines)
+        more = True
+        bar = Bar(count, shows=progress)
+        try:
+            while True:
+                while more and len(open_) < _WINDOW:
+                    entry = next(rest, None)
+                    if entry is None:
+                        more = False
+                        break
+                    index, (line, settings) = entry
+                    found[index] = []
+                    number = self._process.ask(
+                        line, settings, lambda number, said: events.put((number, said)), index=index
+                    )
+                    open_[number] = index
+                if not open_:
+                    break
+                number, said = events.get()
+                raw, left = _read(said)
+                if raw is not None:
+                    found[open_[number]].append(raw)
+                if left == 0:
+                    del open_[number]
+                    bar.update(1)
+        finally:
+            bar.close()
+            if open_:
+                self._process.cancel(list(open_))
+        return [found[index] for index in range(len(found))]
+
+    async def _agenerate(self, prompt: Prompt, index: int, asked: SamplingParams) -> Result:
+        loop = asyncio.get_running_loop()
+        events: asyncio.Queue[_Said] = asyncio.Queue()
+        number = self._process.ask(
+            asked.line(prompt), asked.settings(), lambda _, said: _post(loop, events, said), index=index
+        )
+        raws: List[Mapping[str, Any]] = []
+        try:
+            while True:
+                raw, left = _read(await events.get())
+                if raw is not None:
+                    raws.append(raw)
+                if left == 0:
+                    return _joined(raws, asked.schema)
+        except asyncio.CancelledError:
+            self._process.cancel([number])
+            raise
+
+
+class Stream:
+    """An answer, piece by piece. Once it is whole, `result` has it.
+
+    To let it go, or `close` it, ends the request. Where an answer turns out not to be what was asked for (only some
+    schemas can't be followed token by token), it is generated anew and comes again from its beginning; `attempt`
+    is then higher.
+    """
+
+    def __init__(
+        self, llm: LLM, number: int, events: queue.SimpleQueue[_Said], schema: Schema | None
+    ) -> None:
+        self._llm = llm
+        self._number = number
+        self._events = events
+        self._text = _Text(schema)
+
+    @property
+    def attempt(self) -> int:
+        """How many answers were turned down before this one."""
+        return self._text.attempt
+
+    @property
+    def result(self) -> Result:
+        """The whole answer; waits for it."""
+        for _ in self:
+            pass
+        assert self._text.result is not None
+        return self._text.result
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while self._text.result is None:
+            text = self._text.take(self._events.get())
+            if text:
+                return text
+        raise StopIteration
+
+    def close(self) -> None:
+        """Nobody waits for the rest."""
+        self._llm._process.cancel([self._number])  # pyright: ignore[reportPrivateUsage]
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if self._text.result is None:
+            self.close()
+
+
+class AsyncStream:
+    """As `Stream`, for asyncio. The request begins with the iteration."""
+
+    def __init__(self, llm: LLM, prompt: Prompt, asked: SamplingParams) -> None:
+        self._llm = llm
+        self._prompt = prompt
+        self._asked = asked
+        self._text = _Text(asked.schema)
+
+    @property
+    def attempt(self) -> int:
+        """How many answers were turned down before this one."""
+        return self._text.attempt
+
+    @property
+    def result(self) -> Result:
+        """The whole answer, once the iteration has ended."""
+        if self._text.result is None:
+            raise UsageError("The answer is there when the iteration has ended.")
+        return self._text.result
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        loop = asyncio.get_running_loop()
+        events: asyncio.Queue[_Said] = asyncio.Queue()
+        process = self._llm._process  # pyright: ignore[reportPrivateUsage]
+        self._text = _Text(self._asked.schema)
+        number = process.ask(
+            self._asked.line(self._prompt),
+            self._asked.settings(),
+            lambda _, said: _post(loop, events, said),
+            stream=True,
+        )
+        try:
+            while self._text.result is None:
+                text = self._text.take(await events.get())
+                if text:
+                    yield text
+        finally:
+            process.cancel([number])
+
+
+class _Text:
+    """A text as it comes."""
+
+    def __init__(self, schema: Schema | None) -> None:
+        self._schema = schema
+        self._text = ""
+        self.attempt = 0
+        self.result: Result | None = None
+
+    def take(self, said: _Said) -> str:
+        """What is new of the text; at the end all that did not come before."""
+        if not isinstance(said, PhibatchError) and "text" in said:
+            attempt = said.get("attempt", 0)
+            if attempt > self.attempt:
+                self.attempt, self._text = attempt, ""
+            self._text += said["text"]
+            return said["text"]
+        raw, _ = _read(said)
+        assert raw is not None
+        self.result = result(raw, self._schema)
+        if self.result.error is not None:
+            raise self.result.error
+        return self.result.text[len(self._text) :]
+
+
+def _single(asked: SamplingParams) -> SamplingParams:
+    if asked.samples is not None and asked.samples > 1:
+        raise UsageError("A stream is of one answer; generate gives several samples.")
+    return asked
+
+
+def _pairs(prompts: Iterable[Any], completions: Iterable[Any]) -> List[tuple[Any, Any]]:
+    left, right = list(prompts), list(completions)
+    if isinstance(completions, str) or len(left) != len(right):
+        raise UsageError("For each prompt there is a completion, or a list of them.")
+    return list(zip(left, right))
+
+
+def _post(loop: asyncio.AbstractEventLoop, events: asyncio.Queue[_Said], said: _Said) -> None:
+    try:
+        loop.call_soon_threadsafe(events.put_nowait, said)
+    except RuntimeError:
+        # The loop is closed: nobody waits.
+        pass
+
+
+def _read(said: _Said) -> tuple[Mapping[str, Any] | None, int]:
+    """A result, and how many are still to come."""
+    if isinstance(said, PhibatchError):
+        raise said
+    if "error" in said:
+        raise error_of_code(said["error"]["code"], said["error"]["message"])
+    return said.get("result"), said.get("left", 0 if "cancelled" in said else 1)
+
+
+def _joined(raws: Sequence[Mapping[str, Any]], schema: Schema | None) -> Result:
+    """Of all samples of a prompt."""
+    made = [result(raw, schema) for raw in sorted(raws, key=lambda raw: raw.get("sample", 0))]
+    first = made[0]
+    if len(made) > 1:
+        object.__setattr__(first, "samples", made)
+    return first

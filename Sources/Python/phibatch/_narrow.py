@@ -1,0 +1,24 @@
+"""What a value is, for type checkers too; and libraries that need not be there."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, List, Mapping
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
+
+def is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether it has keys."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: Any) -> TypeGuard[List[Any]]:
+    """Whether it is a list or a tuple."""
+    return isinstance(value, (list, tuple))
+
+
+def library(name: str) -> Any:
+    """A library that is imported when it is used."""
+    return importlib.import_module(name)

@@ -1,0 +1,47 @@
+"""The program that comes with the package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from ._errors import ProcessError
+
+try:
+    __version__ = metadata.version("phibatch")
+except metadata.PackageNotFoundError:
+    __version__ = "0"
+
+
+def program() -> str:
+    """The path of the ``phibatch`` program: the package's own, unless ``PHIBATCH_PROGRAM`` names another."""
+    named = os.environ.get("PHIBATCH_PROGRAM")
+    if named:
+        return named
+    own = Path(__file__).parent / "bin" / "phibatch"
+    if own.exists():
+        return str(own)
+    found = shutil.which("phibatch")
+    # A console script of a package without the program would call itself.
+    if found and Path(found).read_bytes()[:2] != b"#!":
+        return found
+    raise ProcessError(
+        "The package has no phibatch program for this machine; PHIBATCH_PROGRAM can name one.",
+        code="no_program",
+    )
+
+
+def main() -> None:
+    """The console script: becomes the program, but for ``phibatch demo``."""
+    if sys.argv[1:2] == ["demo"]:
+        from ._demo import main as demo
+
+        sys.exit(demo(sys.argv[2:]))
+    try:
+        path = program()
+        os.execv(path, [path, *sys.argv[1:]])
+    except (OSError, ProcessError) as error:
+        sys.exit(f"phibatch: {error}")

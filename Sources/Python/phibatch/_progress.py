@@ -1,0 +1,69 @@
+"""A bar: tqdm's where it is installed, else a line on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+
+def in_notebook() -> bool:
+    """Whether IPython shows widgets."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Bar:
+    """How far something is.
+
+    Args:
+        total: of how many; None if nobody knows yet.
+        shows: None shows it on terminals and in notebooks.
+    """
+
+    def __init__(self, total: int | None, *, shows: bool | None = None, title: str = "phibatch") -> None:
+        if shows is None:
+            shows = sys.stderr.isatty() or in_notebook()
+        self._tqdm: Any = None
+        self._shows = shows
+        self._title = title
+        self._drawn = 0.0
+        self.total = total
+        self.count = 0
+        if shows:
+            try:
+                from tqdm.auto import tqdm  # pyright: ignore
+            except ImportError:
+                return
+            self._tqdm = tqdm(total=total, desc=title, unit="result", smoothing=0.1)
+
+    def update(self, more: int, note: str = "") -> None:
+        """Some more are done."""
+        self.set(self.count + more, self.total, note)
+
+    def set(self, count: int, total: int | None, note: str = "") -> None:
+        """So many are done, of so many."""
+        more, self.count, self.total = count - self.count, count, total
+        if not self._shows:
+            return
+        if self._tqdm is not None:
+            if total is not None and self._tqdm.total != total:
+                self._tqdm.total = total
+                self._tqdm.refresh()
+            if note:
+                self._tqdm.set_postfix_str(note, refresh=False)
+            self._tqdm.update(more)
+            return
+        now = time.monotonic()
+        if now - self._drawn > 0.2 or count == total:
+            self._drawn = now
+            of = "" if total is None else f"/{total}"
+            sys.stderr.write(f"\r{self._title}: {count}{of} {note}\x1b[K")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """The last state stays."""
+        if self._tqdm is not None:
+            self._tqdm.close()
+        elif self._shows and self._drawn:
+            sys.stderr.write("\n")

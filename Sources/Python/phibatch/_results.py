@@ -1,0 +1,237 @@
+"""What comes of requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Iterator, Mapping, Sequence
+
+from ._errors import LineError
+from ._narrow import is_mapping
+from ._parameters import Schema, parsed
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How many tokens prompt and completion have."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def total_tokens(self) -> int:
+        """Both."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True)
+class LogProb:
+    """How likely a token was, and the likeliest in its place."""
+
+    token: str
+    id: int
+    logprob: float
+    bytes: bytes
+    top: Sequence[LogProb] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The answer to a prompt, or why there is none.
+
+    Where it failed, `error` says why, and to read its text raises that error: nothing is passed over by accident.
+
+    Attributes:
+        id: the line's.
+        index: the prompt's place among those asked together, from 0.
+        error: why there is no answer; None if there is one.
+        finish_reason: ``stop``, ``length`` or ``stop_sequence``.
+        usage: of this answer.
+        seed: of its random stream.
+        tokens: the answer's ids, if they were asked for.
+        logprobs: of each token, if they were asked for.
+        probabilities: of each choice, if there were any.
+        samples: all answers to the prompt, if several were asked for; this is the first of them.
+        raw: the result as the program writes it.
+    """
+
+    id: str
+    index: int
+    raw: Mapping[str, Any]
+    error: LineError | None = None
+    finish_reason: str | None = None
+    usage: Usage = Usage(0, 0)
+    seed: int | None = None
+    tokens: Sequence[int] | None = None
+    logprobs: Sequence[LogProb] | None = None
+    probabilities: Mapping[str, float] | None = None
+    samples: Sequence[Result] = ()
+    _schema: Any = field(default=None, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The answer.
+
+        Raises:
+            LineError: if there is none.
+        """
+        if self.error is not None:
+            raise self.error
+        return self.raw["text"]
+
+    @property
+    def parsed(self) -> Any:
+        """What an answer in JSON says; an object of the pydantic model, if one was the schema.
+
+        Raises:
+            LineError: if there is no answer.
+        """
+        return parsed(self.text, self._schema)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an answer."""
+        return self.error is None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        said = f"error={self.error!r}" if self.error is not None else f"text={self.raw['text']!r}"
+        return f"Result(id={self.id!r}, {said}, finish_reason={self.finish_reason!r})"
+
+
+@dataclass(frozen=True)
+class Score:
+    """How likely the model finds a completion.
+
+    Attributes:
+        logprob: the natural logarithm of its probability.
+        mean: of a token.
+        perplexity: e to the power of -mean.
+        token_logprobs: of each token.
+        tokens: their ids, if they were asked for.
+    """
+
+    logprob: float
+    mean: float
+    perplexity: float
+    token_logprobs: Sequence[float]
+    tokens: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """How likely the model finds the completions of a prompt: one for each.
+
+    Attributes:
+        best: the place of the one with the highest mean.
+        usage: tokens of the prompt and of all completions.
+        error: why they could not be scored; then to go through them raises it.
+    """
+
+    id: str
+    index: int
+    raw: Mapping[str, Any]
+    error: LineError | None = None
+    usage: Usage = Usage(0, 0)
+    best: int = 0
+    _scores: Sequence[Score] = ()
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __getitem__(self, place: int) -> Score:
+        return self.scores[place]
+
+    @property
+    def scores(self) -> Sequence[Score]:
+        """One for each completion.
+
+        Raises:
+            LineError: if they could not be scored.
+        """
+        if self.error is not None:
+            raise self.error
+        return self._scores
+
+    @property
+    def logprob(self) -> float:
+        """Of the best one."""
+        return self.scores[self.best].logprob
+
+    def __repr__(self) -> str:
+        said = repr(self.error) if self.error is not None else repr(list(self._scores))
+        return f"Scores(id={self.id!r}, {said})"
+
+
+def line_error(raw: Mapping[str, Any]) -> LineError | None:
+    """The error that a result has."""
+    error = raw.get("error")
+    if not is_mapping(error) or "text" in raw:
+        return None
+    return LineError(str(error["message"]), code=str(error["code"]))
+
+
+def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
+    """Of a line of a native output."""
+    error = line_error(raw)
+    if error is not None:
+        return Result(str(raw["id"]), raw["index"], raw, error=error, _schema=schema)
+    entries = raw.get("logprobs")
+    return Result(
+        str(raw["id"]),
+        raw["index"],
+        raw,
+        finish_reason=raw.get("finish_reason"),
+        usage=usage(raw),
+        seed=raw.get("seed"),
+        tokens=raw.get("tokens"),
+        logprobs=None if entries is None else [_logprob(entry) for entry in entries["content"]],
+        probabilities=raw.get("probabilities"),
+        _schema=schema,
+    )
+
+
+def scores(raw: Mapping[str, Any]) -> Scores:
+    """Of a line of a native output of ``task: score``."""
+    error = line_error(raw)
+    if error is not None:
+        return Scores(str(raw["id"]), raw["index"], raw, error=error)
+    parts = raw.get("scores", [raw])
+    return Scores(
+        str(raw["id"]),
+        raw["index"],
+        raw,
+        usage=usage(raw),
+        best=raw.get("best", 0),
+        _scores=[
+            Score(
+                part["logprob"],
+                part["mean"],
+                # Beyond the largest number it is null.
+                float("inf") if part["perplexity"] is None else part["perplexity"],
+                part["token_logprobs"],
+                part.get("tokens"),
+            )
+            for part in parts
+        ],
+    )
+
+
+def usage(raw: Mapping[str, Any]) -> Usage:
+    """The tokens that a result tells of."""
+    said = raw.get("usage", {})
+    return Usage(said.get("prompt_tokens", 0), said.get("completion_tokens", 0))
+
+
+def _logprob(entry: Mapping[str, Any]) -> LogProb:
+    return LogProb(
+        entry["token"],
+        entry["id"],
+        entry["logprob"],
+        bytes(entry["bytes"]),
+        [_logprob(top) for top in entry.get("top_logprobs", ())],
+    )

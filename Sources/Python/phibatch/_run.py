@@ -1,0 +1,265 @@
+"""Runs a job to its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
+
+from ._errors import InterruptedRun, JobError, StoppedError, UsageError, error_of_exit
+from ._narrow import is_list
+from ._options import options
+from ._parameters import json_schema
+from ._process import MessageLog
+from ._program import program
+from ._progress import Bar
+from ._results import Result, Scores, result, scores
+
+#: A job file, or what one would say.
+Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+_PATHS = ("adapter", "errors", "prompt_file")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        results: that are there, of this run and of earlier ones.
+        total: that there will be; None as long as nobody knows.
+        done: by this run.
+        failed: by this run.
+        skipped: done before.
+        running: requests under way.
+        seconds_left: at this pace; None as long as nobody knows.
+    """
+
+    job: str = ""
+    results: int = 0
+    total: int | None = None
+    done: int = 0
+    failed: int = 0
+    skipped: int = 0
+    running: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tokens_per_second: float = 0.0
+    seconds: float = 0.0
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended. To go through it is to go through the output's results, in the input's order.
+
+    Attributes:
+        status: ``complete``, ``interrupted`` or ``too_many_failures``.
+        path: the output; it is there if the run is complete.
+        progress: the last numbers.
+        exit_code: the program's.
+    """
+
+    status: str
+    path: Path
+    progress: Progress
+    exit_code: int
+
+    @property
+    def done(self) -> int:
+        """Results that this run made, without failures."""
+        return self.progress.done
+
+    @property
+    def failed(self) -> int:
+        """Results of this run that are errors."""
+        return self.progress.failed
+
+    @property
+    def skipped(self) -> int:
+        """Results that were there before."""
+        return self.progress.skipped
+
+    def __iter__(self) -> Iterator[Result | Scores]:
+        for raw in self.raw():
+            yield scores(raw) if "logprob" in raw or "scores" in raw else result(raw)
+
+    def raw(self) -> Iterator[Mapping[str, Any]]:
+        """The output's lines, as they are.
+
+        Raises:
+            OutputError: if the output is not in phibatch's own format.
+        """
+        with open(self.path, encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)
+
+
+def run(
+    job: Job | None = None,
+    *,
+    progress: bool | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    if_changed: str | None = None,
+    restart: bool = False,
+    prune: bool = False,
+    wait: bool = False,
+    offline: bool = False,
+    **settings: Any,
+) -> Run:
+    """Runs a job to its end, or goes on with it: what is done already isn't done again.
+
+    >>> run = phibatch.run("jobs/demo.yaml", max_tokens=64)
+    >>> for result in run:
+    ...     print(result.text)
+
+    Ctrl-C saves what is under way and raises `InterruptedRun`, a KeyboardInterrupt; the same call goes on there.
+
+    Args:
+        job: a job file, or a mapping of what one would say, in which paths start at the working directory.
+        progress: show a bar; by default on terminals and in notebooks.
+        on_progress: called several times a second.
+        if_changed: what to do with results of another model or other settings: ``refuse`` (the default),
+            ``restart`` or ``keep``.
+        restart: begin again; what is there is kept aside.
+        prune: let any number of results go whose lines are no longer in the input.
+        wait: if another run writes the output, wait for its end.
+        offline: fetch no model.
+        settings: of the job, in place of what it says; `schema` may be a pydantic model.
+
+    Raises:
+        InterruptedRun: after Ctrl-C.
+        TooManyFailuresError: if more lines failed than `max_failures` allows.
+        PhibatchError: what else the program ends with, with its message and exit code.
+    """
+    flags = {
+        "if_changed": if_changed,
+        "restart": restart or None,
+        "prune": prune or None,
+        "wait": wait or None,
+        "offline": offline or None,
+    }
+    with contextlib.ExitStack() as stack:
+        arguments = _arguments(job, settings, stack)
+        return _run(arguments, options(flags), progress, on_progress)
+
+
+def _arguments(job: Job | None, settings: Mapping[str, Any], stack: contextlib.ExitStack) -> List[str]:
+    """The job's part of a command."""
+    if job is not None and not isinstance(job, Mapping):
+        plain: Dict[str, Any] = {}
+        for name, value in settings.items():
+            if name == "schema" and not isinstance(value, (str, Path)) and value is not None:
+                file = stack.enter_context(_file(json_schema(value)))
+                plain[name] = file
+            else:
+                plain[name] = value
+        return [os.fspath(job), *options(plain)]
+    said: Dict[str, Any] = {**(job or {}), **settings}
+    said = {name: _absolute(name, value) for name, value in said.items() if value is not None}
+    return [stack.enter_context(_file(said))]
+
+
+def _absolute(name: str, value: Any) -> Any:
+    """As the file that says it is elsewhere."""
+    if name in ("input", "output"):
+        if is_list(value):
+            return [_absolute(name, one) for one in value]
+        text = str(value)
+        if text == "-":
+            raise UsageError(f"{name} must be a file: the program's own streams are not the caller's.")
+        return os.path.abspath(text)
+    if name in _PATHS or (name == "schema" and isinstance(value, (str, Path))):
+        return os.path.abspath(str(value))
+    if name == "schema":
+        return json_schema(value)
+    if name == "model":
+        text = os.path.expanduser(str(value))
+        return os.path.abspath(text) if os.path.isdir(text) or text.startswith((".", "/")) else text
+    return value
+
+
+@contextlib.contextmanager
+def _file(content: Any) -> Generator[str, None, None]:
+    with tempfile.TemporaryDirectory(prefix="phibatch-") as folder:
+        path = os.path.join(folder, "job.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(content, file, ensure_ascii=False, allow_nan=False)
+        yield path
+
+
+def _run(
+    arguments: List[str],
+    flags: List[str],
+    shows: bool | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> Run:
+    state = Progress()
+    messages = MessageLog()
+    names = {field.name for field in fields(Progress)}
+    # In a session of its own: Ctrl-C is passed on once, as the second one would end it at once.
+    process = subprocess.Popen(
+        [program(), "run", *arguments, *flags, "--log-format", "json", "--progress", "json"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    interrupted = False
+    bar = Bar(None, shows=shows)
+    assert process.stderr is not None
+    try:
+        while True:
+            try:
+                line = process.stderr.readline()
+                if not line:
+                    break
+                said = messages.take(line)
+                if said is None or "progress" not in said:
+                    continue
+                state = Progress(**{key: value for key, value in said["progress"].items() if key in names})
+                bar.set(state.results, state.total, f"{state.tokens_per_second:.0f} tokens/s")
+                if on_progress is not None:
+                    on_progress(state)
+            except KeyboardInterrupt:
+                if interrupted:
+                    raise
+                interrupted = True
+                process.send_signal(signal.SIGINT)
+        code = process.wait()
+    except BaseException:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        raise
+    finally:
+        bar.close()
+        process.stderr.close()
+    if code == 0 and not interrupted:
+        return Run("complete", _output(arguments), state, code)
+    if interrupted:
+        status = "complete" if code == 0 else "interrupted"
+        raise InterruptedRun(Run(status, _output(arguments), state, code))
+    error = error_of_exit(code, messages.error)
+    if isinstance(error, StoppedError):
+        error.message = error.message or "The run was stopped; the same call goes on where it was."
+    raise error
+
+
+def _output(arguments: List[str]) -> Path:
+    """Where the job's output is."""
+    found = subprocess.run(
+        [program(), "status", *arguments, "--json"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    try:
+        return Path(json.loads(found.stdout)["output"])
+    except (ValueError, KeyError, TypeError):
+        raise JobError(found.stderr.decode("utf-8", "replace").strip(), exit_code=found.returncode) from None

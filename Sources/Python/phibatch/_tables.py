@@ -1,0 +1,303 @@
+"""Tables of several libraries: their rows, and new columns in them. Each library is imported when it is used."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+
+from ._errors import UsageError
+from ._kinds import Kind
+from ._narrow import is_mapping, library
+
+#: A new column: its name, its values, and of what kind they are.
+Column = Tuple[str, Sequence[Any], Kind]
+
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
+class Table:
+    """Rows to go through, and a place for new columns."""
+
+    columns: Sequence[str] = ()
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """All rows, in order; it may be called once only."""
+        raise NotImplementedError
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        """The same table, of the same library, with more columns."""
+        raise NotImplementedError
+
+
+def table(data: Any) -> Table:
+    """What of the known kinds of tables this is.
+
+    Raises:
+        UsageError: if it is none of them.
+    """
+    module = type(data).__module__.split(".")[0]
+    name = type(data).__name__
+    if module == "pandas" and name == "DataFrame":
+        return _Pandas(data)
+    if module == "polars" and name == "DataFrame":
+        return _Polars(data)
+    if module == "polars" and name == "LazyFrame":
+        return _Polars(data.collect())
+    if module == "pyarrow" and name in ("Table", "RecordBatch"):
+        return _Arrow(data)
+    if module == "datasets" and name == "Dataset":
+        return _Dataset(data)
+    if isinstance(data, (str, Path)):
+        return _Parquet(Path(data))
+    if is_mapping(data):
+        raise UsageError("One mapping is one row; give a list of rows.")
+    if hasattr(data, "__iter__") and module not in ("pandas", "polars", "datasets"):
+        return _Rows(list(data))
+    raise UsageError(
+        "Data is a pandas or polars DataFrame, a pyarrow Table, a datasets.Dataset, a Parquet file, or an iterable of "
+        f"mappings or texts, but this is {module}.{name}."
+    )
+
+
+class _Rows(Table):
+    """Mappings, or texts that are prompts."""
+
+    def __init__(self, data: List[Any]) -> None:
+        self._data = data
+        self._are_texts = bool(data) and all(isinstance(one, str) for one in data)
+        if self._are_texts:
+            self.columns = ["prompt"]
+            return
+        names: Dict[str, None] = {}
+        for one in data:
+            row = self._row(one)
+            names.update(dict.fromkeys(row))
+        self.columns = list(names)
+
+    @staticmethod
+    def _row(one: Any) -> Mapping[str, Any]:
+        if is_mapping(one):
+            return one
+        if hasattr(one, "model_dump"):
+            return one.model_dump()
+        raise UsageError(f"A row is a mapping or a text, but one is {type(one).__name__}.")
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        for one in self._data:
+            yield {"prompt": one} if self._are_texts else self._row(one)
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        if self._are_texts and len(columns) == 1:
+            return list(columns[0][1])
+        rows: List[Dict[str, Any]] = [
+            {} if self._are_texts else dict(self._row(one)) for one in self._data
+        ]
+        for name, values, _ in columns:
+            for row, value in zip(rows, values):
+                row[name] = value
+        return rows
+
+
+class _Pandas(Table):
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        if not data.columns.is_unique:
+            raise UsageError("Two columns have the same name.")
+        self.columns = [str(name) for name in data.columns]
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        # Column by column, so that no value takes another one's type.
+        for values in zip(*[self._data.iloc[:, place].tolist() for place in range(len(self.columns))]):
+            yield dict(zip(self.columns, values))
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        pandas = library("pandas")
+
+        types = {"int": "Int64", "float": "Float64", "bool": "boolean", "str": "string"}
+        data = self._data.copy(deep=False)
+        for name, values, kind in columns:
+            if kind.name == "datetime":
+                # One clock for all, and no error for a column without any.
+                made = pandas.to_datetime(pandas.Series(list(values), dtype="object"), utc=True)
+            elif kind.name in types and not (kind.name == "int" and not _fits(values)):
+                made = pandas.array(list(values), dtype=types[kind.name])
+            else:
+                made = pandas.Series(list(values), dtype="object")
+            data[name] = made.array if isinstance(made, pandas.Series) else made
+        return data
+
+
+class _Polars(Table):
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.columns = list(data.columns)
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        return self._data.iter_rows(named=True)
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        polars = library("polars")
+
+        def type_of(kind: Kind) -> Any:
+            if kind.name == "list" and kind.element is not None:
+                return polars.List(type_of(kind.element))
+            if kind.name == "struct":
+                return polars.Struct({name: type_of(member) for name, member in kind.members})
+            return {
+                "int": polars.Int64,
+                "float": polars.Float64,
+                "bool": polars.Boolean,
+                "date": polars.Date,
+                "datetime": polars.Datetime("us", "UTC"),
+            }.get(kind.name, polars.String)
+
+        made: List[Any] = []
+        for name, values, kind in columns:
+            dtype = type_of(kind)
+            if kind.name == "int" and not _fits(values):
+                dtype = polars.Int128 if _fits(values, 127) else polars.Object
+            if any(hasattr(value, "model_dump") for value in values):
+                made.append(polars.Series(name, list(values), dtype=polars.Object))
+            else:
+                made.append(polars.Series(name, [_written(value, kind) for value in values], dtype=dtype, strict=True))
+        return self._data.with_columns(made)
+
+
+class _Arrow(Table):
+    def __init__(self, data: Any) -> None:
+        pyarrow = library("pyarrow")
+
+        self._data: Any = pyarrow.Table.from_batches([data]) if isinstance(data, pyarrow.RecordBatch) else data
+        self._is_batch = self._data is not data
+        self.columns = list(self._data.column_names)
+        if len(set(self.columns)) != len(self.columns):
+            raise UsageError("Two columns have the same name.")
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        for batch in self._data.to_batches(max_chunksize=4096):
+            yield from batch.to_pylist()
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        data = self._data
+        for name, values, kind in columns:
+            data = data.append_column(name, arrow(values, kind))
+        if self._is_batch:
+            return data.combine_chunks().to_batches()[0] if len(data) else data
+        return data
+
+
+class _Dataset(Table):
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.columns = list(data.column_names)
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self._data.with_format(None))
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        datasets = library("datasets")
+        pyarrow = library("pyarrow")
+
+        added = pyarrow.table({name: arrow(values, kind) for name, values, kind in columns})
+        return datasets.concatenate_datasets([self._data, datasets.Dataset(added)], axis=1)
+
+
+class _Parquet(Table):
+    """A file; what comes of it is another file, which `map` writes."""
+
+    def __init__(self, path: Path) -> None:
+        if path.suffix not in (".parquet", ".pq"):
+            raise UsageError(f"{path} is no Parquet file by its name; read it with pandas, polars or the like.")
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file.")
+        self._table = table(_read_parquet(path))
+        self.columns = self._table.columns
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        return self._table.rows()
+
+    def with_columns(self, columns: Sequence[Column]) -> Any:
+        return self._table.with_columns(columns)
+
+
+def _read_parquet(path: Path) -> Any:
+    try:
+        return library("pyarrow.parquet").read_table(path)
+    except ImportError:
+        pass
+    try:
+        return library("polars").read_parquet(path)
+    except ImportError:
+        pass
+    try:
+        return library("pandas").read_parquet(path)
+    except ImportError:
+        raise UsageError("Parquet files need pyarrow, polars or pandas: pip install pyarrow") from None
+
+
+def write_parquet(data: Any, path: Path) -> None:
+    """Puts a table in place as a Parquet file, in one step."""
+    part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    try:
+        if hasattr(data, "write_parquet"):
+            data.write_parquet(part)
+        elif hasattr(data, "to_parquet"):
+            data.to_parquet(part)
+        else:
+            pyarrow = library("pyarrow")
+            parquet = library("pyarrow.parquet")
+
+            if isinstance(data, list):
+                data = pyarrow.Table.from_pylist(data)
+            parquet.write_table(data, part)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def arrow(values: Sequence[Any], kind: Kind) -> Any:
+    """A column of Arrow."""
+    pyarrow = library("pyarrow")
+
+    def type_of(kind: Kind) -> Any:
+        if kind.name == "list" and kind.element is not None:
+            return pyarrow.list_(type_of(kind.element))
+        if kind.name == "struct":
+            return pyarrow.struct([(name, type_of(member)) for name, member in kind.members])
+        return {
+            "int": pyarrow.int64,
+            "float": pyarrow.float64,
+            "bool": pyarrow.bool_,
+            "date": pyarrow.date32,
+            "datetime": lambda: pyarrow.timestamp("us", "UTC"),
+        }.get(kind.name, pyarrow.string)()
+
+    if kind.name == "int" and not _fits(values):
+        import decimal
+
+        # The widest that there is; more digits are an error of Arrow's.
+        exact = [None if value is None else decimal.Decimal(value) for value in values]
+        return pyarrow.array(exact, type=pyarrow.decimal256(76, 0))
+    return pyarrow.array([_written(value, kind) for value in values], type=type_of(kind))
+
+
+def _fits(values: Sequence[Any], bits: int = 63) -> bool:
+    limits = _INT64 if bits == 63 else range(-(1 << bits), 1 << bits)
+    return all(value is None or value in limits for value in values)
+
+
+def _written(value: Any, kind: Kind) -> Any:
+    """Where there is no type, JSON."""
+    if value is None:
+        return None
+    if kind.name == "any":
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if kind.name == "list" and kind.element is not None:
+        return [_written(one, kind.element) for one in value]
+    if kind.name == "struct":
+        if hasattr(value, "model_dump"):
+            value = value.model_dump()
+        return {name: _written(value.get(name), member) for name, member in kind.members}
+    return value

@@ -1,0 +1,66 @@
+"""Values of tables as JSON, exactly."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import math
+import os
+import uuid
+from typing import Any, Dict, Mapping, cast
+
+from ._errors import UsageError
+
+
+def plain(value: Any, column: str) -> Any:
+    """What a line says of a value.
+
+    Missing values (None, NaN, NaT, NA) are null. Numbers that JSON's readers don't hold exactly, decimals and
+    integers beyond 64 bits, are texts of their digits; so a template writes them as they are. Dates and times are as
+    ISO 8601 has them.
+
+    Raises:
+        UsageError: for what has no such form, such as bytes.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        # Strings of other libraries, such as numpy's, are no other ones.
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, enum.Enum):
+        return plain(value.value, column)
+    if isinstance(value, int):
+        return int(value) if -(1 << 63) <= value < 1 << 63 else str(int(value))
+    if isinstance(value, float):
+        number = float(value)
+        return number if math.isfinite(number) else None if math.isnan(number) else str(number)
+    if isinstance(value, decimal.Decimal):
+        return None if value.is_nan() else format(value, "f") if value.is_finite() else str(value)
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (datetime.timedelta, uuid.UUID, os.PathLike)):
+        return str(cast(Any, value))
+    if isinstance(value, Mapping):
+        members = cast("Mapping[Any, Any]", value)
+        return {str(name): plain(member, column) for name, member in members.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(element, column) for element in cast("list[Any]", value)]
+    if hasattr(value, "model_dump"):
+        return plain(value.model_dump(), column)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name), column) for field in dataclasses.fields(value)}
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise UsageError(f'The column "{column}" holds bytes, which a line can\'t have; decode them first.')
+    # Arrays and scalars of numpy and its kin.
+    for name in ("to_list", "tolist", "as_py", "item"):
+        method = getattr(value, name, None)
+        if callable(method):
+            return plain(method(), column)
+    raise UsageError(f'The column "{column}" holds a {type(value).__name__}, which a line can\'t have.')
+
+
+def fields(row: Mapping[str, Any]) -> Dict[str, Any]:
+    """A row as a line's fields."""
+    return {str(name): plain(value, str(name)) for name, value in row.items()}
