@@ -102,7 +102,7 @@ struct FirstWeekTests {
         #expect(first.status == 0, "\(first.errors)")
         let results = try #require(job.results)
         #expect(results.count == 6 && results[0].hasPrefix(#"{"id":"a","index":0,"sample":0"#))
-        #expect(results[1].contains(#","topic":"rain","draft":1.5,"#), "\(results[1])")
+        #expect(results[1].contains(#","topic":"rain","draft":1.50,"#), "\(results[1])")
         #expect(results[2].contains(#""code":"template_error""#) && results[2].contains("it has sku"))
         let second = try RunningProgram(
             [

@@ -143,7 +143,7 @@ struct SurroundingsTests {
         @Test func tooLittleMemoryIsSaidBeforeLoading() throws {
             let job = try job()
             defer { job.remove() }
-            let result = try job.shell("ulimit -v 450000; \"$@\"")
+            let result = try job.shell("ulimit -v 330000; \"$@\"")
             #expect(result.status == 69)
             // How much the process itself takes differs by machine; where that is most, the file can't be mapped.
             #expect(

@@ -9,7 +9,7 @@ struct JSONScannerTests {
 
     @Test func values() throws {
         #expect(
-            try value(#" {"a":[1,-2.5e1,true,false,null,"x"],"b":{}} "#)
+            try value(#" {"a":[1,-25.0,true,false,null,"x"],"b":{}} "#)
                 == ["a": [1, -25.0, true, false, nil, "x"], "b": [:]])
         #expect(try value(#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é""#) == .string("\"\\/\u{8}\u{C}\n\r\té😀é"))
         let long = String(repeating: "\\n", count: 1000)
@@ -28,7 +28,7 @@ struct JSONScannerTests {
     func numbersKeepTheirText(_ text: String) throws {
         #expect(JSONWriter.text(of: try value(text)) == text)
         #expect(try value("{\"a\":[\(text)]}").indentedText.contains("[\(text)]"))
-        #expect(try value(text) != value(text == "0" ? "0.0" : text + "0"))
+        #expect(try value(text) != value(text.hasSuffix("0") && text.count < 3 ? text + ".0" : text + "0"))
     }
 
     @Test(arguments: [

@@ -95,7 +95,9 @@ import Testing
             }
             let link = folder.path + "/kv-2.prefix"
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-            for other in [link, folder.path] {
+            let inner = folder.path + "/kv-3.prefix"
+            try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+            for other in [link, inner] {
                 guard case .unusable = try Self.read(other, head: Self.head, into: Block().memory) else {
                     Issue.record("\(other) is used")
                     continue
