@@ -39,7 +39,7 @@ import Testing
                 let error = #expect(throws: JobError.self) { try run(folder, whole[..<length]) }
                 #expect(error?.kind == .inputOutput && error?.place == folder.path("in.jsonl") + ":2")
                 #expect(error?.message.contains("half a line: \(length - first.count) byte") == true)
-                #expect(try folder.has("out.jsonl.journal") && !folder.has("out.jsonl"))
+                #expect(folder.has("out.jsonl.journal") && !folder.has("out.jsonl"))
             }
             #expect(throws: JobError.self) { try preflight(folder, whole[..<length]) }
             try preflight(folder, whole[..<length], follows: true)
