@@ -149,13 +149,30 @@ def is_one(prompts: Any) -> bool:
 
 
 def json_schema(schema: Schema) -> Any:
-    """The JSON Schema of a pydantic model; a schema itself as it is."""
+    """The JSON Schema of a pydantic model, with no members but the model's; a schema itself as it is."""
     made = getattr(schema, "model_json_schema", None)
     if made is not None:
-        return made()
+        return _closed(made())
     if isinstance(schema, Mapping):
         return dict(schema)
     raise UsageError(f"A schema is a mapping or a pydantic model, but this is {type(schema).__name__}.")
+
+
+def _closed(schema: Any) -> Any:
+    """Objects have the members that are named, unless something else is said: a model would only drop the others."""
+    if not is_mapping(schema):
+        return schema
+    made: Dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("properties", "$defs") and is_mapping(value):
+            made[key] = {name: _closed(part) for name, part in value.items()}
+        elif key in ("anyOf", "oneOf", "prefixItems") and is_list(value):
+            made[key] = [_closed(part) for part in value]
+        else:
+            made[key] = _closed(value) if key in ("items", "additionalProperties") else value
+    if "properties" in made:
+        made.setdefault("additionalProperties", False)
+    return made
 
 
 def parsed(text: str, schema: Schema | None) -> Any:
