@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+# Whoever runs this may have signals blocked, and tasks would inherit that.
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
 clone = os.path.abspath(sys.argv[1])
 home = tempfile.mkdtemp(prefix="phibatch-slurm-")
 host = socket.gethostname().split(".")[0]

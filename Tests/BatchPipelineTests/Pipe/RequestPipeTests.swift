@@ -34,6 +34,7 @@ import Testing
     ) throws -> Said {
         let folder = try TemporaryFolder()
         _ = try folder.write("{}", to: "config.json")
+        _ = try folder.write("", to: "model.safetensors")
         let base = try BatchJob(.pipe(model: folder.path, name: "m", options: []))
         let said = Said()
         let pipe = try RequestPipe(
