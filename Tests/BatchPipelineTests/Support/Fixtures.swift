@@ -28,6 +28,8 @@ extension JobSettings {
         job.input = input
         job.output = "out.jsonl"
         job.checkpointInterval = 0
+        // How many tokens are guessed depends on what steps take.
+        job.engine.speculation = .off
         change(&job)
         return job
     }
