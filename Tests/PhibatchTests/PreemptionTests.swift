@@ -10,7 +10,7 @@ struct PreemptionTests {
 
     /// How often a request gave way, from the summary.
     private func preemptions(_ run: Program.Result) -> Int {
-        run.errors.firstMatch(of: /(\d+) times a request gave way/).flatMap { Int($0.1) } ?? 0
+        run.errors.firstMatch(of: /(\d+) times? a request gave way/).flatMap { Int($0.1) } ?? 0
     }
 
     @Test func whatGivesWayEndsWithTheSameBytes() throws {
