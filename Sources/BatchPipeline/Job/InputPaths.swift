@@ -40,7 +40,8 @@ extension JobSettings {
 /// The names of what a job writes: output and failed lines, the output's shards, and what lies beside each of them.
 private struct OwnNames {
     private let places: [(folder: String, name: [UInt8])]
-    private let output: Files.Identity?
+    /// By other names, too.
+    private let outputs: [Files.Identity]
 
     init(of job: JobSettings) {
         let files = [job.wholeOutput, job.errors ?? ""].filter { !$0.isEmpty && $0 != "-" }
@@ -48,11 +49,12 @@ private struct OwnNames {
             let place = Files.destination(of: file)
             return (Paths.folder(of: place), Paths.name(of: place).pathBytes)
         }
-        output = Files.kind(of: job.output) == .regular ? Files.identity(of: job.output) : nil
+        outputs = [job.output, job.wholeOutput].filter { Files.kind(of: $0) == .regular }
+            .compactMap { Files.identity(of: $0) }
     }
 
     func contain(_ path: String) -> Bool {
-        if let output, Files.identity(of: path) == output { return true }
+        if let identity = Files.identity(of: path), outputs.contains(identity) { return true }
         let name = Paths.name(of: path).pathBytes
         return places.contains { place in
             guard name.starts(with: place.name),

@@ -161,6 +161,7 @@ import Testing
         let model = ScriptedModel()
         let folder = try TemporaryFolder()
         _ = try folder.write("{}", to: "config.json")
+        _ = try folder.write("", to: "model.safetensors")
         model.beforeStep = { _ in throw Broken() }
         let said = Said()
         let pipe = try RequestPipe(
