@@ -32,14 +32,14 @@ struct Verdict {
         isFine = verification.isFine && !says
 
         let count: Message =
-            "\(verification.lines) of \(verification.total) lines, \(verification.compared) results"
+            "\(verification.lines) of \(counted(verification.total, "line")), \(counted(verification.compared, "result"))"
         var lines: [Message] = []
         if isFine {
             var first: Message = "verified: \(count); all are what the job generates, byte for byte"
             if manifest != nil { first += "; all else is as the manifest says" }
             lines.append(first)
             lines.append(
-                "the whole output has \(audit.results) results, one for each line and sample of the input, in its order, and nothing else"
+                "the whole output has \(counted(audit.results, "result")), one for each line and sample of the input, in its order, and nothing else"
             )
         } else {
             let more = says ? ", and the manifest says otherwise" as Message : ""
@@ -55,9 +55,10 @@ struct Verdict {
     ) -> [Message] {
         var unseen: [Message] = []
         let others = verification.total - verification.lines
-        if others > 0 { unseen.append("the answers of \(others) lines (--sample)") }
+        if others > 0 { unseen.append("the answers of \(counted(others, "line")) (--sample)") }
         for share in verification.keptRuns {
-            unseen.append("\(share.results) results that are kept of run \(share.run), with other settings")
+            unseen.append(
+                "\(counted(share.results, "result")) that are kept of run \(share.run), with other settings")
         }
         if let check = verification.check, check.unsummed > 0 {
             unseen.append("the sums of \(check.unsummed) results, which have none")

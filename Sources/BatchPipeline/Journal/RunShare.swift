@@ -42,7 +42,8 @@ extension [RunShare] {
             } else {
                 what = "by run \(share.run)"
             }
-            return "\(share.results) results were made \(what)"
+            let verb = share.results == 1 ? "was" : "were"
+            return "\(counted(share.results, "result")) \(verb) made \(what)"
         }
     }
 }

@@ -79,7 +79,7 @@ package struct ShardMerge {
             guard count == wanted else {
                 throw StoreError(
                     .mismatch, path: shard.path,
-                    "has results of \(count) lines, but \(wanted) of \(total) would be its share: the shards are not of one input. Run those again whose input was another one."
+                    "has results of \(counted(count, "line")), but \(wanted) of \(total) would be its share: the shards are not of one input. Run those again whose input was another one."
                 )
             }
         }
@@ -101,7 +101,7 @@ package struct ShardMerge {
             let what: Message =
                 seen.lines == input.lines
                 ? "the same number of lines, \(seen.lines), but not the same ones"
-                : "\(seen.lines) lines, and that one \(input.lines)"
+                : "\(counted(seen.lines, "line")), and that one \(input.lines)"
             throw StoreError(
                 .mismatch, path: other,
                 "saw another input than \(path): \(what). Run those shards again whose input is not the one meant; only lines that have changed are done anew."
@@ -128,7 +128,7 @@ package struct ShardMerge {
         guard failed <= allowed else {
             throw StoreError(
                 .tooManyFailures, path: output,
-                "the shards have \(failed) failed lines; max_failures allows \(allowed) of the whole job. Mend the lines and run their shards again, or allow more with --max-failures \(failed)."
+                "the shards have \(counted(failed, "failed line")); max_failures allows \(allowed) of the whole job. Mend the lines and run their shards again, or allow more with --max-failures \(failed)."
             )
         }
         return AllowedFailures(lines: failed, limit: limit)
