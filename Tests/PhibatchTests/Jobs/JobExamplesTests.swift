@@ -12,7 +12,8 @@ struct JobExamplesTests {
         #expect(files.filter { $0 != "README.md" }.sorted() == named.sorted())
         let made = [
             "demo.yaml": "out/demo.jsonl", "classify.yaml": "out/classified.jsonl", "crontab": "crontab",
-            "extract.yaml, notice.schema.json": "out/notices.jsonl", "kubernetes.yaml": "kubectl",
+            "extract.yaml, notice.schema.json": "out/notices.jsonl",
+            "kubernetes.yaml, kubernetes-merge.yaml": "kubectl",
             "phibatch.service, phibatch.timer": "systemctl", "ray_shards.py": "out/demo.jsonl",
             "pipeline.mk, answers.yaml, judge.yaml": "out/judged.jsonl", "slurm-array.sh": "out/demo.jsonl",
         ]

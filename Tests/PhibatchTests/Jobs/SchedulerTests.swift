@@ -107,6 +107,16 @@ struct SchedulerTests {
             return
         }
         #expect(container.string("terminationMessagePolicy") == "FallbackToLogsOnError")
+        #expect(container.string("image") == "phibatch:\(ProgramVersion.current)")
+        let merge = try Self.values(ofYAML: "kubernetes-merge.yaml")
+        guard case .array(let joining)? = merge["spec"]?["template"]?["spec"]?["containers"],
+            case .array(let parts)? = joining.first?["command"]
+        else {
+            Issue.record("no containers or command in the merge")
+            return
+        }
+        #expect(joining.first?.string("image") == container.string("image"))
+        #expect(parts.last == .string("\(completions)"))
         #expect(
             variables.contains {
                 $0.string("name") == "JOB_COMPLETIONS" && $0.string("value") == "\(completions)"
