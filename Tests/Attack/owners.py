@@ -56,7 +56,7 @@ def owner(bench):
 def refused(bench, folder, what, keeps_owner=False):
     """An edited job by another user is refused before anything is computed, and the output stays."""
     path = os.path.join(folder, "out.jsonl")
-    before, content = os.stat(path), results(folder)
+    before, content, there = os.stat(path), results(folder), os.listdir(folder)
     job = edited(bench, folder)
     run = bench.run(bench.command(job.settings), folder, what=what, preexec=as_other(),
                     environment={"PHIBATCH_CACHE": "off"})
@@ -69,7 +69,7 @@ def refused(bench, folder, what, keeps_owner=False):
     done = json.loads(status.out)
     expect(done["state"] in ("complete", "out_of_date", "waiting") or done["in_flight"] == 0 and done["done"] <= 3,
            f"{what}: work was done before it was refused: {done}")
-    left = [name for name in os.listdir(folder) if name not in ("in.jsonl", "out.jsonl", "out.jsonl.settings")]
+    left = [name for name in os.listdir(folder) if name not in there]
     expect(not left, f"{what}: found only after the work; left {left}")
 
 
