@@ -5,6 +5,7 @@ set -eu
 wheel=$1 model=$2 venv=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
+case $venv in /*) ;; *) venv="$PWD/$venv" ;; esac
 python=${PYTHON:-python3}
 if ! [ -x "$venv/bin/python" ] && ! "$python" -m venv "$venv" 2>/dev/null; then
     rm -rf "$venv"
