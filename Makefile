@@ -211,7 +211,7 @@ check-install: stage model
 	@Tests/Install/bare_root.sh $(STAGE) $(MODEL)
 
 # A Debian package and an OCI image of the same program.
-VERSION = $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Foundations/ProgramVersion.swift)
+VERSION = $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/OperatingSystem/ProgramVersion.swift)
 DEB = .build/packages/phibatch_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
 IMAGE = .build/packages/phibatch_$(VERSION).oci.tar
 deb: stage
@@ -255,7 +255,7 @@ format:
 lint:
 	@$(SWIFT) format lint --strict -r Package.swift Sources Tests
 	@! grep -rn '^import Foundation$$' Sources || \
-		{ echo "error: sources have what they need of Foundation by Foundations; the rest brings ICU" >&2; exit 1; }
+		{ echo "error: sources have what they need of Foundation by Essentials; the rest brings ICU" >&2; exit 1; }
 
 clean:
 	rm -rf .build out

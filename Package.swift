@@ -9,8 +9,12 @@ let tests = strict + [.unsafeFlags(["-Onone"])]
 let isFuzzing = Context.environment["PHIBATCH_FUZZ"] != nil
 let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : [])
 
+/// What all other targets stand on.
+let base: [Target.Dependency] = ["Essentials", "Faults", "JSON", "OperatingSystem"]
+
 let fuzzParts: [Target.Dependency] = [
-    "BatchEngine", "BatchPipeline", "Constraints", "Foundations", "JSONSchema", "PhiModel",
+    "BatchEngine", "BatchPipeline", "Constraints", "Faults", "JSON", "JSONSchema", "OperatingSystem",
+    "PhiModel", "PhiText",
 ]
 let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
 let fuzz: Target =
@@ -52,46 +56,59 @@ let package = Package(
         .systemLibrary(name: "CMLX"),
         // A header as well, of our own: libcurl is looked for when a model is fetched.
         .systemLibrary(name: "CCurl"),
+        // Foundation's essential part, without ICU.
+        .target(name: "Essentials", swiftSettings: fuzzed),
+        // Errors that a person can mend, and the messages that say so.
+        .target(name: "Faults", dependencies: ["Essentials"], swiftSettings: fuzzed),
         .target(
-            name: "Foundations",
+            name: "JSON",
             dependencies: [
-                "CPhiKernels",
+                "Essentials", "Faults", .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: fuzzed),
+        // Files, memory, threads and processors.
+        .target(
+            name: "OperatingSystem",
+            dependencies: [
+                "CPhiKernels", "Essentials", "Faults", "JSON",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
         // A validator and what constrained answers need to know of a schema.
-        .target(name: "JSONSchema", dependencies: ["Foundations"], swiftSettings: fuzzed),
         .target(
-            name: "BatchEngine", dependencies: ["Foundations"], swiftSettings: fuzzed),
+            name: "JSONSchema", dependencies: base, swiftSettings: fuzzed),
+        .target(name: "BatchEngine", dependencies: base, swiftSettings: fuzzed),
         // What masks are made of: schemas and regular expressions as automata over a vocabulary.
         .target(
-            name: "Constraints", dependencies: ["BatchEngine", "Foundations", "JSONSchema"],
-            swiftSettings: fuzzed),
+            name: "Constraints", dependencies: base + ["BatchEngine", "JSONSchema"], swiftSettings: fuzzed),
+        // Prompts as token ids and back: tokenizers and chat templates.
         .target(
-            name: "PhiModel",
-            dependencies: [
-                "BatchEngine", "CMLX", "CPhiKernels", "Foundations",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
+            name: "PhiText",
+            dependencies: base + [
+                "BatchEngine", .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
         .target(
-            name: "ModelHub",
-            dependencies: ["CCurl", "Foundations", "PhiModel"], swiftSettings: strict),
+            name: "PhiModel",
+            dependencies: base + [
+                "BatchEngine", "CMLX", "CPhiKernels", "PhiText",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: fuzzed),
+        .target(
+            name: "ModelHub", dependencies: base + ["CCurl", "PhiModel"], swiftSettings: strict),
         .target(
             name: "BatchPipeline",
-            dependencies: [
-                "BatchEngine", "Constraints", "CZlib", "Foundations", "JSONSchema", "PhiModel",
+            dependencies: base + [
+                "BatchEngine", "Constraints", "CZlib", "JSONSchema", "PhiModel",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: fuzzed),
         .executableTarget(
             name: "phibatch",
-            dependencies: [
-                "BatchEngine", "BatchPipeline", "Constraints", "Foundations", "JSONSchema", "ModelHub",
-                "PhiModel",
+            dependencies: base + [
+                "BatchEngine", "BatchPipeline", "Constraints", "JSONSchema", "ModelHub", "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -101,34 +118,34 @@ let package = Package(
             name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",
             swiftSettings: tests),
         .testTarget(
-            name: "FoundationsTests",
-            dependencies: ["Foundations", "TestSupport"],
-            swiftSettings: tests),
+            name: "FaultsTests", dependencies: ["Faults"], swiftSettings: tests),
         .testTarget(
-            name: "JSONSchemaTests", dependencies: ["Foundations", "JSONSchema"], swiftSettings: tests),
+            name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: tests),
+        .testTarget(
+            name: "OperatingSystemTests", dependencies: base + ["TestSupport"], swiftSettings: tests),
+        .testTarget(
+            name: "JSONSchemaTests", dependencies: base + ["JSONSchema"], swiftSettings: tests),
         .testTarget(
             name: "ConstraintsTests",
-            dependencies: ["BatchEngine", "Constraints", "Foundations", "JSONSchema"],
+            dependencies: base + ["BatchEngine", "Constraints", "JSONSchema"],
             swiftSettings: tests),
         .testTarget(
             name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "ModelHubTests",
-            dependencies: ["Foundations", "ModelHub", "PhiModel"], swiftSettings: tests),
+            dependencies: base + ["ModelHub", "PhiModel"], swiftSettings: tests),
         .testTarget(
             name: "PhiModelTests",
-            dependencies: ["BatchEngine", "CPhiKernels", "Foundations", "PhiModel", "TestSupport"],
+            dependencies: base + ["BatchEngine", "CPhiKernels", "PhiModel", "PhiText", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: tests),
         .testTarget(
             name: "BatchPipelineTests",
-            dependencies: ["BatchEngine", "BatchPipeline", "Foundations", "TestSupport"],
+            dependencies: base + ["BatchEngine", "BatchPipeline", "TestSupport"],
             swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
-            dependencies: [
-                "BatchPipeline", "Foundations", "PhiModel", "phibatch",
-            ],
+            dependencies: base + ["BatchPipeline", "PhiModel", "phibatch"],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.
         .testTarget(

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// Keys of random streams: each completion has its own, whenever and beside whatever it runs.
 package enum RandomStream {

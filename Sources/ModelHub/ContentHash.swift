@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// Checks a file against the hash that the hub promises as its ETag.
 struct ContentHash {

@@ -1,5 +1,6 @@
 import CCurl
-import Foundations
+import Faults
+import OperatingSystem
 
 /// libcurl, which fetches what lies on the hub. It is part of nearly every system and is loaded when something is to be
 /// fetched: without it all else works.

@@ -1,4 +1,3 @@
-import Foundations
 import Synchronization
 
 /// Adds up what the files of a download have, and reports it a few times a second.

@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 
 /// Fetches one blob into the cache: under a lock, going on where an earlier attempt stopped, checked against its
 /// hash, and in place in one step.

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// What pulls leave that were killed and that no later one goes on with.
 extension HubCache {

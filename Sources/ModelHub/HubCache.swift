@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import OperatingSystem
 
 /// Hugging Face's cache on this machine, in huggingface_hub's layout, so that either finds what the other fetched:
 ///

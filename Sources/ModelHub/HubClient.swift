@@ -1,4 +1,6 @@
-import Foundations
+import Faults
+import JSON
+import OperatingSystem
 
 /// Asks Hugging Face's hub, on the calling thread.
 struct HubClient: Sendable {

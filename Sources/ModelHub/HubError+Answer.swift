@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 extension HubError {
     /// What an answer of the hub means that no second try will change.

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Why a model is not to be had: what, of which repository or file, and what would help.
 public struct HubError: Error, Equatable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-import Foundations
-
 /// A response, and who gave it.
 struct HubResponse {
     let head: ResponseHead

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// Where Hugging Face's hub is, and where its files lie on this machine, as the variables say that
 /// huggingface_hub knows: `HF_ENDPOINT`, `HF_HOME`, `HF_HUB_CACHE` (before `HUGGINGFACE_HUB_CACHE`), `HF_TOKEN`,

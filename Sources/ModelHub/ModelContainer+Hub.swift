@@ -1,4 +1,3 @@
-import Foundations
 import PhiModel
 
 extension ModelContainer {

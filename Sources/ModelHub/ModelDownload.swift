@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import OperatingSystem
 import Synchronization
 
 /// Fetches a model from Hugging Face's hub into the cache. The work is done by threads of its own: it waits for the

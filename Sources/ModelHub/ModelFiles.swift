@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// Which of a repository's files a model needs.
 package enum ModelFiles {

@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import OperatingSystem
 
 /// What a person calls a model by: a folder, a short name of a Phi model, or a repository on the hub.
 package enum ModelName: Sendable, Equatable {

@@ -1,5 +1,3 @@
-import Foundations
-
 /// How the network is reached, as the variables say that curl and Python's requests know: `HTTP_PROXY`, `HTTPS_PROXY`,
 /// `ALL_PROXY` and `NO_PROXY`, also in small letters; `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR`.

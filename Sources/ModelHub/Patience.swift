@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// That a request should be made again.
 enum Retry: Error {

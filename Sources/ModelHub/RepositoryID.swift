@@ -1,5 +1,3 @@
-import Foundations
-
 /// A model's repository on the hub, at a revision: `org/name[@revision]`.
 package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     /// `org/name`.

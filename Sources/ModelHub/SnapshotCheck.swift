@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 import Synchronization
 
 /// Compares the files of a model in Hugging Face's cache with the hashes they are named by.

@@ -1,4 +1,3 @@
-import Foundations
 import Synchronization
 
 /// Asks the threads of a download to end.

@@ -1,5 +1,5 @@
 import CCurl
-import Foundations
+import OperatingSystem
 
 /// Asks hosts for things, one at a time: what it has open to them is used again by its next request.
 final class WebConnection {

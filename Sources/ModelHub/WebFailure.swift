@@ -1,5 +1,5 @@
 import CCurl
-import Foundations
+import Faults
 
 /// Why there is no response, or not all of it.
 struct WebFailure: Error {

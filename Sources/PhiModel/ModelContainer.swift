@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import OperatingSystem
 
 /// A loaded model that answers any number of callers at once.
 ///

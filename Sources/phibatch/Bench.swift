@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 import PhiModel
 
 /// Runs of a model on random token ids.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundations
+import OperatingSystem
 import PhiModel
 
 struct BenchCommand: ParsableCommand {

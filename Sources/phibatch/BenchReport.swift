@@ -1,5 +1,6 @@
 import BatchPipeline
-import Foundations
+import Essentials
+import JSON
 import PhiModel
 
 /// What one row of the table measures.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Faults
+import JSON
 import PhiModel
 
 struct CheckCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import BatchPipeline
-import Foundations
+import Faults
+import JSON
 
 /// What `status --check` says of an output.
 struct CheckReport {

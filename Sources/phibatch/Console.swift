@@ -1,5 +1,8 @@
-import Foundations
+import Essentials
+import Faults
+import JSON
 import Logging
+import OperatingSystem
 
 /// A line for stderr, and what it says in numbers, which a log in JSON has as members of their own.
 struct LogLine {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundations
+import Faults
 import PhiModel
 
 struct ConvertCommand: ParsableCommand {

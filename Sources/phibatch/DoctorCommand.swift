@@ -1,7 +1,9 @@
 import ArgumentParser
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
 import ModelHub
+import OperatingSystem
 import PhiModel
 
 struct DoctorCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchEngine
-import Foundations
 import ModelHub
+import OperatingSystem
 import PhiModel
 
 struct InspectCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
 import PhiModel
 
 /// What `inspect` prints, for people and for programs.

@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundations
+import Faults
 
 /// Where a job stands, why, and what to do next.
 struct JobState {

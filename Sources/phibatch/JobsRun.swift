@@ -1,7 +1,9 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Essentials
+import Faults
 import Logging
+import OperatingSystem
 
 /// The jobs of one call of the program, run to their ends. Those that can share a model run together; the others come
 /// one after the other. What goes wrong with one job is its own affair.

@@ -1,4 +1,3 @@
-import Foundations
 import PhiModel
 
 /// `bench --kernels`: single matmuls by variant, shape and number of rows.

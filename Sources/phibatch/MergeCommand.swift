@@ -1,6 +1,6 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Faults
 
 extension FailureLimit: ExpressibleByArgument {}
 

@@ -1,5 +1,6 @@
 import Dispatch
-import Foundations
+import Essentials
+import Faults
 import ModelHub
 import Synchronization
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundations
 import ModelHub
 
 struct ModelsCommand: ParsableCommand {

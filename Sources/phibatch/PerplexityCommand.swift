@@ -1,6 +1,8 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 import PhiModel
 
 struct PerplexityCommand: ParsableCommand {

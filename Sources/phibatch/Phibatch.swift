@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundations
+import Essentials
+import OperatingSystem
 import PhiModel
 
 @main

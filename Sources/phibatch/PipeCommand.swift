@@ -1,7 +1,8 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Essentials
 import Logging
+import OperatingSystem
 import PhiModel
 
 struct PipeCommand: ParsableCommand {

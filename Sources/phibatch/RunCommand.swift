@@ -1,7 +1,9 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Essentials
+import Faults
 import Logging
+import OperatingSystem
 
 extension LogForm: ExpressibleByArgument {}
 extension ProgressForm: ExpressibleByArgument {}

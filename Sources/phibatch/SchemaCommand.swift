@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchPipeline
 import Constraints
-import Foundations
+import JSON
 import JSONSchema
 import PhiModel
 

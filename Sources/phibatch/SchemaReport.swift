@@ -1,6 +1,7 @@
 import BatchPipeline
 import Constraints
-import Foundations
+import Faults
+import JSON
 import JSONSchema
 
 /// What "phibatch schema" says of one schema and of instances.

@@ -1,6 +1,6 @@
 import BatchPipeline
 import Constraints
-import Foundations
+import JSON
 import JSONSchema
 
 /// What "phibatch schema --suite" counts.

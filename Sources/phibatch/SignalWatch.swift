@@ -1,5 +1,6 @@
 import BatchPipeline
-import Foundations
+import Faults
+import OperatingSystem
 import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a request to stop. The second one leaves at once; what was

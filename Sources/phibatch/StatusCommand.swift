@@ -1,6 +1,8 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Essentials
+import Faults
+import JSON
 import ModelHub
 import PhiModel
 

@@ -1,5 +1,8 @@
 import BatchPipeline
-import Foundations
+import Essentials
+import Faults
+import JSON
+import OperatingSystem
 
 /// How progress shows.
 enum ProgressForm: String, CaseIterable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Essentials
+import OperatingSystem
 import PhiModel
 
 struct TokenizeCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundations
+import Faults
 
 /// What `verify` says in the end.
 struct Verdict {

@@ -1,5 +1,8 @@
-import Foundations
+import Essentials
+import Faults
+import JSON
 import ModelHub
+import OperatingSystem
 import PhiModel
 
 /// What `inspect --verify` and `pull --verify` have found.

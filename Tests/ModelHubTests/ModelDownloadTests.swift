@@ -1,5 +1,5 @@
 import Foundation
-import Foundations
+import OperatingSystem
 import Synchronization
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import Foundations
 import Testing
 
 @testable import BatchPipeline

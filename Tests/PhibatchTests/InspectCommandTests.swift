@@ -1,5 +1,5 @@
 import Foundation
-import Foundations
+import OperatingSystem
 import Testing
 
 /// `phibatch inspect`, on the embedded model and on small ones.

@@ -1,6 +1,5 @@
 import BatchPipeline
 import Foundation
-import Foundations
 import Testing
 
 @testable import phibatch

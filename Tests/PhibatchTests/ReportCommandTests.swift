@@ -1,5 +1,5 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 /// `phibatch report`, run as users run it, on results that lie there.

@@ -1,5 +1,3 @@
-import Foundations
-
 /// Runs the requests of any number of sources together: asks for them, sends their rows to the engine, and
 /// gives back what comes of them. Knows nothing of files.
 ///

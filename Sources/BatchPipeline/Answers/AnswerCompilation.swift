@@ -1,6 +1,6 @@
 import BatchEngine
 import Constraints
-import Foundations
+import OperatingSystem
 import PhiModel
 
 /// A form of answers that is ready to be generated.

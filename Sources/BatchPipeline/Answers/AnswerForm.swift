@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// What answers must look like, as a job or a line asks for it.
 package struct AnswerForm: Sendable, Equatable {

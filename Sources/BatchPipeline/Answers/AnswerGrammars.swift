@@ -1,6 +1,6 @@
 import BatchEngine
 import Constraints
-import Foundations
+import OperatingSystem
 import PhiModel
 
 /// Compiles forms of answers for one model, each once, whichever jobs and lines ask for it. May be used from several

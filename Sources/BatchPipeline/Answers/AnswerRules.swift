@@ -1,5 +1,5 @@
 import Constraints
-import Foundations
+import JSON
 import JSONSchema
 
 /// A form of answers that has been looked at: it can be compiled to masks, and finished answers can be judged by it.

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A JSON Schema that answers follow.
 public struct AnswerSchema: Sendable, Equatable {

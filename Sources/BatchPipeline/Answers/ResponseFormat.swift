@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What is wrong with a description of answers; follows the name of what describes them.
 struct AnswerFormProblem: Error, Equatable {

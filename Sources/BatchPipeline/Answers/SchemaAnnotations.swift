@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 import JSONSchema
 
 /// Words in schemas that are no keywords of a draft, but are known to say nothing about values. All others are refused:

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import Faults
 
 /// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more. What is packed
 /// with gzip is unpacked on the way.

@@ -1,5 +1,3 @@
-import Foundations
-
 /// Where a job's lines have the answers to choose from: in the job, in a field that it names, or in their own
 /// `choices`.
 struct ChoiceSource: Sendable {

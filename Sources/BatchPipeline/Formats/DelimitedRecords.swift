@@ -1,5 +1,7 @@
 import BatchEngine
-import Foundations
+import Faults
+import JSON
+import OperatingSystem
 
 /// CSV as RFC 4180 has it, and TSV with the same quotes: the first record names the columns, which are a line's fields.
 /// A quoted field may hold separators, line feeds, and quotes that are doubled.

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import Faults
 
 /// A row, read again.
 extension DelimitedResults {

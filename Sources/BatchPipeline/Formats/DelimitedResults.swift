@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// CSV or TSV, with a first line that names the columns: one row a result, quoted as RFC 4180 says, and ended by a line
 /// feed. A failed line has its error in the last two of our columns, and nothing in those of an answer but the text,

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// An input that is read on while it grows: its last file at its end, and files that come to match its patterns.
 ///

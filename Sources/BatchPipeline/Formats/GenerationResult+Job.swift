@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import OperatingSystem
 
 extension GenerationResult {
     /// What a job keeps of a sequence that has ended.

@@ -1,5 +1,5 @@
 import CZlib
-import Foundations
+import Faults
 
 /// Unpacks gzip (RFC 1952), of one member or several one after the other, as they come.
 final class GzipStream {

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import Faults
 
 /// The end of an input that is no whole line: it was cut, or its writer is still at it. Only a followed input may end
 /// so; the line is then left until it is whole.

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// A file's bytes for a cursor, in large reads. A byte order mark at its start is passed over.
 package final class InputBytes {

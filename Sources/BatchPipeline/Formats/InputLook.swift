@@ -1,4 +1,6 @@
-import Foundations
+import Faults
+import JSON
+import OperatingSystem
 
 /// What an input file shows at its beginning, before anything costly starts.
 ///

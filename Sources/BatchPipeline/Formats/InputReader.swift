@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Reads records from several files in a row, holding no more than one record at a time.
 struct InputReader {

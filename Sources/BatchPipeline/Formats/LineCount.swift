@@ -1,5 +1,3 @@
-import Foundations
-
 extension JobSettings {
     /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.
     /// - Parameter goesOn: asked from time to time.

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import JSON
 import PhiModel
 
 /// Typed access to a line's known fields. A field that is null counts as absent.

@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// A hash of values, each with its kind and length before it, so that no two lists of values are the same bytes. It is
 /// the same on any machine. Numbers count by their texts, members of objects in their order.

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// By what a job knows its lines again.
 struct LineKeys: Sendable {

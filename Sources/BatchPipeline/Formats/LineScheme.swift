@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 
 /// What makes a line the same again: that of it which its result depends on.
 ///

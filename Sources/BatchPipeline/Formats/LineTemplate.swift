@@ -1,4 +1,3 @@
-import Foundations
 import PhiModel
 
 /// One of a job's templates, filled from a line.

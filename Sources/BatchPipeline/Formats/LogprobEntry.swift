@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
 import PhiModel
 
 /// A token's log-probability and those of the likeliest tokens in its place.

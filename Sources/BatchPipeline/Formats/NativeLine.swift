@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What a line of a native output says, and where in it.
 ///

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// A line, read again.
 extension NativeResults {

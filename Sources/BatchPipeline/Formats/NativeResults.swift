@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// phibatch's own format: one JSON object a line, in UTF-8.
 ///

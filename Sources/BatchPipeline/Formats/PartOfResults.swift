@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// A format of which an output has one part: the results of lines that went well, or of those that failed
 /// (`errors` of a job). What the part lacks has no bytes there, but its place in the output's record.

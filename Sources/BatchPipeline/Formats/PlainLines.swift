@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// Plain text: each line that is not blank is a prompt.
 package struct PlainLines: InputFormat {

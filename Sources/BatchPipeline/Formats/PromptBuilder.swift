@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import PhiModel
 
 /// Makes a model's prompt of a line, as the job says.

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import JSON
 import PhiModel
 
 /// One line of the input, parsed and checked: what is asked, and the settings it brings along.

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// The probabilities of choices: an object in the order given.
 ///

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
 
 extension ResultCoding {
     /// Reads a result's members from an object that has others too.

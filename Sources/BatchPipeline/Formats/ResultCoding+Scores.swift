@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 
 /// Scores as members of a JSON object. Those of a completion that stands alone are the result's own; those of a list
 /// are objects in `scores`:

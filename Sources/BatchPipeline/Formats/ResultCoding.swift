@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 
 /// A result as members of a JSON object, the same in the journal and in native outputs. All JSON of results is
 /// written and read here.

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// How results look in an output. A format is one file in this folder and one line in `ResultFormats.all`.
 ///

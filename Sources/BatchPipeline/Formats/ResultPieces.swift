@@ -1,5 +1,3 @@
-import Foundations
-
 /// The pieces of a file of results, one after the other, as far as their bytes tell where one ends.
 final class ResultPieces {
     private let pieces: FilePieces

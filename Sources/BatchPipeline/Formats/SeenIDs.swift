@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// The ids met so far, by 128 bits of a hash: enough that two ids are never taken for one by chance.
 struct SeenIDs {

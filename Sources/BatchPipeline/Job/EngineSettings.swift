@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import OperatingSystem
 import PhiModel
 
 /// A count that may be left to the program.

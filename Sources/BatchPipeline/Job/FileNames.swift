@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// The names of all files that a run reads and writes, over all of its jobs. Two that lead to one file, of which one is
 /// written, are found before anything is read or written; links are followed, also those to files that are not there yet.

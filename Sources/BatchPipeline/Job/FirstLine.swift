@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// The first line of an input beside what the job says: guesses that would go wrong with every line are found
 /// before the first of them is done.

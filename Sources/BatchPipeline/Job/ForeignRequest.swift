@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// A line of another service's batch files, and what makes lines of them.
 struct ForeignRequest {

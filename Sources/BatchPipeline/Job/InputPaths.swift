@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 extension JobSettings {
     /// The input's files: paths, and in the place of a pattern such as `data/*.jsonl` what matches it, in the order of

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Reads settings from a job file (YAML, and so JSON too).
 enum JobFile {

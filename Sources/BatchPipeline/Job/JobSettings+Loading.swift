@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 extension JobSettings {
     /// Settings from a job file, from command-line options, or from both; options replace what the file says.

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 import PhiModel
 
 /// How many lines may fail in a job that still counts as complete.

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 
 /// Fields of a line that are carried into its result.
 public enum KeptFields: Sendable, Equatable {

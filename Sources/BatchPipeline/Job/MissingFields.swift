@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Lines that lack fields which `keep` names: one that has none of them, or a field that no line has, is hardly meant.
 /// That a line lacks some of several is not told.

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// What the name of an output tells of what is in it: whoever reads it goes by that.
 struct OutputName {

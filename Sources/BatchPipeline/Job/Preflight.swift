@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 extension JobSettings {
     /// Looks whether the files that the job names are there, before anything costly begins. Changes nothing;

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Values as text for the fingerprint: distinct for distinct values.
 enum ResultText {

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 import JSONSchema
 
 /// Values that say what answers are like.

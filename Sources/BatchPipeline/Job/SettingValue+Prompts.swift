@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 import PhiModel
 
 /// Values that make prompts.

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 extension SettingValue {
     /// The word that leaves it to the scheduler.

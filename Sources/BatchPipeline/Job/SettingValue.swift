@@ -1,5 +1,7 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
+import OperatingSystem
 
 /// What is wrong with one value; whoever knows the place makes a `JobError` of it.
 struct SettingProblem: Error {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Values of a job file as JSON: what stands plain is what JSON would read there, and else a string, as in YAML 1.2's
 /// core schema but for its octal and hexadecimal numbers.

@@ -1,5 +1,3 @@
-import Foundations
-
 /// What of an earlier run's results could be used; complete when the whole input is claimed.
 package struct ResumeReport: Sendable, Equatable {
     /// Results that were there for the same id and content.

@@ -1,5 +1,3 @@
-import Foundations
-
 /// The output of an earlier run: what of it counts, and how its results are had again.
 final class EarlierOutput {
     private enum Kind {

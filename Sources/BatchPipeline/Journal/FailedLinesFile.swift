@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// The file that a job's `errors` names: results of lines that failed, which the output then has not. It is replaced as
 /// a whole, right before the output is; empty, or only its first line, where all went well.

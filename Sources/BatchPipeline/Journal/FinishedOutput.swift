@@ -1,5 +1,3 @@
-import Foundations
-
 /// An output that is in place, of which results are read one by one, by one thread at a time.
 final class FinishedOutput: @unchecked Sendable {
     let path: String

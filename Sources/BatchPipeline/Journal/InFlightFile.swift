@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// The completions under way, in a file of their own that is replaced in one rename: superseded ones
 /// would only swell the journal. Each line has its sum; a damaged one costs that completion's head

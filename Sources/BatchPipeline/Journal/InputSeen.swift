@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What a run saw of its whole input, whichever lines of it were its own: by this the shards of a job show that they
 /// are of one input.

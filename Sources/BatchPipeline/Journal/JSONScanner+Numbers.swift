@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 
 extension JSONScanner {
     /// A whole number that isn't below zero.

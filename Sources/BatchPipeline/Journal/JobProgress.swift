@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
 package struct JobProgress: Sendable, Equatable {

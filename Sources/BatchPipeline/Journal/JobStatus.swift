@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// What can be told of a job from the files beside its output, without disturbing a run.
 package struct JobStatus: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// The journal's first line: what its results depend on.
 struct JournalHeader {

@@ -1,5 +1,3 @@
-import Foundations
-
 /// One result in the journal, as a sealed line:
 ///
 ///     {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Earlier results that were made with another model or other settings.
 extension JournalStore {

@@ -1,4 +1,4 @@
-import Foundations
+import Essentials
 
 /// What a run does with its store.
 extension JournalStore: ResultStore {

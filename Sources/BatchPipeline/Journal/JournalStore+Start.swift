@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Finding out what an earlier run left.
 extension JournalStore {

@@ -1,5 +1,3 @@
-import Foundations
-
 /// The results of a run, kept in a journal beside the output until the output is complete.
 ///
 /// Nothing a run does before `finish` touches an output that is already there. After any error the

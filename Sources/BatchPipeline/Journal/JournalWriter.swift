@@ -1,5 +1,3 @@
-import Foundations
-
 /// The journal that a run writes: made at the first need, so that a run with nothing to do leaves nothing, and
 /// synced in groups.
 final class JournalWriter {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A run under other settings, whose results count beside those of the run at hand (`--if-changed keep`).
 struct KeptRun: Equatable {

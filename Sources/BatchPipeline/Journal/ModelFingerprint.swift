@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 import PhiModel
 
 /// The part of a run's fingerprint that a model folder gives: each file's size and the hash of its content.

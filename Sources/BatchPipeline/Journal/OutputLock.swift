@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import JSON
+import OperatingSystem
 
 /// Keeps two runs from writing the same output: `flock` on `OUTPUT.lock`, which the kernel drops with
 /// the process, so that nothing has to be cleaned up after a crash. The file says who holds it.

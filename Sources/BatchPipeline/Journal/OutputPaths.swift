@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// The files beside an output. A symbolic link as output is followed once, here, so that the rename
 /// replaces the file it points to and not the link.

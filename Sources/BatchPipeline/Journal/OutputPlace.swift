@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// What stands at the output's place when a run begins, and how a new output takes its place: with the same
 /// owner, permissions and attributes, as far as the system lets us.

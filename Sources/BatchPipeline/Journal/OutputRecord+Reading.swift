@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 extension OutputRecord {
     enum Reading {

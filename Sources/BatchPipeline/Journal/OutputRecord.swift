@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What a finished output holds whose format can't say so itself: a file of sealed lines beside it.
 ///

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What the results of a finished output depend on, in a file beside it, so that a run with other settings can say
 /// what has changed: one sealed line.

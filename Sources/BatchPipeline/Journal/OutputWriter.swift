@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// Writes a new output under its draft's name, and the record of it where the format needs one; then puts both in
 /// place.

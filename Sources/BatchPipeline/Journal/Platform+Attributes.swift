@@ -1,4 +1,4 @@
-import Foundations
+import Essentials
 
 #if canImport(Glibc)
     import Glibc

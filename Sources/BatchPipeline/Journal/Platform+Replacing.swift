@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 #if canImport(Glibc)
     import Glibc

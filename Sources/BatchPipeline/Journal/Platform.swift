@@ -1,6 +1,7 @@
 // Only files of this name know which C library is below.
 
-import Foundations
+import Essentials
+import OperatingSystem
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,3 @@
-import Foundations
-
 /// An output whose results are known by its record.
 struct RecordedOutput {
     let record: File

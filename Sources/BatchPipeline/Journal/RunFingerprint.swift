@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// All that every result of a run depends on, as an ordered list of named values.
 ///

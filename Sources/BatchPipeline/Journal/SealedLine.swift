@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A line of JSON that begins with the sum of all that follows it: what the journal and the other files are made of
 /// that only phibatch reads.

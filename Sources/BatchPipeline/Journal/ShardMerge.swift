@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Joins the finished outputs of all shards of a job to what one run of it would have made.
 ///

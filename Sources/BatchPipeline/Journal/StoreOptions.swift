@@ -1,5 +1,3 @@
-import Foundations
-
 /// What becomes of earlier results that were made with another model or other settings.
 public enum SettingsChange: String, Sendable, CaseIterable {
     /// They stay, and the run does not begin.

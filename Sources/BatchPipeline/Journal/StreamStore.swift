@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// Results that go to a stream (`output: -`) in input order, as soon as no earlier one is missing.
 ///

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Reads a work key from the members of a sealed line: "id", "sample" and "line_hash", wherever they stand.
 struct WorkKeyReader {

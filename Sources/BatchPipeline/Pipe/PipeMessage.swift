@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// What a caller says in one line: a request, or that one is cancelled.
 enum PipeMessage {

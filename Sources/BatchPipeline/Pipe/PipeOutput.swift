@@ -1,5 +1,7 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
+import OperatingSystem
 import PhiModel
 
 /// What a pipe says, a JSON object a line.

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
 import PhiModel
 
 /// Answers requests that come one by one, in JSON lines: each has a line as a job's input has it, and the settings of

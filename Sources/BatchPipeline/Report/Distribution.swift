@@ -1,4 +1,4 @@
-import Foundations
+import Essentials
 
 /// How values are spread: their extremes, mean, percentiles and a histogram, in memory that does not grow with them.
 ///

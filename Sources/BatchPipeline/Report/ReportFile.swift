@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 
 /// The file that a report is written to, or a stream. It gets its name when it is whole.
 package final class ReportFile {

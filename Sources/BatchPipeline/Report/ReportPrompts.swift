@@ -1,4 +1,3 @@
-import Foundations
 import PhiModel
 
 /// The prompts of some results, read from the input again and put out of the way until they are wanted.

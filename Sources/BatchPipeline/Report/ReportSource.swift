@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// The results that a report is of: those of a finished output, or of a run that has not come to its end.
 package final class ReportSource {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Results as OpenAI's batch API has them, ours and those of others.
 extension ReportedResult {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A result as a report shows it, whatever the file's format.
 package struct ReportedResult: Sendable {

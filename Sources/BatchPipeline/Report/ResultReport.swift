@@ -1,5 +1,3 @@
-import Foundations
-
 /// What a report of results says, apart from how it looks: the numbers of all of them, and the rows of its table.
 ///
 /// The results are read twice, first for the numbers and then for the rows, so that memory does not grow with them;

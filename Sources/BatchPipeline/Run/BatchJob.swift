@@ -1,5 +1,5 @@
-import Foundations
 import Logging
+import OperatingSystem
 import PhiModel
 
 /// A job and how it is run.

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// How many lines a run will take up, counted on a thread of its own while the run is under way: for progress only.
 final class InputTotal: Sendable {

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 import PhiModel
 
 /// What a run of a job would meet, found without running it: all lines are read, rendered and counted.

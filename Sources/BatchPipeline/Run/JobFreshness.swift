@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import Faults
 import PhiModel
 
 /// What a run of the job would find of earlier results, and whether it would take them up: the same rules, read only.

@@ -1,6 +1,6 @@
 import BatchEngine
 import DequeModule
-import Foundations
+import Essentials
 import PhiModel
 
 /// One job in a loop: its lines become requests, and what comes of them goes to its store. Its own are input,

@@ -1,6 +1,7 @@
 import BatchEngine
-import Foundations
+import Faults
 import Logging
+import OperatingSystem
 import PhiModel
 
 /// One run of a job, put together: the model is looked at, and the store is open.

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Faults
+import OperatingSystem
 import PhiModel
 
 /// Reads lines ahead of the model, on a thread of its own: parses them, passes over those that are done,

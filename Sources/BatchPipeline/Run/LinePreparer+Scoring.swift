@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import Faults
 import PhiModel
 
 /// From what a line says to the tokens that are scored.

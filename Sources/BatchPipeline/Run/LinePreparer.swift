@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 import PhiModel
 
 /// From what a line says to what the model is asked: its prompt as token ids, and its settings beside the job's.

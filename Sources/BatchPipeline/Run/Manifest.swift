@@ -1,4 +1,6 @@
-import Foundations
+import Faults
+import JSON
+import OperatingSystem
 import PhiModel
 
 /// What a finished output came from, as a JSON file beside it: so that who has the dataset knows what made it, and

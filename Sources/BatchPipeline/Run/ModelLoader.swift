@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import OperatingSystem
 import PhiModel
 
 /// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run

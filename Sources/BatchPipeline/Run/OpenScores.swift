@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 
 /// Lines that are being scored. A line with several completions has a request for each; its result is made when all
 /// are there.

@@ -1,5 +1,3 @@
-import Foundations
-
 /// An output of which the job is not known: what must hold in itself.
 extension OutputAudit {
     /// - Throws: `StoreError` if there is no such output, or it has no record though its format needs one.

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Whether a finished output is, as a whole, one that its job could have written, whatever its answers say: as many
 /// results as lines times samples, in the input's order, each byte for byte as its format writes a result of its place,

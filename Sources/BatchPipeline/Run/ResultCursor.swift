@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// The results of a finished output in its order, each with its bytes: those of failed lines come from a file of their
 /// own where the job has one.

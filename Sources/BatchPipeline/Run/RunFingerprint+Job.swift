@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 import PhiModel
 
 extension RunFingerprint {

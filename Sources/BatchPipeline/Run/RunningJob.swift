@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 import PhiModel
 
 /// A job that runs: a sequence of its progress, and its outcome.

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// The result store with a lock: the feeder claims from its thread, the driver does the rest.
 final class SharedStore: @unchecked Sendable {

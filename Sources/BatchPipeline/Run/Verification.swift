@@ -1,4 +1,7 @@
-import Foundations
+import Essentials
+import Faults
+import JSON
+import OperatingSystem
 
 /// Some lines of a finished output, generated again and compared: the same job gives the same bytes on any machine,
 /// so that anyone can check a dataset's answers.

@@ -1,4 +1,3 @@
-import Foundations
 import Synchronization
 
 /// Whether a run whose input is followed waits for more of it.

@@ -1,6 +1,6 @@
 import BatchEngine
 import DequeModule
-import Foundations
+import OperatingSystem
 import Synchronization
 
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. What waits for

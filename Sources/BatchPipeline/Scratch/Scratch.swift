@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// Where what grows with the lines goes while a run lasts, once memory holds enough of it: files that lose
 /// their name as soon as they are open, and so are gone with the process however it ends.

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// How much memory scratch files may take in all where the disk has no room for them.
 final class ScratchMemory: @unchecked Sendable {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Lines of JSON values of any kind, from a file that may be packed with gzip.
 package enum JSONLines {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import PhiModel
 
 /// Turns JSONL lines with `text` or `messages` into lines with token `ids`, or ids back into text.

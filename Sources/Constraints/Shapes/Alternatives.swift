@@ -1,4 +1,3 @@
-import Foundations
 import JSONSchema
 
 /// Values, told by their types: those of the literals, and those that one of the parts describes. There may be

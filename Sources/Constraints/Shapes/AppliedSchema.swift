@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// A schema that applies to a value, or that must not fit it.

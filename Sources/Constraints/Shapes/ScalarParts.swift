@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// What schemas say about values of one type, all of it at once.

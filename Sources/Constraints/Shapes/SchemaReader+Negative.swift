@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// What a schema refuses: whatever one of its keywords refuses.

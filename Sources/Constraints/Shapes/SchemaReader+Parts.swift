@@ -1,4 +1,3 @@
-import Foundations
 import JSONSchema
 
 /// What schemas say about items and members.

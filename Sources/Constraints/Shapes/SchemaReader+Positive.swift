@@ -1,4 +1,3 @@
-import Foundations
 import JSONSchema
 
 /// What a schema allows.

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// Says which values schemas allow, as far as that can be told while they are written. What it can't tell it allows,

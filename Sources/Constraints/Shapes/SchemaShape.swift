@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// What answers that follow a schema look like, as far as that can be told while they are written.

@@ -1,4 +1,3 @@
-import Foundations
 import JSONSchema
 
 /// What an automaton of names is built from.

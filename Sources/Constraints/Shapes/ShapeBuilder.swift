@@ -1,4 +1,3 @@
-import Foundations
 import JSONSchema
 
 /// Turns a schema into goals and shapes: first all that its values may consist of, then without what can't be brought

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 import JSONSchema
 
 /// Makes the automata of texts, each once.

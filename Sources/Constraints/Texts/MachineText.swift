@@ -1,4 +1,4 @@
-import Foundations
+import Essentials
 
 /// A machine as an automaton that keeps what it was asked.
 package final class MachineText: ByteAutomaton {

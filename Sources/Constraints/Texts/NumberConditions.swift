@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// What a schema asks of a number.

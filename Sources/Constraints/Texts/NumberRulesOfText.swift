@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 import JSONSchema
 
 /// The conditions on a number, as one text can be told by them.

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 
 /// How the digits so far compare with those of a bound: -1 for less, 0 for equal, 1 for greater.

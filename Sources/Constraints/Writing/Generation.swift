@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import JSON
 
 /// Whether a given text could be generated, token by token.
 package struct Generation: Sendable {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// The types that a `type` keyword allows.
 package struct JSONTypes: OptionSet, Hashable, Sendable {

@@ -1,5 +1,3 @@
-import Foundations
-
 extension Schema {
     /// Refuses schemas that apply themselves to the same part of an instance, over and over.
     ///

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A loaded JSON Schema: every schema in it that can be reached is a node, references are resolved to nodes, patterns
 /// are compiled. It never changes, and may be used from several threads.

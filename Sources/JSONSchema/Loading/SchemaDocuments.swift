@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// The documents that a schema consists of, with the schema resources and anchors in them.
 ///

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// Why a schema can't be used.
 package struct SchemaFault: Fault {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 extension SchemaLoader {
     mutating func readArray(

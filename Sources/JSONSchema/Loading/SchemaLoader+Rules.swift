@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import Faults
+import JSON
 
 extension SchemaLoader {
     /// Reads the keywords of one schema.

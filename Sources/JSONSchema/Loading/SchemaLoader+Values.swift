@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// The values that keywords take.
 extension SchemaLoader {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What one schema asks for; keywords that are not there are nil or empty.
 package struct SchemaRules: Sendable {

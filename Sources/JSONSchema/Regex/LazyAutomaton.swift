@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// The deterministic automaton of a program, made as texts ask for it. Its size is bounded: if it grows too large it
 /// begins anew, so that a search takes at worst time in proportion to the text times the program.

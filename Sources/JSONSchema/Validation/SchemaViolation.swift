@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// Where an instance doesn't obey its schema.
 package struct SchemaViolation: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Keywords for arrays.
 extension Validator {

@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// Keywords that combine schemas for the same value.
 extension Validator {

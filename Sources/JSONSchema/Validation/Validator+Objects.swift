@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Keywords for objects.
 extension Validator {

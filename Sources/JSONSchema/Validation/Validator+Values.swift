@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// Keywords that look at the value as a whole.
 extension Validator {

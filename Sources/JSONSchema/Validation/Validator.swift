@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import JSON
 
 /// Applies the schemas of a `Schema` to one instance.
 struct Validator {

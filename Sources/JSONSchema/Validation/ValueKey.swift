@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A JSON value so that equal values (by JSON Schema: 1 is 1.0, the order of members doesn't matter, strings are
 /// equal if their code points are) have equal bytes.

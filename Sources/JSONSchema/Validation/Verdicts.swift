@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What was found of the parts of one instance under schemas that several ways lead to: so that a part is held against
 /// each of them once, however many ways there are.

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 
 /// A whole answer and what it cost.
 public struct Answer: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// One answer on its way from the loop's thread to whoever waits for it.
 ///

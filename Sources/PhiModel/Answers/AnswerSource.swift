@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import Faults
 
 /// One request that somebody waits for, as a loop's source.
 final class AnswerSource: RequestSource {

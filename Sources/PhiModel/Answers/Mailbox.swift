@@ -1,5 +1,5 @@
 import DequeModule
-import Foundations
+import OperatingSystem
 
 /// Hands things from any thread to one that waits for them, in order.
 package final class Mailbox<Item>: @unchecked Sendable {

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import OperatingSystem
 
 /// The threads of a loaded model: one turns prompts into token ids, one runs the loop that all requests share.
 /// Both begin with the first request, sleep while there is none, and end after `close`.

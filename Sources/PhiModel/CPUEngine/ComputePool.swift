@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundations
+import OperatingSystem
 
 /// The threads that kernels run on: our own, since Swift's cooperative pool must not be blocked.
 ///

@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundations
+import OperatingSystem
 import Synchronization
 
 /// What the threads of a `ComputePool` share: the region that is under way, and who is asleep.

@@ -1,5 +1,4 @@
 import CPhiKernels
-import Foundations
 
 /// The numbers a KV cache holds.
 public enum KVPrecision: Sendable {

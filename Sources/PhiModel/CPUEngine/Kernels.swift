@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundations
+import Essentials
 
 /// One variant of the compute kernels. All variants give the same bits; they differ in speed.
 package struct Kernels: @unchecked Sendable {

@@ -1,5 +1,5 @@
 import CPhiKernels
-import Foundations
+import Essentials
 
 /// What this machine can do at most at the moment: no forward pass can be faster.
 package struct MachineLimits: Sendable {

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import OperatingSystem
 
 /// How a model is loaded.
 public struct EngineOptions: Sendable {

@@ -1,5 +1,4 @@
 import CPhiKernels
-import Foundations
 
 /// Cosines and sines of rotary position embedding, computed as positions are first needed.
 ///

@@ -1,6 +1,5 @@
 import BatchEngine
 import CPhiKernels
-import Foundations
 
 /// Chooses a token from a row of logits, by fixed arithmetic: the same logits and request give the same token
 /// on every machine. `SamplingRequest` has the order of steps; equal logits count in the order of their ids.

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// The masks of a step's rows, each made once: by a thread of their own while the forward pass runs, or, if it has
 /// not come to one when the row's logits are there, by the thread that needs it.

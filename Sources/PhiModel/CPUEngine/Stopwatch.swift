@@ -1,5 +1,3 @@
-import Foundations
-
 /// Measures consecutive laps.
 struct Stopwatch {
     private var last = ContinuousClock.now

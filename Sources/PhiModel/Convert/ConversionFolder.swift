@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// The folder a conversion writes to. Every file is first written under a name that no reader looks for;
 /// at the end all are renamed, the weights last, so that a folder with weights is always complete.

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// config.json and generation_config.json of a converted model.
 struct ConvertedConfiguration {

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import JSON
 
 /// What a conversion did.
 package struct ConversionSummary: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// The ids with a role of their own, from a GGUF file's metadata.
 struct GGUFSpecialTokens {

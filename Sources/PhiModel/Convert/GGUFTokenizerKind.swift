@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What a GGUF file's tokenizer does around its vocabulary: as members of tokenizer.json.
 ///

@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import JSON
+import OperatingSystem
 import Synchronization
 
 /// Writes a safetensors file: front to back, the header first, then the tensors in the order announced; or the

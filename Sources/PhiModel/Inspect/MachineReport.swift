@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// What this machine is to the engine.
 package struct MachineReport: Sendable {

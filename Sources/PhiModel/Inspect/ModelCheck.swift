@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 import Synchronization
 
 /// Looks for faults in a model folder, and goes on after the first.

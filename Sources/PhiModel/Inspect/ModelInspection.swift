@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// What a model folder is, as its configuration, the headers of its weight files and its tokenizer say. Reads no
 /// weights but the norms'.

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// A loaded Phi model that MLX runs: on Apple's and NVIDIA's GPUs, or on the processor where there is none.
 ///

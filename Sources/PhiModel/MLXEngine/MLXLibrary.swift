@@ -1,5 +1,6 @@
 import CMLX
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// Apple's array library MLX, loaded when something asks for it: `make mlx` puts it beside the program.
 package final class MLXLibrary: Sendable {

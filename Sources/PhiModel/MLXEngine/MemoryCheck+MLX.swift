@@ -1,5 +1,3 @@
-import Foundations
-
 extension MemoryCheck {
     /// What the engine `mlx` needs: weights as they are in the checkpoint, but perhaps for their floats, and a cache in
     /// the precision that it computes in.

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// All architectures there are, and the choice between them.
 package enum Architectures {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Typed and range-checked access to one object of a JSON file; every error names the key.
 package struct ConfigReader {

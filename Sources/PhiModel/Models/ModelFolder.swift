@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// What holds for a model folder as a whole.
 package enum ModelFolder {

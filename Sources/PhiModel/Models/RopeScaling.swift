@@ -1,5 +1,4 @@
 import CPhiKernels
-import Foundations
 
 /// How rotary positions beyond the original context are scaled.
 package enum RopeScaling: Sendable, Equatable {

@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 
 /// How much memory of one kind this process may still take, and what says so.
 struct AvailableMemory: Equatable {
@@ -83,12 +85,4 @@ struct AvailableMemory: Equatable {
             .flatMap { $0.dropFirst(name.count + 1).split { $0 == " " || $0 == "\t" }.first }
             .flatMap { Int($0) }.map { $0 << 10 }
     }
-}
-
-/// "2.1 GB", "35 MB": decimal, as disks and job files have it.
-func byteText(_ bytes: Int) -> String {
-    let megabytes = Double(bytes) / 1e6
-    guard megabytes >= 999.5 else { return "\(Int(megabytes.rounded())) MB" }
-    let tenths = Int((megabytes / 100).rounded())
-    return "\(tenths / 10).\(tenths % 10) GB"
 }

@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 
 /// A folder of our own within the cache folder, which may hold anything else. Only files that have a name
 /// of ours and begin as ours do are ever counted, replaced or removed.

@@ -1,17 +1,15 @@
-import Foundations
+import Faults
+import OperatingSystem
 
 /// A large block of memory, zero, aligned for vectors, on large pages where the system has them.
 final class PageMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let count: Int
 
-    /// What must be left after each block: Swift's own small allocations can't fail without a crash.
-    static let spare = 32 << 20
-
     /// Untouched pages cost nothing, except of what `ulimit` grants.
     /// - Parameter left: bytes that there must be room for beyond it.
     /// - Throws: `ModelError` of kind `resources` if there is no such room.
-    init(count: Int, leaving left: Int = PageMemory.spare) throws(ModelError) {
+    init(count: Int, leaving left: Int = MemoryRoom.spare) throws(ModelError) {
         let page = 2 << 20
         let large = count >= 2 * page
         do throws(Platform.Failure) {
@@ -24,16 +22,6 @@ final class PageMemory: @unchecked Sendable {
                     + "End other programs, raise the limit (ulimit -v, ulimit -d), or take a smaller model.")
         }
         if large { Platform.preferHugePages(base, count: self.count) }
-    }
-
-    /// Looks whether there is room for what will be allocated in small pieces, which can't be asked each.
-    /// - Throws: `ModelError` of kind `resources` if there is not.
-    static func require(_ count: Int, for path: String) throws(ModelError) {
-        if MemoryRoom.isThere(for: count + spare) { return }
-        throw ModelError(
-            .resources, path: path,
-            "there is not enough memory: it takes \(byteText(count)). Raise the limit (ulimit -v, ulimit -d)."
-        )
     }
 
     deinit { Platform.unmap(base, count: count) }

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// `model.safetensors.index.json`: which tensor is in which file.
 struct CheckpointIndex {

@@ -1,4 +1,5 @@
 import CPhiKernels
+import OperatingSystem
 
 /// A weight matrix [rows, columns] of a linear layer, in float32 and without a bias.
 package struct FloatLinear: Sendable {
@@ -8,7 +9,7 @@ package struct FloatLinear: Sendable {
     /// - Throws: `ModelError` for a value that is not finite, or too little memory.
     init(_ tensors: LinearTensors) throws {
         // An array can't be refused once it is asked for: the values, their scales and biases, and the packed form.
-        try PageMemory.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
+        try MemoryRoom.require(3 * 4 * tensors.rows * tensors.columns, for: tensors.file)
         matrix = try PackedMatrix(
             floats: tensors.float32Values(), rows: tensors.rows, columns: tensors.columns)
     }

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// A matrix in MLX's affine quantization: value = scale * q + bias, by groups of columns.
 package struct QuantizedMatrix: Sendable {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// A safetensors file, mapped, with its header read and checked against the file.
 ///

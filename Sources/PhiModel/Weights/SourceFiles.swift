@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// Files that a model is made of, as they were when they were read.
 struct SourceFiles: Sendable {

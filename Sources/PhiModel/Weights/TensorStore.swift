@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// All tensors of a checkpoint folder, by name, read in place.
 ///

@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 import PhiModel
 
 /// The line after an answer: tokens, tokens a second, and why it ended, unless the model ended it.

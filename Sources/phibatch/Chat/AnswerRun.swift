@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 import PhiModel
 
 /// Makes the answer to a conversation, part by part.

@@ -1,5 +1,7 @@
 import BatchPipeline
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 import PhiModel
 
 /// A conversation between whoever writes the lines and a model.

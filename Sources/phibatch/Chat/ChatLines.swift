@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundations
+import OperatingSystem
 
 /// What comes of the input of a chat.
 enum ChatInput: Equatable {

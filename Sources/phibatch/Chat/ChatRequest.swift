@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// What a line of a chat asks for.
 enum ChatRequest: Equatable {

@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 import Synchronization
 
 /// The terminal of a chat: what its keys do, and how it is left, also by a signal.

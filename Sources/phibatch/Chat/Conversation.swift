@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import PhiModel
 
 /// What was said in a chat so far.

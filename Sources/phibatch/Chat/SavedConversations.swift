@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundations
+import Faults
 
 /// A file of prompts that conversations are added to.
 enum SavedConversations {

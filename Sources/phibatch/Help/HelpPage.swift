@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Faults
+import OperatingSystem
 
 /// What `phibatch help` shows that the parser does not know: topics, and the list of them.
 enum HelpPage {

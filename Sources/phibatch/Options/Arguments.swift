@@ -1,5 +1,3 @@
-import Foundations
-
 /// The program's arguments, made ready for the parser.
 enum Arguments {
     /// The parser divides `--name=VALUE` by characters, and a value that begins with an accent makes one character

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchPipeline
-import Foundations
+import Faults
+import OperatingSystem
 
 /// The arguments that make a job: its file, and settings that replace what the file says.
 struct JobOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import BatchPipeline
-import Foundations
+import JSON
+import OperatingSystem
 
 /// The numbers of a report as the page's script reads them.
 struct ReportData {

@@ -1,5 +1,6 @@
 import BatchPipeline
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// A report as one HTML file.
 ///

@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundations
+import JSON
 
 /// A piece of the table's rows as JSON, column by column:
 ///

@@ -1,6 +1,6 @@
 import BatchEngine
 import Foundation
-import Foundations
+import JSON
 import TestSupport
 import Testing
 

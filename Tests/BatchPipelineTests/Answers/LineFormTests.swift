@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import Testing
 
 @testable import BatchPipeline

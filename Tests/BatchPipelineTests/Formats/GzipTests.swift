@@ -1,5 +1,5 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import BatchPipeline

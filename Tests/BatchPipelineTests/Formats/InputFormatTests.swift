@@ -1,5 +1,6 @@
+import Faults
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import BatchPipeline

@@ -1,4 +1,3 @@
-import Foundations
 import Testing
 
 @testable import BatchPipeline

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 import Testing
 
 @testable import BatchPipeline

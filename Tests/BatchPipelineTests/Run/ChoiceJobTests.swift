@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 import PhiModel
 import Testing
 

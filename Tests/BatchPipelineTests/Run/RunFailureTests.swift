@@ -1,6 +1,5 @@
 import BatchEngine
 import Foundation
-import Foundations
 import PhiModel
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import BatchEngine
-import Foundations
 
 @testable import Constraints
 

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 import JSONSchema
 import Testing
 

@@ -1,5 +1,5 @@
 import Constraints
-import Foundations
+import JSON
 import JSONSchema
 import Testing
 

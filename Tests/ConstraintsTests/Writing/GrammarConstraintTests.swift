@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import JSON
 import Testing
 
 @testable import Constraints

@@ -1,6 +1,6 @@
 import BatchEngine
 import Constraints
-import Foundations
+import JSON
 import JSONSchema
 
 /// A schema, and bytes that choose among the tokens its masks allow. What is written must be whole at its limit, be

@@ -1,5 +1,3 @@
-import Foundations
-
 @testable import BatchPipeline
 
 /// Record, draft of the record, and output of a finished run in a format that needs a record; taken up, ended and

@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 
 @testable import BatchPipeline
 @testable import PhiModel
+@testable import PhiText
 
 /// Long runs, halves of characters put together late, marks, emoji, white space of all kinds.
 let hostileText =

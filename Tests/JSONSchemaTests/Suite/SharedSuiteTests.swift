@@ -1,5 +1,5 @@
 import Foundation
-import Foundations
+import JSON
 import JSONSchema
 import Testing
 

@@ -1,4 +1,3 @@
-import Foundations
 import JSONSchema
 import Testing
 

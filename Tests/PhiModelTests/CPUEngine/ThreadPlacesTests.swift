@@ -1,7 +1,7 @@
 #if os(Linux)
     import CPhiKernels
     import Foundation
-    import Foundations
+    import OperatingSystem
     import Synchronization
     import Testing
 

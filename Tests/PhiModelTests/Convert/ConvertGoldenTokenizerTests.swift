@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Real tokenizers, put into a GGUF file as llama.cpp's converter does, and converted back: they must do what the
 /// originals do, on the vectors that Hugging Face's own made.

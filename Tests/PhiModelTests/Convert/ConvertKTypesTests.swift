@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// GGUF's K types against what the Python package gguf makes of them (Fixtures/make_k_blocks.py).
 @Suite struct ConvertKTypesTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// GGUF files of Phi-2: biases, and q, k, v in one tensor or three.
 struct ConvertPhi2Tests {

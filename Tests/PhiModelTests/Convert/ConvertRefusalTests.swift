@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 struct ConvertRefusalTests {
     private let scratch: ScratchFolder

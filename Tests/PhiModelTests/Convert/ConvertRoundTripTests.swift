@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 struct ConvertRoundTripTests {
     private let scratch: ScratchFolder

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Writes GGUF files as the format's description says, apart from the code under test.
 struct TestGGUF {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// A model folder and a cache folder beside it.
 struct PrefixPlace {

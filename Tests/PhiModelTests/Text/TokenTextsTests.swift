@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Tokens' texts are what decoding makes of them, wherever they stand.
 @Suite struct TokenTextsTests {

@@ -1,6 +1,6 @@
 import BatchPipeline
 import Foundation
-import Foundations
+import OperatingSystem
 import PhiModel
 import Synchronization
 import Testing

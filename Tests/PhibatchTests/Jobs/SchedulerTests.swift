@@ -1,5 +1,6 @@
 import Foundation
-import Foundations
+import JSON
+import OperatingSystem
 import Testing
 
 @testable import BatchPipeline

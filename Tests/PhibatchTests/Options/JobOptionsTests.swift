@@ -1,5 +1,5 @@
 import BatchPipeline
-import Foundations
+import OperatingSystem
 import Testing
 
 @testable import phibatch

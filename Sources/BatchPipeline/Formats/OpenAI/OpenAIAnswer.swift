@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Essentials
+import JSON
 
 /// The members of `response` in a line of OpenAI's batch results.
 struct OpenAIAnswer {

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import JSON
 
 /// The body of one of OpenAI's requests, as the fields of a native line. What has no effect on an answer is passed over.
 /// What phibatch can't do is wrong, if the answer would be to another question without it, and otherwise listed.

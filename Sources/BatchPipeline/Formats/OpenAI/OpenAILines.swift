@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// OpenAI's batch files: one request a line, such as
 ///

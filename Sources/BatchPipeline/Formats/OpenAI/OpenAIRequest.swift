@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What one of OpenAI's requests asks for beside a native line's fields, and what its answer must know of it.
 package struct OpenAIRequest: Sendable, Equatable {

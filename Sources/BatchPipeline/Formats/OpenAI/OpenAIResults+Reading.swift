@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Faults
+import JSON
 
 /// A line of batch results, read again.
 extension OpenAIResults {

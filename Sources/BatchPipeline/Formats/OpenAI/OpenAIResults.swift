@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What OpenAI's batch API makes of its requests: one line each, with all choices.
 ///

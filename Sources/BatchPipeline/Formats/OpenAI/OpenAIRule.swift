@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// What becomes of a member of one of OpenAI's bodies.
 enum OpenAIRule {

@@ -1,5 +1,5 @@
 import BatchEngine
-import Foundations
+import OperatingSystem
 
 /// What keys and values are made of beside tokens.
 struct PrefixSources {

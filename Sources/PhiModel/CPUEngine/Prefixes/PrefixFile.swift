@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// A file of the cache with one block of keys and values at the beginning of prompts.
 ///

@@ -1,5 +1,6 @@
 import BatchEngine
-import Foundations
+import Faults
+import OperatingSystem
 import Synchronization
 
 /// Keys and values of prompts' beginnings in the cache folder, a file for each block, under a name made of the model

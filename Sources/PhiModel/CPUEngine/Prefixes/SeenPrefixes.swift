@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// What runs of few prompts began with, by the hashes of blocks: a run with one line each day can tell from it what
 /// its prompts share. It decides only what is kept, so that hashes will do; no text can be had from them.

@@ -1,5 +1,3 @@
-import Foundations
-
 /// How much each column of a model's matrices counts: the mean square of what the column is multiplied by while the
 /// model reads a text. For inputs that are not correlated, the squared error of a matrix' results is the sum of its
 /// weights' squared errors, each multiplied by that of its column. AWQ (Lin et al. 2023, arXiv 2306.00978) tells by

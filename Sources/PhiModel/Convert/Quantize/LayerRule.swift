@@ -1,4 +1,4 @@
-import Foundations
+import Faults
 
 /// How some layers are quantized, as in `*.down_proj=6:32` or `lm_head=none`.
 package struct LayerRule: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// How a model is to be quantized.
 package struct QuantizeOptions: Sendable {

@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// A model folder whose layers are not quantized, looked at but not read.
 struct QuantizeSource {

@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// config.json and the index of a quantized model, as mlx-lm writes them.
 struct QuantizedConfiguration {

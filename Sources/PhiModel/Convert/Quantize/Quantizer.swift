@@ -1,4 +1,6 @@
-import Foundations
+import Essentials
+import Faults
+import OperatingSystem
 
 /// How far a quantization is.
 package struct QuantizeProgress: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import CPhiKernels
-import Foundations
+import Faults
+import OperatingSystem
 
 /// Makes what a tensor becomes, some rows at a time.
 struct TensorQuantizer {

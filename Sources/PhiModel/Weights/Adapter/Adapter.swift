@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 
 /// A LoRA adapter (arXiv 2106.09685): for some linear layers two small matrices, so that the layer gives
 /// W x + scale * B (A x).
@@ -84,7 +84,7 @@ package struct Adapter {
             }
         }
         // As floats, turned, and packed.
-        try PageMemory.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
+        try MemoryRoom.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
         return Factors(
             a: try Self.values(a, rank, columns, isTransposed),
             b: try Self.values(b, rows, rank, isTransposed), rank: rank, scale: configuration.scale(of: path))

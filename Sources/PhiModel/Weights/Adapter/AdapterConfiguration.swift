@@ -1,4 +1,5 @@
-import Foundations
+import JSON
+import OperatingSystem
 
 /// `adapter_config.json` of a LoRA adapter, as Hugging Face's PEFT or MLX writes it: what each layer's product is
 /// multiplied by.

@@ -1,4 +1,5 @@
 import CPhiKernels
+import OperatingSystem
 
 /// A weight matrix [rows, columns] in the kernels' layout (see phi_kernels.h).
 final class PackedMatrix: @unchecked Sendable {

@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// All matrices of a model in the kernels' layout: mapped from the cache, packed in memory, or packed one by one.
 struct PackedWeights {
     private enum Matrices {

@@ -1,4 +1,5 @@
-import Foundations
+import Faults
+import OperatingSystem
 
 /// Where packed weights, the beginnings of prompts, and what else is found out about a model once, are kept from one start to the next.
 public enum WeightCacheLocation: Sendable, Equatable {

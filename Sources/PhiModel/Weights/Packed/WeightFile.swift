@@ -1,4 +1,4 @@
-import Foundations
+import OperatingSystem
 import Synchronization
 
 /// A file of packed weights in the cache, mapped.

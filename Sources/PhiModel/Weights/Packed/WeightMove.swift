@@ -1,4 +1,5 @@
-import Foundations
+import Essentials
+import OperatingSystem
 
 /// Moves mapped weights into memory on large pages while a model is at work, some between two steps.
 ///

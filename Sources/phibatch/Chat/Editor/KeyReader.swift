@@ -1,4 +1,4 @@
-import Foundations
+import JSON
 
 /// Turns what a terminal sends into keys. Bytes may come in any pieces.
 struct KeyReader {

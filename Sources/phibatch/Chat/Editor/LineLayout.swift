@@ -1,5 +1,3 @@
-import Foundations
-
 /// How a prompt and a text lie in the rows of a terminal, and where the cursor is.
 struct LineLayout: Equatable {
     struct Row: Equatable {

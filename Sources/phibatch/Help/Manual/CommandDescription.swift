@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundations
+import Essentials
 
 /// What the parser tells of a command and its arguments.
 struct CommandDescription: Decodable {

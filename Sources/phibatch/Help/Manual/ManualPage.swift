@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundations
+import OperatingSystem
 
 /// The manual page, made of the help of the commands and of topics, so that it says the same.
 struct ManualPage {

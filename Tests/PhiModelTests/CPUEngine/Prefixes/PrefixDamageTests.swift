@@ -1,5 +1,6 @@
 import BatchEngine
 import Foundation
+import OperatingSystem
 import Testing
 
 @testable import PhiModel

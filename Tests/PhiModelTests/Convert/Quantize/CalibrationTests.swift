@@ -1,8 +1,8 @@
 import Foundation
-import Foundations
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Whole models that are quantized with a text.
 @Suite struct CalibrationTests {

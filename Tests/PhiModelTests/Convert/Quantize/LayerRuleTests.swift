@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 @Suite struct LayerRuleTests {
     @Test(arguments: [

@@ -1,8 +1,10 @@
 import Foundation
-import Foundations
+import JSON
+import OperatingSystem
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Whole models, as `mlx_lm.convert -q` makes them (Fixtures/make_quantize.py): every tensor by its hash, the files
 /// they lie in, config.json and the index.

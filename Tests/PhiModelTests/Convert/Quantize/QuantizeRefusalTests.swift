@@ -1,8 +1,8 @@
 import Foundation
-import Foundations
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// What can't be quantized, or not there: one message, and nothing left that looks like a model.
 @Suite struct QuantizeRefusalTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Single rows, bit for bit as mlx quantizes them (Fixtures/make_quantize.py): all widths, groups and types, with
 /// rows of zeros, of one sign, of one value, and of values halfway between two codes.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Single rows with scales and biases chosen by weights: against MLX's, and where the best is known.
 @Suite struct QuantizeWeightedRowTests {

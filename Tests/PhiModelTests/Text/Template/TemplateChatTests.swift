@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// The models' own templates against transformers' renderings.
 struct TemplateGoldenTests {

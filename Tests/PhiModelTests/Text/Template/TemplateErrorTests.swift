@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// What a template can't be is said when it is loaded, with line and construct.
 @Suite struct TemplateErrorTests {

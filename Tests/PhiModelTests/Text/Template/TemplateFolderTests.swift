@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Which template and which special tokens a model folder has.
 @Suite struct TemplateFolderTests {

@@ -1,9 +1,10 @@
 import Foundation
-import Foundations
+import JSON
 import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Mutated templates must either work or end with an error of ours: no crash, no hang.
 @Suite struct TemplateFuzzTests {

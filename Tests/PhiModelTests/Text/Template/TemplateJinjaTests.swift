@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Compares with what Jinja2 itself made of each case; see Fixtures/make_jinja_cases.py.
 @Suite struct TemplateJinjaTests {

@@ -1,9 +1,10 @@
 import Foundation
-import Foundations
+import JSON
 import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Templates that try to hang, to crash or to fill the memory: each must end with a clear error.
 @Suite struct TemplateLimitTests {

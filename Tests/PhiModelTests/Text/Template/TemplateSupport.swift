@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 extension JSONValue {
     /// The value that a file of the tests holds.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Phi-2's kind of tokenizer: GPT-2's bytes and pattern, with added tokens for runs of white space that are not
 /// special. A small one, and what Hugging Face's tokenizers make of texts with it (Fixtures/make_codegen.py).

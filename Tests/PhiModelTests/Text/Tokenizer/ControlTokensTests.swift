@@ -1,8 +1,9 @@
 import Foundation
-import Foundations
+import JSON
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Texts of control tokens in a line's text, with real tokenizers and templates.
 @Suite struct ControlTokensTests {

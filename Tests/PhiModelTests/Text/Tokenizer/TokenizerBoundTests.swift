@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Encoding with a bound gives what encoding without one gives, or nil exactly where that is longer; and a text far
 /// beyond it costs next to nothing.

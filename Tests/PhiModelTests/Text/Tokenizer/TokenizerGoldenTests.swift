@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// All vectors that Hugging Face's tokenizers made for the real tokenizers.
 struct TokenizerGoldenTests {

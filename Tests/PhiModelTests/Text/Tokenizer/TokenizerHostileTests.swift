@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Files and texts made to break or stall a tokenizer.
 struct TokenizerHostileTests {

@@ -1,9 +1,10 @@
 import Foundation
-import Foundations
+import JSON
 import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Small tokenizers made here, with results worked out by hand.
 struct TokenizerModelTests {

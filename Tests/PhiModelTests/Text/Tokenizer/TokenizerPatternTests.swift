@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import PhiModel
+@testable import PhiText
 
 /// The patterns of the tokenizers in use.
 enum KnownPatterns {

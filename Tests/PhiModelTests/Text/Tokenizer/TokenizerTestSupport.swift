@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import PhiModel
+@testable import PhiText
 
 /// Real tokenizers and golden vectors: Phi-3.5's, which lie packed beside the tests, or all of those in the
 /// folder that the environment names.

@@ -1,0 +1,73 @@
+import Essentials
+
+/// JSON's pieces as bytes: what `JSONWriter` is made of, for those who put them together themselves.
+package enum JSONBytes {
+    /// Appends a JSON string. The same text always gives the same bytes. Besides what JSON demands, the
+    /// characters that some readers take for line ends are escaped: U+0085, U+2028 and U+2029.
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { utf8 in
+            var start = 0
+            for index in utf8.indices {
+                guard let (escape, length) = escape(at: index, of: utf8) else { continue }
+                bytes.append(contentsOf: utf8[start..<index])
+                bytes.append(contentsOf: escape.utf8)
+                start = index + length
+            }
+            bytes.append(contentsOf: utf8[min(start, utf8.count)...])
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func escape(at index: Int, of utf8: UnsafeBufferPointer<UInt8>) -> (String, Int)? {
+        switch utf8[index] {
+        case UInt8(ascii: "\""): return ("\\\"", 1)
+        case UInt8(ascii: "\\"): return ("\\\\", 1)
+        case 0x0A: return ("\\n", 1)
+        case 0x0D: return ("\\r", 1)
+        case 0x09: return ("\\t", 1)
+        case 0x08: return ("\\b", 1)
+        case 0x0C: return ("\\f", 1)
+        case 0..<0x20, 0x7F: return (unicodeEscape(UInt32(utf8[index])), 1)
+        case 0xC2 where index + 1 < utf8.count && utf8[index + 1] == 0x85: return (unicodeEscape(0x85), 2)
+        case 0xE2 where index + 2 < utf8.count && utf8[index + 1] == 0x80 && utf8[index + 2] & 0xFE == 0xA8:
+            return (unicodeEscape(0x2000 + UInt32(utf8[index + 2] & 0x3F)), 3)
+        default: return nil
+        }
+    }
+
+    private static func unicodeEscape(_ code: UInt32) -> String {
+        let digits = String(code, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
+    /// Appends sixteen lower-case hexadecimal digits.
+    package static func appendHex(_ value: UInt64, to bytes: inout [UInt8]) {
+        for digit in stride(from: 60, through: 0, by: -4) {
+            bytes.append(hexDigit(value >> UInt64(digit) & 15))
+        }
+    }
+
+    package static func appendDecimal(_ value: Int, to bytes: inout [UInt8]) {
+        guard value >= 10 else {
+            bytes.append(UInt8(ascii: "0") + UInt8(value))
+            return
+        }
+        appendDecimal(value / 10, to: &bytes)
+        bytes.append(UInt8(ascii: "0") + UInt8(value % 10))
+    }
+
+    private static func hexDigit(_ value: UInt64) -> UInt8 {
+        UInt8(value) + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether these are the bytes of `text`: a name that was read, and one that is known.
+    package func spells(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        for index in 0..<count where self[index] != text.utf8Start[index] { return false }
+        return true
+    }
+}

@@ -1,0 +1,203 @@
+import Essentials
+
+/// A pull scanner over JSON text (RFC 8259 to the letter), the one that reads all of phibatch's JSON.
+///
+/// The caller says what it expects, in order, so that no large file has to become a tree of values; `value()`
+/// makes a tree of what is small. Strings come as bytes, without a copy where they hold no escape. UTF-8 is
+/// checked once for the whole text; nesting is bounded.
+package struct JSONScanner {
+    package enum Kind: String, Sendable {
+        case object = "an object"
+        case array = "an array"
+        case string = "a string"
+        case number = "a number"
+        case bool = "true or false"
+        case null
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    let limits: JSONLimits
+    var values = 0
+    let unescaped = UnescapedString()
+    private var depth = 0
+    /// Index of the next byte; may be set back to a value that was read here before.
+    package internal(set) var position = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
+        self.bytes = bytes
+        self.limits = limits
+    }
+
+    /// Runs `body` over `text`, which must hold exactly one JSON value.
+    /// - Throws: `JSONFault`, and what `body` throws.
+    package static func scan<Result>(
+        _ text: UnsafeRawBufferPointer, limits: JSONLimits, _ body: (inout JSONScanner) throws -> Result
+    ) throws -> Result {
+        try text.withMemoryRebound(to: UInt8.self) { bytes in
+            var scanner = JSONScanner(bytes, limits: limits)
+            try scanner.begin()
+            let result = try body(&scanner)
+            try scanner.end()
+            return result
+        }
+    }
+
+    func begin() throws(JSONFault) {
+        if let error = UTF8Bytes.firstError(in: bytes) { throw fault("not UTF-8", at: error) }
+    }
+
+    mutating func end() throws(JSONFault) {
+        skipSpace()
+        guard position == bytes.count else { throw fault("something follows the JSON value") }
+    }
+
+    /// A fault at `offset`, or at the current position.
+    package func fault(_ message: String, at offset: Int? = nil) -> JSONFault {
+        let end = min(offset ?? position, bytes.count)
+        var line = 1
+        var lineStart = 0
+        for i in 0..<end where bytes[i] == 0x0A {
+            line += 1
+            lineStart = i + 1
+        }
+        return JSONFault(message, offset: end, line: line, column: end - lineStart + 1)
+    }
+
+    /// Continues at a position taken from `position` at the same nesting depth.
+    package mutating func seek(to position: Int) { self.position = position }
+
+    // MARK: Values
+
+    /// What kind of value comes next; stays before it.
+    package mutating func peek() throws(JSONFault) -> Kind {
+        skipSpace()
+        switch current {
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
+        case UInt8(ascii: "n"): return .null
+        case UInt8(ascii: "-"): return .number
+        case let digit? where 0x30...0x39 ~= digit: return .number
+        case nil: throw fault("the text ends where a value should be")
+        default: throw fault("expected a value")
+        }
+    }
+
+    /// Calls `member` for each key, placed before its value, which it must consume. The key's bytes are
+    /// valid until the next string is read.
+    package mutating func object(
+        _ member: (inout JSONScanner, UnsafeBufferPointer<UInt8>) throws -> Void
+    ) throws {
+        try open(.object)
+        var isFirst = true
+        while try hasNext(isFirst, end: UInt8(ascii: "}")) {
+            isFirst = false
+            try member(&self, try key())
+        }
+    }
+
+    /// Calls `element` before each element, which it must consume.
+    package mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
+        try open(.array)
+        var isFirst = true
+        while try hasNext(isFirst, end: UInt8(ascii: "]")) {
+            isFirst = false
+            try element(&self)
+        }
+    }
+
+    /// Steps to the next element of an open array or object; past its end if there is none.
+    mutating func hasNext(_ isFirst: Bool, end: UInt8) throws(JSONFault) -> Bool {
+        if take(end) {
+            depth -= 1
+            return false
+        }
+        guard isFirst || take(UInt8(ascii: ",")) else {
+            throw fault("expected ',' or '\(Character(Unicode.Scalar(end)))'")
+        }
+        return true
+    }
+
+    mutating func key() throws(JSONFault) -> UnsafeBufferPointer<UInt8> {
+        skipSpace()
+        guard current == UInt8(ascii: "\"") else { throw fault("expected a name in quotes") }
+        let key = try stringBytes()
+        guard take(UInt8(ascii: ":")) else { throw fault("expected ':'") }
+        return key
+    }
+
+    /// Steps over one value of any kind.
+    /// - Returns: its JSON, as it is written.
+    package mutating func skippedText() throws(JSONFault) -> String {
+        skipSpace()
+        let start = position
+        try skip()
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// Steps over one value of any kind.
+    package mutating func skip() throws(JSONFault) {
+        switch try peek() {
+        case .object:
+            try open(.object)
+            var isFirst = true
+            while try hasNext(isFirst, end: UInt8(ascii: "}")) {
+                isFirst = false
+                _ = try key()
+                try skip()
+            }
+        case .array:
+            try open(.array)
+            var isFirst = true
+            while try hasNext(isFirst, end: UInt8(ascii: "]")) {
+                isFirst = false
+                try skip()
+            }
+        case .string: _ = try stringBytes()
+        case .number: _ = try numberBytes()
+        case .bool: _ = try bool()
+        case .null: try null()
+        }
+    }
+
+    // MARK: Pieces
+
+    var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    mutating func skipSpace() {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+            position += 1
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        skipSpace()
+        guard current == byte else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func takeWord(_ word: StaticString) -> Bool {
+        guard position + word.utf8CodeUnitCount <= bytes.count else { return false }
+        for i in 0..<word.utf8CodeUnitCount where bytes[position + i] != word.utf8Start[i] {
+            return false
+        }
+        position += word.utf8CodeUnitCount
+        return true
+    }
+
+    mutating func expect(_ kind: Kind) throws(JSONFault) {
+        let found = try peek()
+        guard found == kind else { throw fault("expected \(kind.rawValue), found \(found.rawValue)") }
+    }
+
+    mutating func open(_ kind: Kind) throws(JSONFault) {
+        try expect(kind)
+        guard depth < limits.depth else { throw fault("nested more than \(limits.depth) levels deep") }
+        depth += 1
+        position += 1
+    }
+}

@@ -1,0 +1,73 @@
+import Essentials
+
+/// A JSON value (RFC 8259): what a line, a model's file or a template's field holds.
+package enum JSONValue: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    /// A number without fraction and exponent that fits.
+    case int(Int)
+    /// Any other.
+    case number(JSONNumber)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+
+    /// For messages: what kind of value this is.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .int, .number: "a number"
+        case .string: "a string"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+
+    /// The value of an object's member; nil if there is none or this is no object.
+    package subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members[name]
+    }
+
+    /// Null for what JSON can't write.
+    package static func double(_ value: Double) -> JSONValue {
+        value.isFinite ? .number(JSONNumber(value)) : .null
+    }
+
+    /// A number that is written with the fewest digits that read back as the same Float.
+    package static func float(_ value: Float) -> JSONValue { .double(Double("\(value)") ?? Double(value)) }
+
+    /// The value of either kind of number.
+    package var number: Double? {
+        switch self {
+        case .int(let value): Double(value)
+        case .number(let number): number.value
+        default: nil
+        }
+    }
+
+    /// The value of a number without fraction and exponent, if it fits: of `-0` too.
+    package var integer: Int? {
+        switch self {
+        case .int(let value): value
+        case .number(let number): Int(number.text)
+        default: nil
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    package init(nilLiteral: ()) { self = .null }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int) { self = .int(value) }
+    package init(floatLiteral value: Double) { self = .double(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(elements))
+    }
+}

@@ -1,0 +1,154 @@
+import Essentials
+
+/// Writes JSON in one line, the members in the order of the calls: same values, same bytes.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init() {}
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func object(_ body: (inout JSONWriter) -> Void) {
+        enclosed(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+    }
+
+    package mutating func array(_ body: (inout JSONWriter) -> Void) {
+        enclosed(UInt8(ascii: "["), UInt8(ascii: "]"), body)
+    }
+
+    private mutating func enclosed(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
+        comma()
+        bytes.append(open)
+        needsComma = false
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    /// A member's name; its value must follow.
+    package mutating func key(_ name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func int<Number: BinaryInteger>(_ value: Number) { raw(String(value)) }
+
+    /// A string of sixteen lower-case hexadecimal digits.
+    package mutating func hex(_ value: UInt64) {
+        comma()
+        bytes.append(UInt8(ascii: "\""))
+        JSONBytes.appendHex(value, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
+
+    package mutating func null() { raw("null") }
+
+    /// The shortest text that reads back as the same number. JSON has no infinity: such become null.
+    package mutating func number(_ value: Double) {
+        value.isFinite ? raw(Self.plain(value.description)) : null()
+    }
+
+    package mutating func number(_ value: Float) {
+        value.isFinite ? raw(Self.plain(value.description)) : null()
+    }
+
+    /// JSON that is already encoded.
+    package mutating func raw(_ json: String) {
+        comma()
+        bytes.append(contentsOf: json.utf8)
+        needsComma = true
+    }
+
+    /// Any value, without white space.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .int(let value): int(value)
+        case .number(let number): raw(number.text)
+        case .string(let text): string(text)
+        case .array(let values): array { writer in for value in values { writer.value(value) } }
+        case .object(let members):
+            object { writer in
+                for member in members {
+                    writer.key(member.name)
+                    writer.value(member.value)
+                }
+            }
+        }
+    }
+
+    package static func text(of value: JSONValue) -> String {
+        var writer = JSONWriter()
+        writer.value(value)
+        return writer.text
+    }
+
+    package mutating func string(_ value: String) {
+        comma()
+        JSONBytes.append(value, to: &bytes)
+        needsComma = true
+    }
+
+    // MARK: Members
+
+    package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        object(body)
+    }
+
+    package mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        array(body)
+    }
+
+    package mutating func string(_ name: String, _ value: String) {
+        key(name)
+        string(value)
+    }
+
+    package mutating func int(_ name: String, _ value: some BinaryInteger) {
+        key(name)
+        int(value)
+    }
+
+    package mutating func number(_ name: String, _ value: Double) {
+        key(name)
+        number(value)
+    }
+
+    package mutating func number(_ name: String, _ value: Float) {
+        key(name)
+        number(value)
+    }
+
+    package mutating func bool(_ name: String, _ value: Bool) {
+        key(name)
+        bool(value)
+    }
+
+    package mutating func hex(_ name: String, _ value: UInt64) {
+        key(name)
+        hex(value)
+    }
+
+    private mutating func comma() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    fileprivate static func plain(_ description: String) -> String {
+        description.hasSuffix(".0") ? String(description.dropLast(2)) : description
+    }
+}
+
+extension JSONValue {
+    /// As `JSONWriter` writes the number, which is finite.
+    package static func plain(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> JSONValue {
+        .number(JSONNumber(text: JSONWriter.plain(value.description)))
+    }
+}

@@ -1,0 +1,147 @@
+import Essentials
+import Synchronization
+
+/// Hashes of large files, kept from one start to the next, so that gigabytes are read but once.
+///
+/// What was hashed is known again by device, inode, size and times. A file that was changed only just before it
+/// was hashed is hashed again next time: one more change at once might not show in its times.
+package struct FileHashes: Sendable {
+    /// Nil if nothing is kept.
+    private let folder: String?
+    private let smallest: Int
+    private let now: @Sendable () -> Int
+
+    private static let folderName = "hashes"
+    /// Files are kept of so many hashes; beyond it the oldest ones go.
+    private static let countLimit = 512
+    static let head = Array("phibatch file hash 1\n".utf8)
+
+    /// - Parameters:
+    ///   - cache: the folder in which a folder of our own is made; nil keeps nothing.
+    ///   - smallest: smaller files, in bytes, are hashed each time, which is as fast.
+    ///   - now: a clock, in nanoseconds since 1970.
+    package init(
+        cache: String?, smallest: Int = 1 << 20, now: @escaping @Sendable () -> Int = { FileState.now }
+    ) {
+        folder = cache.map { $0 + "/" + Self.folderName }
+        self.smallest = smallest
+        self.now = now
+    }
+
+    /// - Parameters:
+    ///   - threads: how many files are read at a time.
+    ///   - willRead: called with the bytes of the files whose hashes are not known, if there are any.
+    /// - Returns: for each path what its file, or the one that the link leads to, holds.
+    /// - Throws: `FileFault` of the first file that can't be read, changes meanwhile, or is not what its name in
+    ///   Hugging Face's cache says.
+    package func hashes(
+        of paths: [String], threads: Int = Processors.usable,
+        willRead: (Int) -> Void = { _ in }
+    ) throws(FileFault) -> [FileHash] {
+        var files: [(file: OpenFile, kept: FileHash?)] = []
+        var unknown = 0
+        for path in paths {
+            let file = try OpenFile.at(path)
+            let state = try file.state()
+            let kept = state.size < smallest ? nil : kept(state)
+            if kept == nil { unknown += state.size }
+            files.append((file, kept))
+        }
+        if unknown > 0 { willRead(unknown) }
+        let all = files
+        let results = Mutex([Result<FileHash, FileFault>?](repeating: nil, count: all.count))
+        onThreads(threads, count: all.count) { index in
+            let result = all[index].kept.map { .success($0) } ?? result(of: all[index].file)
+            results.withLock { $0[index] = result }
+        }
+        var hashes: [FileHash] = []
+        for result in results.withLock({ $0 }) { if let result { hashes.append(try result.get()) } }
+        return hashes
+    }
+
+    private func result(of file: OpenFile) -> Result<FileHash, FileFault> {
+        do throws(FileFault) { return .success(try read(file)) } catch { return .failure(error) }
+    }
+
+    private func read(_ file: OpenFile) throws(FileFault) -> FileHash {
+        let begin = now()
+        let hash = try FileHash(of: file)
+        if let promised = FileHash.promised(by: file.path), promised != hash.sha256 {
+            throw FileFault(
+                path: file.path,
+                reason:
+                    "does not hold what its name in the Hugging Face cache says (SHA-256 \(promised)). It is "
+                    + "damaged, or not whole: download it again")
+        }
+        if hash.state.size >= smallest, hash.state.isSettled(at: begin) { keep(hash) }
+        return hash
+    }
+
+    /// Why hashes are not kept in the cache; nil if they are, or can be.
+    package static func fault(in cache: String) -> FileFault? {
+        do throws(FileFault) {
+            _ = try OwnFolder(cache + "/" + folderName)
+            return nil
+        } catch {
+            return error.isMissing ? nil : error
+        }
+    }
+
+    // MARK: The folder
+
+    private static func name(of state: FileState) -> String {
+        "\(String(state.device, radix: 16))-\(String(state.inode, radix: 16)).hash"
+    }
+
+    /// All that a kept hash is, with a sum of its own at the end.
+    private static func text(of hash: FileHash) -> [UInt8] {
+        let state = hash.state
+        let line =
+            head
+            + Array(
+                "\(state.device) \(state.inode) \(state.size) \(state.modified) \(state.changed) \(hash.sha256)\n"
+                    .utf8)
+        return line + Array((FileHash.hexadecimal(SHA.sha256(of: line).prefix(8)) + "\n").utf8)
+    }
+
+    private func kept(_ state: FileState) -> FileHash? {
+        // A forged one would make a model of files that it isn't.
+        guard let folder, let file = try? OwnFolder(folder).file(Self.name(of: state)) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) else {
+            return nil
+        }
+        let lines = bytes[..<count].split(separator: 0x0A, omittingEmptySubsequences: false)
+        guard lines.count == 4, let last = lines[1].split(separator: 0x20).last else { return nil }
+        let hash = FileHash(state: state, sha256: String(decoding: last, as: UTF8.self))
+        // Nothing in it has to be parsed but the hash: with that and the state it must be what we would write.
+        return Array(bytes[..<count]) == Self.text(of: hash) ? hash : nil
+    }
+
+    /// That it can't be kept is no fault: the next start reads the file again.
+    private func keep(_ hash: FileHash) {
+        guard let folder, (try? Files.makeFolder(folder, mode: 0o700)) != nil, (try? OwnFolder(folder)) != nil
+        else { return }
+        let path = folder + "/" + Self.name(of: hash.state)
+        guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: Self.head) else { return }
+        let draft = path + ".\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
+        if OwnFile.write(Self.text(of: hash), to: path, draft: draft, mode: 0o600) {
+            removeOldest(in: folder)
+        }
+    }
+
+    private func removeOldest(in folder: String) {
+        guard let names = try? Files.names(in: folder), names.count > Self.countLimit else { return }
+        let own = names.filter { $0.hasSuffix(".hash") || $0.hasSuffix(".draft") }.map { folder + "/" + $0 }
+            .filter { OwnFile.begins($0, with: Self.head) }
+            .compactMap { path in
+                (try? OpenFile.at(path, followsLinks: false).state()).map {
+                    (path: path, changed: $0.changed)
+                }
+            }
+        let excess = own.count - Self.countLimit
+        for file in own.sorted(by: { $0.changed < $1.changed }).prefix(max(0, excess)) {
+            OwnFile.remove(file.path)
+        }
+    }
+}

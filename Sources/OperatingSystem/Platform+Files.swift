@@ -1,0 +1,244 @@
+import Essentials
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What is asked of files and folders besides their content's own readers. Foundation's counterparts take
+/// paths of valid UTF-8 only.
+package enum Files {
+    /// A failed call of the system.
+    package struct Failure: Error, Equatable {
+        package let code: Int32
+        package var reason: String { String(cString: strerror(code)) }
+        package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
+
+        fileprivate static var last: Failure { Failure(code: errno) }
+    }
+
+    package enum Kind { case regular, folder, other }
+
+    /// What tells a file from all others, whatever its names.
+    package struct Identity: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Of what a path names, links followed; nil if there is nothing or it can't be examined.
+    package static func kind(of path: String) -> Kind? { status(of: path).map(Self.kind) }
+
+    package static func identity(of path: String) -> Identity? { status(of: path).map(Self.identity) }
+
+    /// Of an open file.
+    package static func status(of descriptor: Int32) -> (kind: Kind, size: Int, identity: Identity)? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        return (kind(status), Int(status.st_size), identity(status))
+    }
+
+    /// Of what a path names, links followed; nil if there is nothing or it can't be examined.
+    package static func state(of path: String) -> FileState? { status(of: path).map { FileState($0) } }
+
+    /// Whether this process may read, or write, what a path names.
+    /// - Throws: the reason why not.
+    package static func checkAccess(_ path: String, writing: Bool) throws(Failure) {
+        let wanted = writing ? W_OK | X_OK : R_OK
+        guard faccessat(AT_FDCWD, path.cPath, wanted, AT_EACCESS) == 0 else { throw .last }
+    }
+
+    /// Files that a pattern of the shell's kind (`*`, `?`, `[...]`) matches, in the order of their names' bytes.
+    package static func matching(_ pattern: String) -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern.cPath, 0, nil, &found) == 0, let paths = found.gl_pathv else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cPath: $0) } }
+            .filter { kind(of: $0) != .folder }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// - Parameter limit: bytes beyond it are not read.
+    package static func contents(of path: String, limit: Int = .max) throws(Failure) -> [UInt8] {
+        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < limit {
+            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { break }
+            bytes += chunk[..<min(count, limit - bytes.count)]
+        }
+        return bytes
+    }
+
+    /// Replaces the content of a file, which is made if it isn't there.
+    package static func replaceContents(of path: String, with bytes: [UInt8]) throws(Failure) {
+        let descriptor = open(path.cPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .last }
+        defer { close(descriptor) }
+        try write(bytes, to: descriptor)
+    }
+
+    /// Writes all bytes to an open file, and waits where it takes no more for now.
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+        var done = 0
+        while done < bytes.count {
+            let written = bytes.withUnsafeBytes {
+                FileCalls.write(descriptor, UnsafeRawBufferPointer(rebasing: $0[done...]))
+            }
+            switch written {
+            case .bytes(let count): done += count
+            case .later: _ = FileCalls.isReady(descriptor, milliseconds: -1)
+            case .failed: throw errno == 0 ? Failure(code: EIO) : .last
+            }
+        }
+    }
+
+    /// The names in a folder, in no order.
+    package static func names(in folder: String) throws(Failure) -> [String] {
+        guard let stream = opendir(folder.cPath) else { throw .last }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw .last }
+                return names
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                String(cPath: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+
+    /// Makes a folder, and those above it, where they aren't there.
+    package static func makeFolder(_ path: String, mode: Int = 0o777) throws(Failure) {
+        if mkdir(path.cPath, mode_t(mode)) == 0 { return }
+        var failure = Failure.last
+        if failure.code == ENOENT, case let above = Paths.folder(of: path), !Paths.areEqual(above, path) {
+            try makeFolder(above, mode: mode)
+            if mkdir(path.cPath, mode_t(mode)) == 0 { return }
+            failure = .last
+        }
+        // Some systems complain of other things first, where the folder is there.
+        guard kind(of: path) == .folder else { throw failure }
+    }
+
+    /// The absolute path without links; nil if there is nothing there.
+    package static func canonicalPath(_ path: String) -> String? {
+        guard let found = realpath(path.cPath, nil) else { return nil }
+        defer { free(found) }
+        return String(cPath: found)
+    }
+
+    /// Where a path leads, links followed, also those to what is not there yet: an absolute path without links, by which
+    /// names of files are compared that a run will make.
+    package static func destination(of path: String) -> String { destination(of: path, links: 40) }
+
+    private static func destination(of path: String, links: Int) -> String {
+        if let found = canonicalPath(path) { return found }
+        if links > 0, let target = linkTarget(of: path) {
+            return destination(of: Paths.join(Paths.folder(of: path), target), links: links - 1)
+        }
+        let (folder, name) = (Paths.folder(of: path), Paths.name(of: path))
+        if name.isEmpty || Paths.areEqual(folder, path) { return path }
+        let above = destination(of: folder, links: links)
+        if Paths.areEqual(name, ".") { return above }
+        return Paths.areEqual(name, "..") ? Paths.folder(of: above) : Paths.join(above, name)
+    }
+
+    /// Nil if it is no link.
+    private static func linkTarget(of path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map { readlink(path.cPath, $0, text.count) } ?? 0
+            }
+        }
+        return count > 0 ? String(pathBytes: bytes[..<count]) : nil
+    }
+
+    /// Whether a path has what makes it a pattern.
+    package static func isPattern(_ path: String) -> Bool { path.utf8.contains { "*?[".utf8.contains($0) } }
+
+    /// Whether `matching` would find a file of this path, be it there or not yet.
+    package static func pattern(_ pattern: String, fits path: String) -> Bool {
+        let folder = Paths.folder(of: pattern)
+        let flags = FNM_PATHNAME | FNM_PERIOD
+        // Under its own name, and where that leads.
+        let own = Paths.join(destination(of: Paths.folder(of: path)), Paths.name(of: path))
+        return [own, destination(of: path)].contains { path in
+            if isPattern(folder) {
+                let whole = Paths.join(destination(of: "."), pattern)
+                return fnmatch(whole.cPath, path.cPath, flags) == 0
+            }
+            return Paths.areEqual(Paths.folder(of: path), destination(of: folder))
+                && fnmatch(Paths.name(of: pattern).cPath, Paths.name(of: path).cPath, flags) == 0
+        }
+    }
+
+    package static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Removes a file or link, never a folder.
+    package static func remove(_ path: String) throws(Failure) {
+        guard unlink(path.cPath) == 0 else { throw .last }
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path.cPath, &status) == 0 ? status : nil
+    }
+
+    private static func kind(_ status: stat) -> Kind {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: .regular
+        case S_IFDIR: .folder
+        default: .other
+        }
+    }
+
+    private static func identity(_ status: stat) -> Identity {
+        Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+}
+
+/// What the caller of the program gave it, byte for byte. (`CommandLine.arguments` and `ProcessInfo` repair what
+/// is not UTF-8, and so name other files.)
+package enum ProgramCall {
+    /// The program's own name is the first.
+    package static var arguments: [String] {
+        (0..<Int(CommandLine.argc)).compactMap { index in
+            CommandLine.unsafeArgv[index].map { String(cPath: $0) }
+        }
+    }
+
+    /// The program's own file, without links; nil if the system doesn't say.
+    package static var executable: String? {
+        #if canImport(Darwin)
+            var size: UInt32 = 0
+            _ = _NSGetExecutablePath(nil, &size)
+            var path = [CChar](repeating: 0, count: Int(size))
+            guard _NSGetExecutablePath(&path, &size) == 0 else { return nil }
+            return Files.canonicalPath(String(cPath: path))
+        #else
+            return Files.canonicalPath("/proc/self/exe")
+        #endif
+    }
+
+    /// A variable that holds a path; nil if it is not set or empty.
+    package static func path(inVariable name: String) -> String? {
+        getenv(name).map { String(cPath: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

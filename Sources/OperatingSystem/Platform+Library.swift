@@ -1,0 +1,34 @@
+import Essentials
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A shared library, loaded for as long as the process lives.
+package struct LoadedLibrary: Sendable {
+    private nonisolated(unsafe) let handle: UnsafeMutableRawPointer
+
+    /// How the system ends the names of such files.
+    package static var suffix: String {
+        #if canImport(Darwin)
+            "dylib"
+        #else
+            "so"
+        #endif
+    }
+
+    /// - Parameter path: a file, or a name that the system looks for in its folders of libraries.
+    /// - Returns: nil and the system's words if it can't be loaded.
+    package static func open(_ path: String) -> (library: LoadedLibrary?, reason: String) {
+        guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+            return (nil, dlerror().map { String(cString: $0) } ?? "unknown error")
+        }
+        return (LoadedLibrary(handle: handle), "")
+    }
+
+    package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
+}

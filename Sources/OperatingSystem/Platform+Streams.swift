@@ -1,0 +1,78 @@
+import Essentials
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The system's calls for `MessageStream`, `SystemFile` and `MemoryRoom`.
+enum FileCalls {
+    /// As much as a pipe that is ready takes without a wait.
+    static let pipeUnit = Int(PIPE_BUF)
+
+    /// Whether `descriptor` takes bytes now, or fails now: then there is nothing to wait for.
+    /// - Parameter milliseconds: how long to wait for it; for ever if negative.
+    static func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while true {
+            let found = poll(&entry, 1, milliseconds)
+            if found >= 0 { return found > 0 }
+            if errno != EINTR { return true }
+        }
+    }
+
+    enum Written {
+        case bytes(Int)
+        /// Someone has set the descriptor not to wait.
+        case later
+        case failed
+    }
+
+    static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Written {
+        while true {
+            #if canImport(Darwin)
+                let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+            #elseif canImport(Glibc)
+                let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            #else
+                let count = Musl.write(descriptor, bytes.baseAddress, bytes.count)
+            #endif
+            if count > 0 { return .bytes(count) }
+            if count < 0, errno == EINTR { continue }
+            return count < 0 && errno == EAGAIN ? .later : .failed
+        }
+    }
+
+    static func canMap(_ bytes: Int) -> Bool {
+        #if os(Linux)
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        #else
+            let flags = MAP_PRIVATE | MAP_ANON
+        #endif
+        guard let base = mmap(nil, bytes, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
+            return false
+        }
+        munmap(base, bytes)
+        return true
+    }
+
+    /// The content of a file that the system makes up; nil if it can't be read.
+    static func smallFile(_ path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while content.count < 1 << 20 {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return nil }
+            if count == 0 { break }
+            content += buffer[..<count]
+        }
+        return content
+    }
+}

@@ -1,0 +1,170 @@
+import Essentials
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The few calls of the operating system that Foundation has no good form of.
+/// Only files of this name import a C library.
+package enum Platform {
+    /// A failed call of the operating system: `reason` is the system's own text for its error number.
+    package struct Failure: Error {
+        package let call: String
+        package let code: Int32
+
+        package var reason: String { String(cString: strerror(code)) }
+        package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
+        /// The file is there, but is a folder, a pipe or a device.
+        package var isNotRegular: Bool { call == "file type" }
+    }
+
+    /// A read-only mapping of a whole file. `base` is nil for an empty file, which can't be mapped.
+    package struct Mapping {
+        package let base: UnsafeMutableRawPointer?
+        package let count: Int
+        /// What the system said of the file.
+        package let state: FileState
+    }
+
+    /// Maps a regular file for reading; anything else (a folder, a pipe, a device) fails as `isNotRegular`.
+    package static func map(_ path: String) throws(Failure) -> Mapping {
+        // O_NONBLOCK: opening a named pipe must fail below, not wait for a writer.
+        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Failure(call: "open", code: errno) }
+        defer { close(descriptor) }
+        return try map(descriptor)
+    }
+
+    /// Maps an open file; it may be closed then.
+    package static func map(_ descriptor: Int32) throws(Failure) -> Mapping {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(call: "fstat", code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(call: "file type", code: EINVAL) }
+        guard let count = Int(exactly: status.st_size) else { throw Failure(call: "fstat", code: EFBIG) }
+        let state = FileState(status)
+        guard count > 0 else { return Mapping(base: nil, count: 0, state: state) }
+        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
+            throw Failure(call: "mmap", code: errno)
+        }
+        guard MemoryRoom.isThere(for: MemoryRoom.spare) else {
+            munmap(base, count)
+            throw Failure(call: "mmap", code: ENOMEM)
+        }
+        return Mapping(base: base, count: count, state: state)
+    }
+
+    /// New zero memory.
+    /// - Parameters:
+    ///   - count: bytes.
+    ///   - alignment: a power of two.
+    ///   - left: bytes that there must be room for beyond it.
+    package static func reserve(_ count: Int, alignment: Int, leaving left: Int) throws(Failure)
+        -> UnsafeMutableRawPointer
+    {
+        #if os(Linux)
+            // Pages that are never touched need not be promised.
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        #else
+            let flags = MAP_PRIVATE | MAP_ANON
+        #endif
+        let extra = max(0, alignment - pageSize)
+        guard let base = mmap(nil, count + extra, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED
+        else { throw Failure(call: "mmap", code: errno) }
+        // What lies before the first aligned address, and after the end, goes back.
+        let start = Int(bitPattern: base)
+        let skipped = (start + alignment - 1) / alignment * alignment - start
+        let end = (skipped + count + pageSize - 1) / pageSize * pageSize
+        if skipped > 0 { munmap(base, skipped) }
+        if end < count + extra { munmap(base + end, count + extra - end) }
+        guard MemoryRoom.isThere(for: left) else {
+            munmap(base + skipped, count)
+            throw Failure(call: "mmap", code: ENOMEM)
+        }
+        return base + skipped
+    }
+
+    /// Asks for large pages for fresh memory: with small ones, address translation halves the speed of
+    /// reading weights. A refusal is no fault.
+    package static func preferHugePages(_ base: UnsafeMutableRawPointer, count: Int) {
+        #if os(Linux)
+            // MADV_HUGEPAGE
+            madvise(base, count, 14)
+        #endif
+    }
+
+    package static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+    /// What `ulimit -v` has set, in bytes; nil if nothing.
+    package static var addressSpaceLimit: Int? {
+        #if canImport(Glibc)
+            limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
+        #else
+            limit(RLIMIT_AS)
+        #endif
+    }
+
+    /// What `ulimit -d` has set, in bytes; nil if nothing.
+    package static var dataLimit: Int? {
+        #if canImport(Glibc)
+            limit(__rlimit_resource_t(RLIMIT_DATA.rawValue))
+        #else
+            limit(RLIMIT_DATA)
+        #endif
+    }
+
+    #if canImport(Glibc)
+        private typealias Resource = __rlimit_resource_t
+    #else
+        private typealias Resource = Int32
+    #endif
+
+    private static func limit(_ resource: Resource) -> Int? {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return nil }
+        return Int(exactly: limit.rlim_cur).flatMap { $0 < Int.max >> 1 ? $0 : nil }
+    }
+
+    /// Brings a part of a mapped file into reach in one call rather than page by page.
+    package static func expectReads(_ bytes: UnsafeRawBufferPointer) {
+        #if os(Linux)
+            let pages = pages(of: bytes)
+            // MADV_POPULATE_READ; older kernels refuse, and do it page by page.
+            madvise(pages.baseAddress, pages.count, 22)
+        #endif
+    }
+
+    /// Takes a part of a mapped file out of this process' memory. What is read again comes again.
+    package static func dropPages(_ bytes: UnsafeRawBufferPointer) {
+        let pages = pages(of: bytes)
+        madvise(pages.baseAddress, pages.count, MADV_DONTNEED)
+    }
+
+    /// The whole pages that bytes lie on.
+    private static func pages(of bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+        guard let start = bytes.baseAddress else {
+            return UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        }
+        let before = Int(bitPattern: start) % size
+        return UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(mutating: start - before), count: before + bytes.count)
+    }
+
+    package static func unmap(_ base: UnsafeMutableRawPointer, count: Int) {
+        munmap(base, count)
+    }
+
+    /// Removes a file, never a folder; that it is not there is no fault.
+    package static func removeFile(_ path: String) {
+        unlink(path.cPath)
+    }
+
+    /// Moves a file into place in one step, replacing what is there.
+    package static func replace(_ target: String, with source: String) throws(Failure) {
+        guard rename(source.cPath, target.cPath) == 0 else { throw Failure(call: "rename", code: errno) }
+    }
+}

@@ -1,0 +1,2 @@
+// Prompts and messages are part of what a model is asked.
+@_exported import PhiText

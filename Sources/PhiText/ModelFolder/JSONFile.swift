@@ -1,0 +1,25 @@
+import JSON
+
+/// Model folders are foreign input: their JSON is read strictly and within bounds.
+package enum JSONFile {
+    /// Reads a whole file as one JSON object.
+    /// - Throws: `ModelError`: `missing`, or `malformed` with the place of the fault.
+    package static func object(_ path: String, maximumBytes: Int) throws -> JSONObject {
+        let file = try MappedFile(path: path)
+        guard file.count <= maximumBytes else {
+            throw ModelError(
+                .malformed, path: path, "is \(file.count) bytes long; at most \(maximumBytes) are read.")
+        }
+        // A copy: a small file may well be rewritten in place while it is read.
+        let copy = file.withBytes { [UInt8]($0) }
+        do throws(JSONFault) {
+            let value = try JSONValue(parsing: copy, limits: .file)
+            guard case .object(let members) = value else {
+                throw JSONFault("is \(value.kindName), not an object")
+            }
+            return members
+        } catch {
+            throw ModelError(.malformed, path: path, "not valid JSON: \(error).")
+        }
+    }
+}

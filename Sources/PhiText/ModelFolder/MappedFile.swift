@@ -1,0 +1,63 @@
+import OperatingSystem
+
+/// A whole file mapped into memory, read-only, for as long as this object lives.
+///
+/// The size is that at the time of opening. A file that another program cuts short while it is mapped
+/// ends the process with SIGBUS on the next access beyond its new end: model files must be replaced
+/// (a new file renamed over the old one), never rewritten in place, while a run is using them.
+package final class MappedFile: Sendable {
+    /// The path as it was given.
+    package let path: String
+    /// What the system said of the file when it was opened.
+    package let state: FileState
+    private nonisolated(unsafe) let base: UnsafeMutableRawPointer?
+    package let count: Int
+
+    /// - Throws: `ModelError`: `missing` if the file can't be opened or is not a regular file,
+    ///   `resources` if it can't be mapped.
+    package init(path: String) throws {
+        let mapping: Platform.Mapping
+        do throws(Platform.Failure) {
+            mapping = try Platform.map(path)
+        } catch {
+            if error.call == "mmap" {
+                throw ModelError(
+                    .resources, path: path,
+                    "there is not enough memory: the file can't be mapped: \(error.reason). "
+                        + "Raise the limit (ulimit -v), or choose a smaller model.")
+            }
+            if error.isNotFound { throw ModelError(.missing, path: path, "there is no such file.") }
+            if error.isNotRegular { throw ModelError(.missing, path: path, "this is not a regular file.") }
+            throw ModelError(.missing, path: path, "can't be opened: \(error.reason).")
+        }
+        self.path = path
+        base = mapping.base
+        count = mapping.count
+        state = mapping.state
+    }
+
+    /// - Throws: `Platform.Failure`.
+    package init(_ file: OpenFile) throws {
+        let mapping = try file.withDescriptor { descriptor in Result { try Platform.map(descriptor) } }.get()
+        path = file.path
+        base = mapping.base
+        count = mapping.count
+        state = mapping.state
+    }
+
+    deinit {
+        if let base { Platform.unmap(base, count: count) }
+    }
+
+    /// The file's bytes. They are gone with this object, and Swift may let go of an object right after its
+    /// last use: whoever keeps the pointer must keep the object in a property or parameter that outlives
+    /// it, or use `withBytes`.
+    package var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base.map { UnsafeRawPointer($0) }, count: count)
+    }
+
+    /// Calls `body` with the file's bytes and keeps the file mapped meanwhile.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(bytes) }
+    }
+}

@@ -1,0 +1,41 @@
+import JSON
+
+/// One message of a conversation, as chat templates see it.
+public struct ChatMessage: Sendable, Equatable, Codable {
+    /// `system`, `user`, `assistant`, or what else the model's template knows.
+    public var role: String
+    public var content: String
+    /// What else the message has for templates that use it, such as Phi-4-mini's `tools`.
+    package var members: [JSONMember] = []
+
+    private enum CodingKeys: CodingKey {
+        case role, content
+    }
+
+    public init(role: String, content: String) {
+        self.role = role
+        self.content = content
+    }
+
+    package init(role: String, content: String, members: [JSONMember]) {
+        self.init(role: role, content: content)
+        self.members = members
+    }
+}
+
+/// What a request's text is made of, before it becomes token ids.
+public enum Prompt: Sendable, Equatable {
+    /// Messages that go through the model's chat template, followed by a generation prompt.
+    case messages([ChatMessage])
+    /// The same, and the beginning of the answer, from which the model goes on.
+    case continued([ChatMessage], prefix: String)
+    /// Text given to the tokenizer as it is, without a template.
+    case text(String)
+    /// Token ids, used as they are; needs no tokenizer.
+    case tokens([Int32])
+
+    /// One message of a user.
+    public static func user(_ content: String) -> Prompt {
+        .messages([ChatMessage(role: "user", content: content)])
+    }
+}

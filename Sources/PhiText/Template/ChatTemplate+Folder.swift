@@ -1,0 +1,68 @@
+import Essentials
+import JSON
+import OperatingSystem
+
+extension ChatTemplate {
+    /// The files' sizes are bounded so that a hostile folder can't fill the memory.
+    private static let largestFile = 64 << 20
+
+    /// The chat template of a model folder.
+    /// - Throws: `ModelError`: `missing` if the folder has no chat template, otherwise as `load(folder:)`.
+    package init(folder: URL) throws {
+        let path = String(filePathOf: folder)
+        guard let template = try ChatTemplate.load(path: path) else {
+            throw ModelError(
+                .missing, path: path,
+                "the folder has no chat template (neither chat_template.jinja nor a chat_template in "
+                    + "tokenizer_config.json)")
+        }
+        self = template
+    }
+
+    /// The chat template of a model folder, found as transformers finds it: `chat_template.jinja`, else the
+    /// key `chat_template` of `tokenizer_config.json`, which may be a list of named ones ("default" counts).
+    /// - Returns: Nil if there is none.
+    /// - Throws: `ModelError`: `malformed` or `unsupported`, naming file, line and construct.
+    package static func load(folder: URL) throws -> ChatTemplate? {
+        try load(path: String(filePathOf: folder))
+    }
+
+    static func load(path folder: String) throws -> ChatTemplate? {
+        let configFile = Paths.join(folder, "tokenizer_config.json")
+        let config = try object(configFile).map { try TemplateConfiguration($0, path: configFile) }
+        var tokens = config?.specialTokens ?? [:]
+        // The tokenizer's own configuration counts; older folders keep the tokens only in the other file.
+        let mapFile = Paths.join(folder, "special_tokens_map.json")
+        let map = try object(mapFile).map { try SpecialTokens.read(FileMembers($0, path: mapFile)) }
+        for (name, value) in map ?? [:] where tokens[name] == nil || config?.isComplete == false {
+            tokens[name] = value
+        }
+
+        let file = Paths.join(folder, "chat_template.jinja")
+        if let data = try contents(of: file) {
+            guard let source = String(validating: data, as: UTF8.self) else {
+                throw ModelError(.malformed, path: file, "the file is not UTF-8")
+            }
+            return try ChatTemplate(
+                source: source, specialTokens: tokens, path: file, name: "chat template")
+        }
+        guard let template = config?.template else { return nil }
+        return try ChatTemplate(
+            source: template, specialTokens: tokens, path: configFile, name: "chat_template")
+    }
+
+    private static func contents(of file: String) throws -> Data? {
+        guard Files.kind(of: file) != nil else { return nil }
+        let mapped = try MappedFile(path: file)
+        guard mapped.count <= largestFile else {
+            throw ModelError(.malformed, path: file, "the file is larger than \(largestFile) bytes")
+        }
+        return mapped.withBytes { Data($0) }
+    }
+
+    /// - Returns: nil if there is no such file.
+    private static func object(_ file: String) throws -> JSONObject? {
+        guard Files.kind(of: file) != nil else { return nil }
+        return try JSONFile.object(file, maximumBytes: largestFile)
+    }
+}

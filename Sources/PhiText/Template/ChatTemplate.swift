@@ -1,0 +1,75 @@
+import JSON
+
+/// A model's own template, which turns a conversation into the text the model was trained on.
+///
+/// Reads Jinja2 as Hugging Face transformers sets it up: `trim_blocks` and `lstrip_blocks` on, loop controls,
+/// its `tojson`, `raise_exception`, and the tag `generation`. What is not supported is an error when the
+/// template is loaded, never a difference in the text.
+package struct ChatTemplate: Sendable {
+    private let program: TemplateProgram
+    private let specialTokens: [String: JSONValue]
+    private let path: String?
+    private let name: String
+    private let limits: TemplateLimits
+
+    /// Reads and checks a template.
+    /// - Parameters:
+    ///   - specialTokens: Text by name, as in "eos_token".
+    ///   - name: What messages call it.
+    /// - Throws: `ModelError` of kind `malformed` for broken syntax, `unsupported` for a tag, filter, test,
+    ///   function or method that phibatch does not have. The message names line and construct.
+    package init(source: String, specialTokens: [String: String] = [:], name: String = "chat template") throws
+    {
+        try self.init(
+            source: source, specialTokens: specialTokens.mapValues(JSONValue.string), path: nil,
+            name: name)
+    }
+
+    init(
+        source: String, specialTokens: [String: JSONValue], path: String?, name: String,
+        limits: TemplateLimits = TemplateLimits()
+    ) throws {
+        self.specialTokens = specialTokens
+        self.path = path
+        self.name = name
+        self.limits = limits
+        do {
+            program = try TemplateProgram(source, .chat, limits: limits)
+        } catch let fault as TemplateFault {
+            throw fault.located(path: path, place: name)
+        }
+    }
+
+    /// The prompt text of a conversation.
+    /// - Parameter addGenerationPrompt: Whether the text ends with the beginning of the model's answer.
+    /// - Throws: `ModelError` of kind `badRequest` if the template refuses the messages or can't take them.
+    package func render(_ messages: [ChatMessage], addGenerationPrompt: Bool) throws -> String {
+        try render(
+            messages: messages.map { message in
+                .object(
+                    JSONObject(
+                        [
+                            JSONMember(name: "role", value: .string(message.role)),
+                            JSONMember(name: "content", value: .string(message.content)),
+                        ] + message.members))
+            },
+            addGenerationPrompt: addGenerationPrompt)
+    }
+
+    /// As `render(_:addGenerationPrompt:)`, for messages with more members than role and content.
+    package func render(messages: [JSONValue], addGenerationPrompt: Bool) throws -> String {
+        do {
+            return try Evaluator.render(program, limits: limits) { name in
+                switch name {
+                case "messages": .array(messages)
+                case "add_generation_prompt": .bool(addGenerationPrompt)
+                // transformers always gives these two.
+                case "tools", "documents": .null
+                default: specialTokens[name]
+                }
+            }
+        } catch let fault as TemplateFault {
+            throw fault.located(path: path, place: name)
+        }
+    }
+}

@@ -1,0 +1,356 @@
+import Essentials
+import JSON
+
+/// Runs one template once. Nothing of it outlives the call.
+final class Evaluator {
+    let program: TemplateProgram
+    let limits: TemplateLimits
+    /// The fields of a line. Where they are given, a missing value can only be asked for, as by `if`: any other use, and
+    /// writing a null, is an error.
+    private let fields: [String: JSONValue]?
+    var strict: Bool { fields != nil }
+    /// The line being evaluated, for messages.
+    var line = 1
+    private(set) var steps = 0
+    /// Of `steps`, those for the length of texts.
+    private var textSteps = 0
+    private var depth = 0
+    private var output = ""
+    private var scope: Scope
+    /// Namespaces and the scopes that macros hold can refer to each other in circles, and in chains too long
+    /// to free by recursion; emptying each at the end undoes both.
+    private var namespaces: [Namespace] = []
+    private var macroScopes: [Scope] = []
+
+    private enum Flow {
+        case next
+        case leaveLoop
+        case nextRound
+    }
+
+    private init(_ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]?) {
+        self.program = program
+        self.limits = limits
+        self.fields = fields
+        scope = Scope(parent: nil)
+    }
+
+    /// - Throws: `TemplateFault` of kind `badRequest` for what goes wrong while running.
+    static func render(
+        _ program: TemplateProgram, limits: TemplateLimits, fields: [String: JSONValue]? = nil,
+        context: (String) -> JSONValue?
+    ) throws -> String {
+        let evaluator = Evaluator(program, limits: limits, fields: fields)
+        defer { evaluator.release() }
+        for (symbol, name) in program.names.enumerated() {
+            guard let value = context(name) else { continue }
+            evaluator.scope.variables[symbol] = try evaluator.convert(value, depth: 1)
+        }
+        evaluator.scope = Scope(parent: evaluator.scope)
+        _ = try evaluator.run(program.body)
+        return evaluator.output
+    }
+
+    private func release() {
+        for namespace in namespaces { namespace.members = OrderedMembers() }
+        for scope in macroScopes { scope.variables = [:] }
+    }
+
+    private func convert(_ value: JSONValue, depth: Int) throws -> Value {
+        guard depth <= limits.valueDepth else { throw tooDeep() }
+        switch value {
+        case .null: return .none
+        case .bool(let value): return .bool(value)
+        case .int(let value): return .int(value)
+        case .number(let number): return .written(number)
+        case .string(var text):
+            text.makeContiguousUTF8()
+            return .string(text)
+        case .array(let items): return .array(try items.map { try convert($0, depth: depth + 1) })
+        case .object(let members):
+            var result = OrderedMembers()
+            for member in members { result.set(member.name, try convert(member.value, depth: depth + 1)) }
+            return .dict(DictValue(result))
+        }
+    }
+
+    // MARK: Faults and limits
+
+    func fault(_ message: String) -> TemplateFault {
+        TemplateFault(kind: .badRequest, line: line, message: message)
+    }
+
+    private func tooDeep() -> TemplateFault {
+        fault("lists and dicts are nested more than \(limits.valueDepth) levels deep")
+    }
+
+    func spend(_ count: Int) throws {
+        // Counts come from sizes in memory, far from overflowing.
+        steps += count
+        if steps > limits.steps {
+            let reason =
+                textSteps > steps / 2
+                ? "nearly all for the length of its texts; the line's fields are too long for it"
+                : "it seems to run without end"
+            throw fault("the template takes more than \(limits.steps) steps, \(reason)")
+        }
+    }
+
+    /// As `spend`, for steps that a text takes because it is long.
+    func spend(forText count: Int) throws {
+        textSteps += count
+        try spend(count)
+    }
+
+    /// Accounts for copying so many bytes, which is far quicker than looking at each.
+    func spend(copying bytes: Int) throws { try spend(forText: 1 + bytes / 128) }
+
+    /// Refuses to make a text of this size if it is too large.
+    func checkText(_ bytes: Int) throws {
+        guard bytes <= limits.textBytes else {
+            throw fault("a text grows beyond \(limits.textBytes) bytes")
+        }
+    }
+
+    /// Accounts for handling this text.
+    func spend(text: String) throws { try spend(forText: 1 + text.utf8.count / 16) }
+
+    func made(_ list: ListValue) throws -> Value {
+        guard list.depth <= limits.valueDepth else { throw tooDeep() }
+        try spend(1 + 4 * list.items.count)
+        return .list(list)
+    }
+
+    func made(list items: [Value]) throws -> Value { try made(ListValue(items, .list)) }
+
+    func made(_ dict: DictValue) throws -> Value {
+        guard dict.depth <= limits.valueDepth else { throw tooDeep() }
+        try spend(1 + 8 * dict.members.count)
+        return .dict(dict)
+    }
+
+    func made(generator items: [Value]) throws -> Value {
+        let generator = Generator(items)
+        guard generator.depth <= limits.valueDepth else { throw tooDeep() }
+        try spend(1 + 4 * items.count)
+        return .generator(generator)
+    }
+
+    func makeNamespace() throws -> Namespace {
+        try spend(50)
+        let namespace = Namespace()
+        namespaces.append(namespace)
+        return namespace
+    }
+
+    /// Runs `body` one level deeper, within the limit.
+    func deeper<T>(_ body: () throws -> T) throws -> T {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= limits.depth else {
+            throw fault("the template calls itself or is nested more than \(limits.depth) levels deep")
+        }
+        try spend(1)
+        return try body()
+    }
+
+    // MARK: Variables
+
+    @inline(never)
+    func variable(_ symbol: Int) -> Value {
+        if let value = scope.lookup(symbol) { return value }
+        let name = program.names[symbol]
+        if let function = FunctionName(rawValue: name) { return .function(function) }
+        guard let fields else { return .undefined(Undefined("'\(name)' is undefined")) }
+        let known = fields.isEmpty ? "" : "; it has \(Self.list(fields.keys))"
+        return .undefined(Undefined("line has no field \"\(name)\"\(known)"))
+    }
+
+    private static func list(_ names: some Collection<String>) -> String {
+        names.sorted().prefix(20).map { String($0.prefix(64)) }.joined(separator: ", ")
+            + (names.count > 20 ? ", ..." : "")
+    }
+
+    func refuseNull() throws {
+        let nulls = (fields ?? [:]).filter { $0.value == .null }.map(\.key)
+        throw fault(
+            "a null would be written as None (null is: \(nulls.isEmpty ? "part of a field" : Self.list(nulls))). Ask for "
+                + "it ({% if note %}), or say what stands for it ({{ note or 'nothing' }})")
+    }
+
+    /// Notes a scope that a macro holds from now on, and those around it.
+    private func remember(_ scope: Scope) {
+        var next: Scope? = scope
+        while let current = next, !current.isRemembered {
+            current.isRemembered = true
+            macroScopes.append(current)
+            next = current.parent
+        }
+    }
+
+    @inline(never)
+    private func assign(_ target: Target, _ value: Value) throws {
+        switch target {
+        case .name(let symbol): scope.variables[symbol] = value
+        case .tuple(let targets):
+            let items = try iterate(value)
+            guard items.count == targets.count else {
+                throw fault("\(targets.count) values are wanted, and \(items.count) are given")
+            }
+            for (target, item) in zip(targets, items) { try assign(target, item) }
+        case .member(let symbol, let name):
+            guard case .namespace(let namespace) = variable(symbol) else {
+                throw fault("'\(program.names[symbol])' is no namespace, so '.\(name)' can't be set")
+            }
+            try spend(4)
+            namespace.members.set(name, value)
+        }
+    }
+
+    // MARK: Statements
+
+    @inline(never)
+    private func write(_ text: String) throws {
+        try checkText(output.utf8.count + text.utf8.count)
+        try spend(copying: text.utf8.count)
+        // The first text is not copied.
+        if output.isEmpty { output = text } else { output += text }
+    }
+
+    private func run(_ statements: [Statement]) throws -> Flow {
+        try deeper {
+            for statement in statements {
+                line = statement.line
+                let flow = try run(statement)
+                if flow != .next { return flow }
+            }
+            return .next
+        }
+    }
+
+    private func run(_ statement: Statement) throws -> Flow {
+        try spend(1)
+        switch statement.kind {
+        case .text(let text): try write(text)
+        case .output(let expression):
+            let value = try evaluate(expression)
+            line = statement.line
+            try write(try string(value))
+        case .branch(let branches, let otherwise): return try run(branches, otherwise)
+        case .loop(let loop): return try run(loop, line: statement.line)
+        case .set(let target, let expression): try assign(target, try evaluate(expression))
+        case .setBlock(let target, let filters, let body):
+            let (text, flow) = try capture(body)
+            if flow != .next { return flow }
+            try assign(target, try apply(filters, .string(text)))
+        case .filterBlock(let filters, let body):
+            let (text, flow) = try capture(body)
+            if flow != .next { return flow }
+            try write(try string(try apply(filters, .string(text))))
+        case .macro(let definition):
+            try spend(50)
+            remember(scope)
+            scope.variables[definition.name] = .macro(MacroValue(definition, scope))
+        case .scope(let values, let body):
+            let evaluated = try values.map { ($0.0, try evaluate($0.1)) }
+            return try inScope(Scope(parent: scope)) {
+                for (target, value) in evaluated { try assign(target, value) }
+                return try run(body)
+            }
+        case .breakLoop: return .leaveLoop
+        case .continueLoop: return .nextRound
+        }
+        return .next
+    }
+
+    @inline(never)
+    private func run(
+        _ branches: [(test: Expression, body: [Statement])], _ otherwise: [Statement]
+    ) throws -> Flow {
+        for branch in branches where try isTrue(try evaluate(branch.test)) { return try run(branch.body) }
+        return try run(otherwise)
+    }
+
+    @inline(never)
+    private func run(_ loop: ForLoop, line: Int) throws -> Flow {
+        var items = try iterate(try evaluate(loop.items))
+        if let condition = loop.condition {
+            items = try items.filter { item in
+                try inScope(Scope(parent: scope)) {
+                    try assign(loop.target, item)
+                    return try isTrue(try evaluate(condition))
+                }
+            }
+        }
+        if items.isEmpty { return try run(loop.otherwise) }
+        let state = LoopState(items)
+        for (i, item) in items.enumerated() {
+            try spend(4)
+            self.line = line
+            state.index = i
+            let flow = try inScope(Scope(parent: scope)) {
+                scope.variables[loop.loopSymbol] = .loop(state)
+                try assign(loop.target, item)
+                return try run(loop.body)
+            }
+            if flow == .leaveLoop { break }
+        }
+        return .next
+    }
+
+    private func inScope<T>(_ inner: Scope, _ body: () throws -> T) throws -> T {
+        let outer = scope
+        scope = inner
+        defer { scope = outer }
+        return try body()
+    }
+
+    /// What the statements write, in variables of their own.
+    @inline(never)
+    private func capture(_ body: [Statement]) throws -> (text: String, flow: Flow) {
+        let outer = output
+        output = ""
+        defer { output = outer }
+        let flow = try inScope(Scope(parent: scope)) { try run(body) }
+        return (output, flow)
+    }
+
+    private func apply(_ filters: [FilterCall], _ value: Value) throws -> Value {
+        try filters.reduce(value) { try apply($1, to: $0) }
+    }
+
+    // MARK: Macros
+
+    func call(_ macro: MacroValue, _ arguments: GivenArguments) throws -> Value {
+        let definition = macro.definition
+        let name = program.names[definition.name]
+        guard arguments.positional.count <= definition.parameters.count else {
+            throw fault(
+                "the macro '\(name)' takes \(definition.parameters.count) arguments, not "
+                    + "\(arguments.positional.count)")
+        }
+        let inner = Scope(parent: macro.scope)
+        var named = arguments.named
+        for (i, parameter) in definition.parameters.enumerated() {
+            let parameterName = program.names[parameter.name]
+            let at = named.firstIndex { sameBytes($0.name, parameterName) }
+            if i < arguments.positional.count {
+                inner.variables[parameter.name] = arguments.positional[i]
+            } else if let at {
+                inner.variables[parameter.name] = named.remove(at: at).value
+            } else if let fallback = parameter.fallback {
+                inner.variables[parameter.name] = try inScope(inner) { try evaluate(fallback) }
+            } else {
+                inner.variables[parameter.name] = .undefined(
+                    Undefined("parameter '\(parameterName)' was not provided"))
+            }
+        }
+        if let extra = named.first {
+            throw fault("the macro '\(name)' has no argument '\(extra.name)' to give")
+        }
+        let outer = scope
+        scope = inner
+        defer { scope = outer }
+        return .string(try capture(definition.body).text)
+    }
+}

@@ -1,0 +1,80 @@
+import BatchEngine
+import JSON
+import OperatingSystem
+
+/// A model's tokenizer and chat template: how text becomes token ids and back. Needs no weights.
+package struct TextCodec: Sendable {
+    package let tokenizer: Tokenizer
+    /// Nil if the folder has none; then only `Prompt.text` can be served.
+    package let template: ChatTemplate?
+
+    /// Nil if `folder` has no tokenizer.json.
+    /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
+    package init?(folder: String) throws {
+        let file = Paths.join(folder, "tokenizer.json")
+        guard Files.kind(of: file) != nil else { return nil }
+        tokenizer = try Tokenizer(path: file)
+        template = try ChatTemplate.load(path: folder)
+    }
+
+    /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
+    ///   clear that it has not; nil for any length.
+    /// - Throws: `ModelError` of kind `badRequest` or `promptTooLong`.
+    package func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
+        switch prompt {
+        case .tokens(let ids): return ids
+        case .text(let text): return try encode(text, addSpecialTokens: true, contextLength, shield)
+        case .messages(let messages):
+            // The template writes the special tokens itself.
+            return try encode(try text(of: messages), addSpecialTokens: false, contextLength, shield)
+        case .continued(let messages, let prefix):
+            return try encode(try text(of: messages) + prefix, addSpecialTokens: false, contextLength, shield)
+        }
+    }
+
+    package func shield(for line: JSONValue) -> TextShield? { tokenizer.controlTokens.shield(for: line) }
+
+    private func encode(
+        _ text: String, addSpecialTokens: Bool, _ contextLength: Int?, _ shield: TextShield?
+    ) throws -> [Int32] {
+        let most = contextLength.map { max(0, $0 - 1) } ?? .max
+        guard
+            let ids = tokenizer.encode(
+                text, addSpecialTokens: addSpecialTokens, shield: shield, atMost: most)
+        else {
+            let contextLength = contextLength ?? .max
+            throw ModelError(
+                .promptTooLong,
+                "The prompt has more than \(most) tokens (\(text.utf8.count) bytes of text), but the model's context "
+                    + "holds \(contextLength), completion included.")
+        }
+        return ids
+    }
+
+    /// The text that the template makes of messages, followed by a generation prompt.
+    /// - Throws: `ModelError` of kind `badRequest`.
+    package func text(of messages: [ChatMessage]) throws -> String {
+        guard let template else {
+            throw ModelError(
+                .badRequest,
+                "this model has no chat template, so messages can't be put to it; give plain text "
+                    + "(chat: false) or token ids")
+        }
+        return try template.render(messages, addGenerationPrompt: true)
+    }
+
+    /// What ends a turn of a Phi chat: Phi-3's and Phi-4-mini's token, and Phi-4's. They are in the engine's identity.
+    package static let turnEndNames = ["<|end|>", "<|im_end|>"]
+
+    /// Those of `turnEndNames` that are special tokens here. Some conversions name only the end of a text as the
+    /// end of a sequence, and answers would then go on by themselves.
+    package var turnEnds: [Int32] {
+        Self.turnEndNames.compactMap { tokenizer.id(of: $0) }.filter(tokenizer.isSpecial)
+    }
+
+    package func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
+
+    package func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
+        (tokenizer.text(of: token), tokenizer.bytes(of: token))
+    }
+}

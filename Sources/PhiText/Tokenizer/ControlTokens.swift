@@ -1,0 +1,173 @@
+import JSON
+
+/// The texts of a tokenizer's control tokens, such as `<|end|>`, and where they lie in text from outside.
+///
+/// Those are the special tokens, and others that look like one (Phi-4-mini's `<|tool|>` is not marked as special).
+package struct ControlTokens: Sendable {
+    let texts: [[UInt8]]
+    private let finder: TokenFinder
+    private let longest: Int
+    /// The first characters of the texts, each once, as UTF-8.
+    let beginnings: [[UInt8]]
+
+    init(_ tokens: some Sequence<AddedToken>) {
+        texts = tokens.filter(Self.isControl).map { Array($0.content.utf8) }.filter { !$0.isEmpty }
+        finder = TokenFinder(texts)
+        longest = texts.map(\.count).max() ?? 0
+        var beginnings: [[UInt8]] = []
+        for text in texts {
+            let first = Array(text[..<Self.width(of: text[0])])
+            if !beginnings.contains(first) { beginnings.append(first) }
+        }
+        self.beginnings = beginnings
+    }
+
+    static func isControl(_ token: AddedToken) -> Bool {
+        token.special || (token.content.hasPrefix("<") && token.content.hasSuffix(">"))
+    }
+
+    /// Of a character in UTF-8, by its first byte.
+    private static func width(of byte: UInt8) -> Int {
+        byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+    }
+
+    /// Where such a text begins, whole or, at the end, in part: what follows may be the rest of it.
+    func places(in text: UnsafeBufferPointer<UInt8>) -> [Int] {
+        var places = Array(finder.hitsBackwards(in: text).map(\.start).reversed())
+        for start in max(0, text.count - longest + 1)..<max(text.count, 0) {
+            let rest = text[start...]
+            if texts.contains(where: { $0.count > rest.count && $0.starts(with: rest) }),
+                !places.contains(start)
+            {
+                places.append(start)
+            }
+        }
+        return places
+    }
+
+    /// What keeps the texts of a line text; nil if there is nothing to keep, as with nearly all lines.
+    package func shield(for line: JSONValue) -> TextShield? {
+        var isNeeded = false
+        var isWhole = false
+        var used: Set<UInt32> = []
+        Self.forEachString(in: line) { text in
+            var text = text
+            text.withUTF8 { bytes in
+                let found = places(in: bytes)
+                isNeeded = isNeeded || !found.isEmpty
+                isWhole = isWhole || finder.hitsBackwards(in: bytes).first != nil
+            }
+            for scalar in text.unicodeScalars where scalar.value >= TextShield.firstStandIn {
+                used.insert(scalar.value)
+            }
+        }
+        guard isNeeded else { return nil }
+        return TextShield(self, avoiding: used, holdsToken: isWhole)
+    }
+
+    private static func forEachString(in value: JSONValue, _ body: (String) -> Void) {
+        switch value {
+        case .string(let text): body(text)
+        case .array(let values): for value in values { forEachString(in: value, body) }
+        case .object(let members):
+            for member in members {
+                body(member.name)
+                forEachString(in: member.value, body)
+            }
+        default: break
+        }
+    }
+}
+
+/// Keeps the texts of control tokens in a line's text from becoming control.
+///
+/// Where one begins, a stand-in takes the place of its first character: one of Unicode's private use that the line
+/// has nowhere. So neither the chat template nor the search for added tokens sees it; the tokenizer puts the character
+/// back right before text is split into pieces.
+package struct TextShield: Sendable {
+    static let firstStandIn: UInt32 = 0x10_0000
+    private static let lastStandIn: UInt32 = 0x10_FFFD
+
+    private let tokens: ControlTokens
+    private let standIns: [(character: [UInt8], standIn: [UInt8])]
+    /// Whether a control token's text is there as a whole.
+    package let holdsToken: Bool
+
+    /// Nil if the line uses up all characters of private use, which none does that is text.
+    fileprivate init?(_ tokens: ControlTokens, avoiding used: Set<UInt32>, holdsToken: Bool) {
+        self.tokens = tokens
+        self.holdsToken = holdsToken
+        var next = Self.firstStandIn
+        var standIns: [([UInt8], [UInt8])] = []
+        for character in tokens.beginnings {
+            while used.contains(next) { next += 1 }
+            guard next <= Self.lastStandIn, let scalar = Unicode.Scalar(next) else { return nil }
+            standIns.append((character, Array(String(scalar).utf8)))
+            next += 1
+        }
+        self.standIns = standIns
+    }
+
+    package func covered(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text): return .string(covered(text))
+        case .array(let values): return .array(values.map(covered))
+        case .object(let members): return .object(JSONObject(members.map(covered)))
+        default: return value
+        }
+    }
+
+    package func covered(_ message: ChatMessage) -> ChatMessage {
+        ChatMessage(
+            role: covered(message.role), content: covered(message.content),
+            members: message.members.map(covered))
+    }
+
+    private func covered(_ member: JSONMember) -> JSONMember {
+        JSONMember(name: covered(member.name), value: covered(member.value))
+    }
+
+    private func covered(_ text: String) -> String {
+        var text = text
+        return text.withUTF8 { bytes in
+            let places = tokens.places(in: bytes)
+            guard !places.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
+            var result: [UInt8] = []
+            result.reserveCapacity(bytes.count + 3 * places.count)
+            var done = 0
+            for place in places where place >= done {
+                result += bytes[done..<place]
+                guard let pair = standIns.first(where: { bytes[place...].starts(with: $0.character) }) else {
+                    done = place
+                    continue
+                }
+                result += pair.standIn
+                done = place + pair.character.count
+            }
+            result += bytes[done...]
+            return String(decoding: result, as: UTF8.self)
+        }
+    }
+
+    /// Puts the characters back.
+    func uncover(_ text: TextBuffers) {
+        // All stand-ins begin with this byte, and little else does.
+        guard text.current.all.contains(0xF4) else { return }
+        text.rewrite { old, new in
+            var (index, done) = (0, 0)
+            while index < old.count {
+                if old[index] == 0xF4,
+                    let pair = standIns.first(where: { old[index...].starts(with: $0.standIn) })
+                {
+                    new.append(UnsafeBufferPointer(rebasing: old[done..<index]))
+                    new.append(pair.character)
+                    index += pair.standIn.count
+                    done = index
+                } else {
+                    index += 1
+                }
+            }
+            new.append(UnsafeBufferPointer(rebasing: old[done...]))
+        }
+    }
+}

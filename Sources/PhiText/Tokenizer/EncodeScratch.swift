@@ -1,0 +1,59 @@
+import OperatingSystem
+
+/// What one thread needs while it encodes: buffers and its cache of pieces.
+///
+/// Only one thread uses it at a time; `ScratchPool` sees to that.
+final class EncodeScratch: @unchecked Sendable {
+    private static let keptCapacity = 1 << 16
+
+    let cache = PieceCache()
+    var merger = SymbolMerger()
+    private var symbols: [Int32] = []
+    var pieces = PieceList()
+    let text = TextBuffers()
+    var search = PatternSearch()
+    /// With more tokens than this, encoding may end early.
+    private(set) var limit = Int.max
+    /// It is certain that there are more.
+    var isBeyondLimit = false
+
+    /// What covers texts of control tokens.
+    private(set) var shield: TextShield?
+
+    /// The text goes on from another.
+    private(set) var isContinuation = false
+
+    func begin(limit: Int, shield: TextShield?, isContinuation: Bool) {
+        self.limit = limit
+        self.shield = shield
+        self.isContinuation = isContinuation
+        isBeyondLimit = false
+    }
+
+    /// Lends an empty array for a piece's symbols. It is handed over as a whole, since each access to a
+    /// class's member costs a check.
+    @inline(__always)
+    func withSymbols<Result>(_ body: (inout [Int32]) -> Result) -> Result {
+        var lent: [Int32] = []
+        swap(&lent, &symbols)
+        defer {
+            // An unusually long piece gives its memory back.
+            if lent.capacity <= Self.keptCapacity { swap(&lent, &symbols) }
+        }
+        lent.removeAll(keepingCapacity: true)
+        return body(&lent)
+    }
+}
+
+/// Lends scratch space to the threads that encode; the lock is held for a moment once a text.
+final class ScratchPool: @unchecked Sendable {
+    private static let keptCount = 64
+    private let lock = Lock()
+    private var free: [EncodeScratch] = []
+
+    func with<Result>(_ body: (EncodeScratch) -> Result) -> Result {
+        let scratch = lock.withLock { free.popLast() } ?? EncodeScratch()
+        defer { lock.withLock { if free.count < Self.keptCount { free.append(scratch) } } }
+        return body(scratch)
+    }
+}

@@ -1,0 +1,138 @@
+import Essentials
+import JSON
+
+/// Two buffers that a text is rewritten between, step by step.
+final class TextBuffers {
+    private(set) var current = ByteBuffer()
+    private var other = ByteBuffer()
+
+    func set(_ text: UnsafeBufferPointer<UInt8>) {
+        current.removeAll()
+        current.append(text)
+    }
+
+    /// Replaces the text by what `body` makes of it.
+    func rewrite(_ body: (_ old: UnsafeBufferPointer<UInt8>, _ new: ByteBuffer) -> Void) {
+        other.removeAll()
+        body(current.all, other)
+        swap(&current, &other)
+    }
+}
+
+/// One step of a tokenizer's `normalizer`.
+enum Normalizer: Sendable {
+    case prepend([UInt8])
+    case replaceLiteral([UInt8], with: [UInt8])
+    case replacePattern(Pattern, with: [UInt8])
+    case lowercase
+    case strip(left: Bool, right: Bool)
+    /// NFC, NFD, NFKC, NFKD.
+    case normalForm(composes: Bool, isCompatible: Bool)
+
+    /// Whether it puts something before a text.
+    var isPrefix: Bool {
+        if case .prepend = self { true } else { false }
+    }
+
+    func apply(to text: TextBuffers, _ search: inout PatternSearch) {
+        guard text.current.count > 0 else { return }
+        switch self {
+        case .prepend(let prefix):
+            text.rewrite { old, new in
+                new.append(prefix)
+                new.append(old)
+            }
+        case .replaceLiteral(let literal, let content):
+            text.rewrite { old, new in Self.replace(literal, content, old, new) }
+        case .replacePattern(let pattern, let content):
+            text.rewrite { old, new in
+                guard let base = old.baseAddress else { return }
+                var done = 0
+                search.forEachMatch(of: pattern, in: base, 0..<old.count) { start, end in
+                    new.append(UnsafeBufferPointer(rebasing: old[done..<start]))
+                    new.append(content)
+                    done = end
+                    return true
+                }
+                new.append(UnsafeBufferPointer(rebasing: old[done...]))
+            }
+        case .lowercase:
+            // Scalar by scalar, without regard to context (no final sigma).
+            rewriteString(text) { string in
+                var result = String.UnicodeScalarView()
+                for scalar in string.unicodeScalars {
+                    result.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
+                }
+                return String(result)
+            }
+        case .strip(let left, let right):
+            text.rewrite { old, new in
+                guard let base = old.baseAddress else { return }
+                var start = 0
+                var end = old.count
+                if left { start = WhiteSpace.end(base, 0, limit: end) }
+                if right { end = WhiteSpace.start(base, end, limit: start) }
+                new.append(UnsafeBufferPointer(rebasing: old[start..<end]))
+            }
+        case .normalForm(let composes, let isCompatible):
+            rewriteString(text) {
+                NormalForm(composes: composes, isCompatible: isCompatible).normalize($0)
+            }
+        }
+    }
+
+    private func rewriteString(_ text: TextBuffers, _ body: (String) -> String) {
+        text.rewrite { old, new in
+            var result = body(String(decoding: old, as: UTF8.self))
+            result.withUTF8 { new.append($0) }
+        }
+    }
+
+    private static func replace(
+        _ literal: [UInt8], _ content: [UInt8], _ old: UnsafeBufferPointer<UInt8>, _ new: ByteBuffer
+    ) {
+        let first = literal[0]
+        var i = 0
+        while i < old.count {
+            if old[i] == first, i + literal.count <= old.count,
+                literal.count == 1 || old[i..<i + literal.count].elementsEqual(literal)
+            {
+                for byte in content { new.append(byte) }
+                i += literal.count
+            } else {
+                new.append(old[i])
+                i += 1
+            }
+        }
+    }
+}
+
+/// Runs of Unicode White_Space in well-formed UTF-8.
+enum WhiteSpace {
+    static func contains(_ scalar: UInt32) -> Bool {
+        if scalar < 0x80 { return scalar == 0x20 || 0x09...0x0D ~= scalar }
+        return Unicode.Scalar(scalar)?.properties.isWhitespace ?? false
+    }
+
+    /// Where the white space from `i` on ends, at most at `limit`.
+    static func end(_ text: UnsafePointer<UInt8>, _ i: Int, limit: Int) -> Int {
+        var i = i
+        while i < limit {
+            let (scalar, length) = UTF8Bytes.decode(text, i)
+            guard contains(scalar) else { break }
+            i += length
+        }
+        return i
+    }
+
+    /// Where the white space before `i` begins, at least at `limit`.
+    static func start(_ text: UnsafePointer<UInt8>, _ i: Int, limit: Int) -> Int {
+        var i = i
+        while i > limit {
+            let previous = UTF8Bytes.previous(text, i, start: limit)
+            guard contains(UTF8Bytes.decode(text, previous).scalar) else { break }
+            i = previous
+        }
+        return i
+    }
+}

@@ -1,0 +1,82 @@
+import JSON
+
+/// Finds the matches of a pattern in a text, one after the other.
+///
+/// A match can be decided long after its end ("a" of `a*b|a` in "aaaa"): taken alone, every attempt would
+/// run to the end of the text again. So the search notes at every 64th byte in which states it passed
+/// without finding more, and stops when it comes there again in the same state (Reps, "Maximal-munch
+/// tokenization in linear time"). Thus each pair of state and place is passed once.
+struct PatternSearch {
+    private var fruitless: Set<UInt64> = []
+    private var passed: [UInt64] = []
+
+    /// Calls `body` with the bounds of each match within `range`, which must lie on character boundaries,
+    /// until it returns false; the text outside is not looked at.
+    mutating func forEachMatch(
+        of pattern: Pattern, in text: UnsafePointer<UInt8>, _ range: Range<Int>,
+        _ body: (Int, Int) -> Bool
+    ) {
+        if !fruitless.isEmpty { fruitless.removeAll(keepingCapacity: fruitless.count < 1024) }
+        var i = range.lowerBound
+        while i < range.upperBound {
+            let end = match(pattern, text, i, range.upperBound)
+            if end > i {
+                guard body(i, end) else { return }
+                i = end
+            } else {
+                i += UTF8Bytes.decode(text, i).length
+            }
+        }
+    }
+
+    /// - Returns: the end of the match that begins at `start`, or -1.
+    @inline(__always)
+    private mutating func match(
+        _ pattern: Pattern, _ text: UnsafePointer<UInt8>, _ start: Int, _ end: Int
+    ) -> Int {
+        let table = pattern.table.base
+        let ascii = pattern.classes.ascii.base
+        let pageOfBlock = pattern.classes.pageOfBlock.base
+        let pages = pattern.classes.pages.base
+        var last = -1
+        var state = pattern.start
+        var i = start
+        while i < end {
+            let cls: UInt8
+            var next = i + 1
+            let byte = text[i]
+            if byte < 0x80 {
+                cls = ascii[Int(byte)]
+            } else {
+                let (scalar, length) = UTF8Bytes.decode(text, i)
+                cls = pages[Int(pageOfBlock[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)]
+                next = i + length
+            }
+            let entry = table[Int(state) + Int(cls)]
+            if entry & 1 == 1 {
+                last = i
+                if !passed.isEmpty { passed.removeAll(keepingCapacity: true) }
+            }
+            state = entry >> 1
+            if state == 0 { break }
+            if next >> 6 != i >> 6 {
+                let key = UInt64(next) << 24 | UInt64(state)
+                if !fruitless.isEmpty, fruitless.contains(key) {
+                    state = 0
+                    break
+                }
+                passed.append(key)
+            }
+            i = next
+        }
+        if state != 0, table[Int(state) + pattern.endClass] & 1 == 1 {
+            last = end
+            passed.removeAll(keepingCapacity: true)
+        }
+        if !passed.isEmpty {
+            fruitless.formUnion(passed)
+            passed.removeAll(keepingCapacity: true)
+        }
+        return last
+    }
+}

@@ -1,0 +1,72 @@
+import JSON
+
+/// Bounds what the parts around a tokenizer's model may ask for. Real ones stay far below.
+extension TokenizerConfigReader {
+    /// JSON values in `normalizer`, `pre_tokenizer` or `decoder`: each step works on the whole text, and a
+    /// pattern can take a while to compile.
+    static let stepValueLimit = 256
+    /// JSON values in `post_processor`.
+    static let templateValueLimit = 4096
+    /// Special tokens around each text.
+    static let specialLimit = 1024
+    /// How many times longer a text may become; steps multiply.
+    static let growthLimit = 1024
+
+    func checkSize(limit: Int) throws {
+        guard value.count <= limit else {
+            throw unsupported("it holds more than \(limit) values")
+        }
+    }
+
+    func checkGrowth(_ factors: [Int]) throws {
+        var growth = 1
+        for factor in factors {
+            // Can't overflow: a factor is no more than the file's size.
+            growth *= factor
+            guard growth <= Self.growthLimit else {
+                throw unsupported("its steps can make a text over \(Self.growthLimit) times longer")
+            }
+        }
+    }
+}
+
+extension JSONValue {
+    /// This value and all inside of it.
+    fileprivate var count: Int {
+        switch self {
+        case .array(let elements): elements.reduce(1) { $0 + $1.count }
+        case .object(let members): members.reduce(1) { $0 + $1.value.count }
+        default: 1
+        }
+    }
+}
+
+extension Normalizer {
+    /// The most bytes that can come of one byte.
+    var growth: Int {
+        switch self {
+        case .prepend(let prefix): 1 + prefix.count
+        case .replaceLiteral(let literal, let content):
+            Swift.max(1, (content.count + literal.count - 1) / literal.count)
+        case .replacePattern(_, let content): Swift.max(1, content.count)
+        case .lowercase: 2
+        case .strip: 1
+        // The longest decomposition, U+FDFA's, is 33 bytes of 3.
+        case .normalForm(_, let isCompatible): isCompatible ? 11 : 3
+        }
+    }
+}
+
+extension DecoderStep {
+    /// The most bytes that can come of one byte.
+    var growth: Int {
+        switch self {
+        case .replace(let literal, let content):
+            Swift.max(1, (content.count + literal.count - 1) / literal.count)
+        case .spaced: 2
+        // A byte that is no character becomes U+FFFD.
+        case .byteFallback, .byteLevel: 3
+        case .fuse, .strip, .metaspace: 1
+        }
+    }
+}

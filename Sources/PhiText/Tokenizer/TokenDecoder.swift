@@ -1,0 +1,190 @@
+import Essentials
+import JSON
+
+/// One step of a tokenizer's `decoder`. The steps before a fusing one (`fuse`, `byteLevel`) work token by
+/// token, those after it on the whole text.
+enum DecoderStep: Sendable, Equatable {
+    case replace([UInt8], with: [UInt8])
+    /// Tokens `<0x..>` become bytes; a run of them that is not UTF-8 becomes one U+FFFD a byte.
+    case byteFallback
+    case fuse
+    /// Takes at most so many of a character away from the start and the end.
+    case strip([UInt8], start: Int, stop: Int)
+    case byteLevel
+    /// The mark becomes a space; in the first token it is dropped if `dropsFirst`.
+    case metaspace([UInt8], dropsFirst: Bool)
+    /// Tokens are joined by spaces: what Hugging Face does without a decoder.
+    case spaced
+
+    var fuses: Bool { self == .fuse || self == .byteLevel }
+}
+
+/// The decoder's state within one text. Whole decoding is feeding all tokens and finishing, so a stream
+/// gives the same text by construction.
+struct DecoderRun: Sendable {
+    private var steps: [Step]
+    private var output: [UInt8] = []
+
+    /// A step with what it must remember.
+    private struct Step: Sendable {
+        let step: DecoderStep
+        /// Whether it sees parts of one whole text rather than tokens.
+        let isFused: Bool
+        var tokensSeen = 0
+        /// Bytes of a run of byte tokens; or characters at the end that may have to be stripped.
+        var held: [UInt8] = []
+        var repair = UTF8Repair()
+        /// How many more characters may be stripped at the start.
+        var stripsLeft = 0
+    }
+
+    init(_ steps: [DecoderStep]) {
+        var isFused = false
+        self.steps = []
+        for step in steps {
+            var state = Step(step: step, isFused: isFused)
+            if case .strip(_, let start, _) = step { state.stripsLeft = start }
+            self.steps.append(state)
+            if step.fuses { isFused = true }
+        }
+    }
+
+    /// Takes a token's text, as the vocabulary has it.
+    mutating func feed(_ token: ArraySlice<UInt8>) { feed(0, Array(token)) }
+
+    /// The text that has become certain since the last call: whole characters.
+    mutating func take() -> String {
+        defer { output.removeAll(keepingCapacity: true) }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Ends the text; `take` then gives the rest.
+    mutating func finish() {
+        for k in steps.indices {
+            switch steps[k].step {
+            case .byteFallback: flushBytes(k)
+            case .byteLevel:
+                var rest: [UInt8] = []
+                steps[k].repair.finish(into: &rest)
+                feed(k + 1, rest)
+            default: break
+            }
+        }
+    }
+
+    private mutating func feed(_ k: Int, _ text: [UInt8]) {
+        guard k < steps.count else {
+            output += text
+            return
+        }
+        defer { steps[k].tokensSeen += 1 }
+        switch steps[k].step {
+        case .replace(let literal, let content): feed(k + 1, text.replacing(literal, with: content))
+        case .byteFallback:
+            if let byte = ByteFallback.byte(text) {
+                steps[k].held.append(byte)
+            } else {
+                flushBytes(k)
+                feed(k + 1, text)
+            }
+        case .fuse: feed(k + 1, text)
+        case .strip(let content, let start, let stop):
+            if steps[k].isFused {
+                feed(k + 1, stripFused(k, text, content, stop))
+            } else {
+                var left = start
+                var rest = text[...]
+                rest.stripPrefix(content, &left)
+                feed(k + 1, Array(rest.dropLast(rest.suffixLength(content, atMost: stop))))
+            }
+        case .byteLevel:
+            var repaired: [UInt8] = []
+            steps[k].repair.feed(ByteAlphabet.decode(text), into: &repaired)
+            feed(k + 1, repaired)
+        case .metaspace(let mark, let dropsFirst):
+            let isFirst = steps[k].tokensSeen == 0
+            feed(k + 1, text.replacing(mark, with: isFirst && dropsFirst ? [] : [0x20]))
+        case .spaced: feed(k + 1, steps[k].tokensSeen == 0 ? text : [0x20] + text)
+        }
+    }
+
+    private mutating func flushBytes(_ k: Int) {
+        let run = steps[k].held
+        guard !run.isEmpty else { return }
+        steps[k].held.removeAll()
+        if run.withUnsafeBufferPointer({ UTF8Bytes.firstError(in: $0) == nil }) {
+            feed(k + 1, run)
+        } else {
+            for _ in run { feed(k + 1, UTF8Bytes.replacement) }
+        }
+    }
+
+    /// Strips at the start of the whole text, and holds back what may be its end.
+    private mutating func stripFused(_ k: Int, _ text: [UInt8], _ content: [UInt8], _ stop: Int) -> [UInt8] {
+        var rest = (steps[k].held + text)[...]
+        if steps[k].stripsLeft > 0, !rest.isEmpty {
+            rest.stripPrefix(content, &steps[k].stripsLeft)
+            // Anything else ends the start.
+            if !rest.isEmpty { steps[k].stripsLeft = 0 }
+        }
+        let end = rest.suffixLength(content, atMost: stop)
+        steps[k].held = Array(rest.suffix(end))
+        return Array(rest.dropLast(end))
+    }
+
+    /// The bytes one token stands for, wherever it stands.
+    static func bytes(of token: ArraySlice<UInt8>, _ steps: [DecoderStep]) -> [UInt8] {
+        var text = Array(token)
+        for step in steps {
+            switch step {
+            case .replace(let literal, let content): text = text.replacing(literal, with: content)
+            case .byteFallback:
+                if let byte = ByteFallback.byte(text) { return [byte] }
+            case .byteLevel: return ByteAlphabet.decode(text)
+            case .metaspace(let mark, _): text = text.replacing(mark, with: [0x20])
+            case .fuse: return text
+            case .strip, .spaced: break
+            }
+        }
+        return text
+    }
+}
+
+extension [UInt8] {
+    /// All occurrences of a literal, from left to right, replaced.
+    fileprivate func replacing(_ literal: [UInt8], with content: [UInt8]) -> [UInt8] {
+        guard let first = literal.first, contains(first) else { return self }
+        var result: [UInt8] = []
+        var i = 0
+        while i < count {
+            if self[i] == first, self[i...].starts(with: literal) {
+                result += content
+                i += literal.count
+            } else {
+                result.append(self[i])
+                i += 1
+            }
+        }
+        return result
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate mutating func stripPrefix(_ character: [UInt8], _ left: inout Int) {
+        while left > 0, starts(with: character) {
+            self = dropFirst(character.count)
+            left -= 1
+        }
+    }
+
+    /// The bytes that at most `limit` of a character take at the end.
+    fileprivate func suffixLength(_ character: [UInt8], atMost limit: Int) -> Int {
+        var length = 0
+        var left = limit
+        while left > 0, dropLast(length).suffix(character.count).elementsEqual(character) {
+            length += character.count
+            left -= 1
+        }
+        return length
+    }
+}

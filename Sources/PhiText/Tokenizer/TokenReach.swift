@@ -1,0 +1,155 @@
+import JSON
+import OperatingSystem
+
+/// How much text a token can stand for. By it a text that has more tokens than fit is known before it is
+/// tokenized, in one look at its bytes.
+///
+/// Each byte of a text belongs to one token. A token of n bytes is paid by its bytes with 1/n each; so a byte
+/// pays at least one share of the longest token that holds it, and all bytes together at most the number of
+/// tokens.
+struct TokenReach: Sendable {
+    /// The least that a byte of a normalized text pays; 0 where it may become nothing, or one of any number of
+    /// bytes in one token.
+    private let shares: [Double]
+    /// The same for text as it comes: before added tokens are found in it and it is normalized.
+    private let rawShares: [Double]
+
+    init(
+        _ model: BPEModel, normalizers: [Normalizer], preTokenizers: [PreTokenizer], added: [AddedToken],
+        addedLength: Int
+    ) {
+        let longest = Self.longestTokens(model)
+        var shares = longest.map { $0 > 0 ? 1 / Double($0) : 0 }
+        for byte in 0..<256 where model.mayVanish(UInt8(byte)) { shares[byte] = 0 }
+        let least = 1 / Double(max(longest.max() ?? 1, addedLength, 1))
+        for step in preTokenizers {
+            switch step {
+            case .split(_, .removed, _): shares = Array(repeating: 0, count: 256)
+            // Its mark may be longer than the space that it stands for.
+            case .metaspace: shares[0x20] = min(least, shares[0xE2])
+            default: break
+            }
+        }
+        self.shares = shares
+        rawShares = Self.rawShares(shares, least, normalizers, added)
+    }
+
+    /// For each byte how long the longest token with it is, in bytes of text; 0 without any.
+    private static func longestTokens(_ model: BPEModel) -> [Int] {
+        var longest = [Int](repeating: 0, count: 256)
+        for id in 0..<Int32(clamping: model.vocabulary.idLimit) {
+            model.vocabulary.text(of: id)?.withUnsafeBufferPointer { text in
+                if model.options.isByteLevel { return measure(alphabet: text, &longest) }
+                for byte in text { longest[Int(byte)] = max(longest[Int(byte)], text.count) }
+            }
+        }
+        // A character without a token of its own is a token for each byte, or one for all of them.
+        for byte in 0..<256 { longest[byte] = max(longest[byte], byte < 0x80 ? 1 : 4) }
+        return longest
+    }
+
+    /// The same for a token in the alphabet of byte-level BPE, where each character is a byte.
+    private static func measure(alphabet text: UnsafeBufferPointer<UInt8>, _ longest: inout [Int]) {
+        guard let base = text.baseAddress else { return }
+        let count = text.reduce(0) { $0 + ($1 & 0xC0 != 0x80 ? 1 : 0) }
+        var i = 0
+        while i < text.count {
+            let (scalar, length) = UTF8Bytes.decode(base, i)
+            i += length
+            guard scalar < ByteAlphabet.bytes.count, ByteAlphabet.bytes[Int(scalar)] >= 0 else { continue }
+            let byte = Int(ByteAlphabet.bytes[Int(scalar)])
+            longest[byte] = max(longest[byte], count)
+        }
+    }
+
+    private static func rawShares(
+        _ normalized: [Double], _ least: Double, _ normalizers: [Normalizer], _ added: [AddedToken]
+    ) -> [Double] {
+        let nothing = [Double](repeating: 0, count: 256)
+        var shrink = 1
+        for step in normalizers {
+            guard let factor = step.shrink else { return nothing }
+            shrink *= factor
+        }
+        // What vanishes may be what another byte was made into.
+        guard normalizers.isEmpty || !normalized.contains(0), shrink <= 1 << 20 else { return nothing }
+        var shares = normalized.map { $0 > 0 ? least / Double(shrink) : 0 }
+        if added.contains(where: { $0.lstrip || $0.rstrip }) || normalizers.contains(where: \.strips) {
+            // Any number of spaces may go; these bytes are in Unicode's White_Space.
+            let spaces: [UInt8] = [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x80, 0x81, 0x85, 0x9A, 0x9F, 0xA0]
+            for byte in spaces + [0xA8, 0xA9, 0xAF, 0xC2, 0xE1, 0xE2, 0xE3] + Array(0x82...0x8A) {
+                shares[Int(byte)] = 0
+            }
+        }
+        return shares
+    }
+
+    /// Whether a text, as it comes, certainly has more tokens than `limit`.
+    func exceeds(_ limit: Int, raw text: UnsafeBufferPointer<UInt8>) -> Bool {
+        Self.exceeds(limit, text, rawShares)
+    }
+
+    /// Whether a normalized text between added tokens certainly has more tokens than `limit`.
+    func exceeds(_ limit: Int, normalized text: UnsafeBufferPointer<UInt8>) -> Bool {
+        Self.exceeds(limit, text, shares)
+    }
+
+    private static func exceeds(
+        _ limit: Int, _ text: UnsafeBufferPointer<UInt8>, _ shares: [Double]
+    ) -> Bool {
+        var counts = [Int](repeating: 0, count: 256)
+        counts.withUnsafeMutableBufferPointer { counts in
+            for byte in text { counts[Int(byte)] += 1 }
+        }
+        let paid = zip(counts, shares).reduce(0.0) { $0 + Double($1.0) * $1.1 }
+        // The sum is not exact.
+        return paid * 0.999_999 > Double(limit)
+    }
+}
+
+/// A `TokenReach` that is made when a text is long enough to need it: most never are.
+final class LazyTokenReach: @unchecked Sendable {
+    private let lock = Lock()
+    private let make: @Sendable () -> TokenReach
+    private var made: TokenReach?
+
+    init(_ make: @escaping @Sendable () -> TokenReach) { self.make = make }
+
+    var value: TokenReach {
+        lock.withLock {
+            if let made { return made }
+            let reach = make()
+            made = reach
+            return reach
+        }
+    }
+}
+
+extension BPEModel {
+    /// Whether a byte of text may become nothing, or be one of any number in one unknown token.
+    func mayVanish(_ byte: UInt8) -> Bool {
+        if isComplete { return false }
+        if options.unknownID != nil, !options.fusesUnknown, !mergesUnknown { return false }
+        if options.isByteLevel { return !hasSymbol(ofByte: byte) }
+        return byte >= 0x80 || !hasSymbol(ofScalar: UInt32(byte))
+    }
+}
+
+extension Normalizer {
+    /// How many bytes may at most become one; nil if any number may go.
+    var shrink: Int? {
+        switch self {
+        case .prepend, .strip: 1
+        case .replaceLiteral(let literal, let content):
+            content.isEmpty ? nil : Swift.max(1, (literal.count + content.count - 1) / content.count)
+        case .replacePattern: nil
+        // The Kelvin sign, of three bytes, becomes a k.
+        case .lowercase: 4
+        // A letter of four bytes becomes one of one byte, and takes in the marks after it.
+        case .normalForm: 16
+        }
+    }
+
+    /// Whether it takes spaces away.
+    var strips: Bool { if case .strip = self { true } else { false } }
+}

@@ -1,0 +1,266 @@
+import Essentials
+import JSON
+
+/// Text to token ids and back, from a Hugging Face `tokenizer.json` with a BPE model.
+///
+/// It gives exactly what Hugging Face's `tokenizers` gives, or refuses the file when it is loaded: a part
+/// that is not supported is never skipped. Time is linear in the text (but for a logarithm where one
+/// piece is very long), whatever the text and the file.
+///
+/// All methods may be called from any thread.
+package final class Tokenizer: Sendable {
+    private let model: BPEModel
+    private let normalizers: [Normalizer]
+    private let preTokenizers: [PreTokenizer]
+    private let prefix: [Int32]
+    private let suffix: [Int32]
+    private let decoderSteps: [DecoderStep]
+    private let addedTokens: [Int32: AddedToken]
+    /// By bytes: as strings, canonically equivalent texts would be equal.
+    private let addedIDs: [[UInt8]: Int32]
+    /// Of tokens looked for in the text as it is, and in the normalized text.
+    private let plainMatcher: AddedTokenMatcher
+    private let normalizedMatcher: AddedTokenMatcher
+    private let reach: LazyTokenReach
+    /// For each of `preTokenizers`, whether what it leaves has as many tokens as pieces at least.
+    private let keepsPieces: [Bool]
+    private let pool = ScratchPool()
+
+    /// The texts that are control where a template has written them.
+    package let controlTokens: ControlTokens
+
+    /// One more than the highest token id; ids in between may be unused.
+    package let vocabularySize: Int
+
+    /// Reads `tokenizer.json` in a model's folder.
+    /// - Throws: as `init(contentsOf:)`.
+    package convenience init(folder: URL) throws {
+        try self.init(contentsOf: folder.appendingPathComponent("tokenizer.json"))
+    }
+
+    /// Reads a `tokenizer.json`.
+    /// - Throws: `ModelError`: `missing` if it can't be read, `malformed` if it breaks its format,
+    ///   `unsupported`, with the key, for what is not supported here.
+    package convenience init(contentsOf file: URL) throws { try self.init(path: String(filePathOf: file)) }
+
+    init(path: String) throws {
+        let parts = try TokenizerFile(path: path)
+        model = BPEModel(vocabulary: parts.vocabulary, merges: parts.merges, options: parts.options)
+        normalizers = parts.normalizers
+        preTokenizers = parts.preTokenizers
+        prefix = parts.prefix
+        suffix = parts.suffix
+        decoderSteps = parts.decoder
+        addedTokens = Dictionary(uniqueKeysWithValues: parts.addedTokens.map { ($0.id, $0) })
+        controlTokens = ControlTokens(parts.addedTokens)
+        addedIDs = Dictionary(
+            uniqueKeysWithValues: parts.addedTokens.map { (Array($0.content.utf8), $0.id) })
+        vocabularySize = max(
+            parts.vocabulary.idLimit, (parts.addedTokens.map { Int($0.id) }.max() ?? -1) + 1)
+        let plain = parts.addedTokens.filter { !$0.normalized }
+        plainMatcher = AddedTokenMatcher(plain, texts: plain.map { Array($0.content.utf8) })
+        // A token that normalization leaves nothing of can't be found.
+        let normalized = parts.addedTokens.filter(\.normalized)
+            .map { ($0, Self.normalize($0.content, parts.normalizers)) }
+            .filter { !$0.1.isEmpty }
+        normalizedMatcher = AddedTokenMatcher(normalized.map(\.0), texts: normalized.map(\.1))
+        let (model, normalizers, steps, added) = (model, normalizers, preTokenizers, parts.addedTokens)
+        let addedLength = (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0
+        reach = LazyTokenReach {
+            TokenReach(
+                model, normalizers: normalizers, preTokenizers: steps, added: added,
+                addedLength: addedLength)
+        }
+        keepsPieces = steps.indices.map { place in
+            model.givesTokens && !steps[(place + 1)...].contains(where: \.removes)
+        }
+    }
+
+    private static func normalize(_ text: String, _ steps: [Normalizer]) -> [UInt8] {
+        var search = PatternSearch()
+        let buffers = TextBuffers()
+        var text = text
+        text.withUTF8 { buffers.set($0) }
+        for step in steps { step.apply(to: buffers, &search) }
+        return Array(buffers.current.all)
+    }
+
+    // MARK: Encoding
+
+    /// The ids of a text.
+    /// - Parameters:
+    ///   - addSpecialTokens: put the special tokens around it that the file's post-processor names.
+    ///   - specialTokensAsText: treat the texts of special tokens, like `<|end|>`, as any other text; by
+    ///     default they become their tokens.
+    package func encode(
+        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false
+    ) -> [Int32] {
+        // There is no such number of tokens.
+        encode(
+            text, addSpecialTokens: addSpecialTokens, specialTokensAsText: specialTokensAsText, atMost: .max)
+            ?? []
+    }
+
+    /// The ids of a text that goes on from another: nothing is put before it, as some files do with a space at the
+    /// start of a text. Texts of control tokens are text.
+    package func encode(continuing text: String) -> [Int32] {
+        encode(
+            text, addSpecialTokens: false, specialTokensAsText: true, isContinuation: true, atMost: .max)
+            ?? []
+    }
+
+    /// As `encode(_:addSpecialTokens:specialTokensAsText:)`; nil if there are more than `limit` ids. A text that
+    /// is far too long costs little more than a look at its bytes.
+    /// - Parameters:
+    ///   - shield: what covers texts of control tokens in it.
+    ///   - isContinuation: as in `encode(continuing:)`.
+    package func encode(
+        _ text: String, addSpecialTokens: Bool, specialTokensAsText: Bool = false, shield: TextShield? = nil,
+        isContinuation: Bool = false, atMost limit: Int
+    ) -> [Int32]? {
+        var output = addSpecialTokens ? prefix : []
+        var text = text
+        let isTooLong = text.withUTF8 { bytes in
+            if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
+            return pool.with { scratch in
+                scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
+                let sections = plainMatcher.sections(
+                    of: bytes, specialAsText: specialTokensAsText, controlAsText: isContinuation)
+                for section in sections {
+                    if let token = section.token {
+                        output.append(token)
+                    } else {
+                        scratch.text.set(UnsafeBufferPointer(rebasing: bytes[section.start..<section.end]))
+                        encodeSection(
+                            isStart: section.start == 0, specialTokensAsText, scratch, &output)
+                    }
+                    if scratch.isBeyondLimit || output.count > limit { return true }
+                }
+                return false
+            }
+        }
+        if addSpecialTokens { output += suffix }
+        return isTooLong || output.count > limit ? nil : output
+    }
+
+    /// Encodes the text in `scratch.text`.
+    private func encodeSection(
+        isStart: Bool, _ specialTokensAsText: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]
+    ) {
+        for step in normalizers where !(scratch.isContinuation && step.isPrefix) {
+            step.apply(to: scratch.text, &scratch.search)
+        }
+        let normalized = scratch.text.current.all
+        let sections = normalizedMatcher.sections(
+            of: normalized, specialAsText: specialTokensAsText, controlAsText: scratch.isContinuation)
+        if sections.count == 1, sections[0].token == nil {
+            return encodePieces(isStart: isStart, scratch, &output)
+        }
+        let copy = Array(normalized)
+        for section in sections {
+            if let token = section.token {
+                output.append(token)
+            } else {
+                copy[section.start..<section.end].withUnsafeBufferPointer { scratch.text.set($0) }
+                encodePieces(isStart: isStart && section.start == 0, scratch, &output)
+            }
+            if scratch.isBeyondLimit || output.count > scratch.limit { return }
+        }
+    }
+
+    /// Ends early once there are more tokens than `scratch.limit`, or it is certain that there will be.
+    private func encodePieces(isStart: Bool, _ scratch: EncodeScratch, _ output: inout [Int32]) {
+        scratch.shield?.uncover(scratch.text)
+        let left = scratch.limit - output.count
+        if scratch.text.current.count > left,
+            reach.value.exceeds(left, normalized: scratch.text.current.all)
+        {
+            scratch.isBeyondLimit = true
+            return
+        }
+        scratch.pieces.set(PieceList.Piece(start: 0, end: scratch.text.current.count))
+        for (step, keepsPieces) in zip(preTokenizers, keepsPieces) {
+            guard let step = scratch.isContinuation ? step.withoutPrefix : step else { continue }
+            step.apply(to: scratch, isTextStart: isStart, limit: keepsPieces ? left : .max)
+        }
+        let text = UnsafePointer(scratch.text.current.base)
+        for piece in scratch.pieces.pieces {
+            model.encode(text, piece.start, piece.end, scratch, into: &output)
+            if output.count > scratch.limit { return }
+        }
+    }
+
+    // MARK: Decoding
+
+    /// The text of ids, as one whole: what the decoder strips at the start of a text is stripped at the
+    /// start of these. Ids that are no tokens are left out; bytes that are not UTF-8 become U+FFFD.
+    package func decode(_ ids: [Int32], skipSpecialTokens: Bool) -> String {
+        var run = DecoderRun(decoderSteps)
+        for id in ids where !(skipSpecialTokens && isSpecial(id)) {
+            if let content = content(of: id) { run.feed(content) }
+        }
+        run.finish()
+        return run.take()
+    }
+
+    /// A stream that turns the ids of one completion into text; see `TokenTextStream`.
+    package func makeTextStream() -> TokenTextStream { TokenTextStream(self, decoderSteps) }
+
+    // MARK: Single tokens
+
+    /// The id of a token by its text as the file has it (like `▁the`, `Ġthe` or `<|end|>`).
+    package func id(of token: String) -> Int32? {
+        addedIDs[Array(token.utf8)] ?? model.vocabulary.id(of: token.utf8)
+    }
+
+    /// Whether the file marks this token as special, such as `<|end|>`; then it is no part of a text.
+    package func isSpecial(_ id: Int32) -> Bool { addedTokens[id]?.special ?? false }
+
+    /// Whether this token stands for text: ids that are no tokens don't, nor do control tokens.
+    func isText(_ id: Int32) -> Bool {
+        if let added = addedTokens[id] { return !ControlTokens.isControl(added) }
+        return model.vocabulary.text(of: id) != nil
+    }
+
+    /// Whether a space at the start of a text is dropped in decoding. Nil if decoding is more than putting the
+    /// tokens' bytes together.
+    var dropsFirstSpace: Bool? {
+        var drops = false
+        var isFused = false
+        for step in decoderSteps {
+            switch step {
+            case .spaced: return nil
+            case .strip(let content, let start, let stop):
+                guard isFused, content == [0x20], start <= 1, stop == 0, !(drops && start == 1) else {
+                    return nil
+                }
+                drops = drops || start == 1
+            case .metaspace(_, let dropsFirst): drops = drops || dropsFirst
+            case .replace, .byteFallback, .fuse, .byteLevel: break
+            }
+            isFused = isFused || step.fuses
+        }
+        return drops
+    }
+
+    /// The bytes this token stands for inside of a text; they may be part of a character. Empty for an id
+    /// that is no token.
+    package func bytes(of id: Int32) -> [UInt8] {
+        content(of: id).map { DecoderRun.bytes(of: $0, decoderSteps) } ?? []
+    }
+
+    /// The text this token stands for inside of a text, with U+FFFD for bytes that are no character.
+    package func text(of id: Int32) -> String {
+        var repair = UTF8Repair()
+        var output: [UInt8] = []
+        repair.feed(bytes(of: id), into: &output)
+        repair.finish(into: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// A token's text as the file has it.
+    func content(of id: Int32) -> ArraySlice<UInt8>? {
+        if let added = addedTokens[id] { return Array(added.content.utf8)[...] }
+        return model.vocabulary.text(of: id)
+    }
+}
