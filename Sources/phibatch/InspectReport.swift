@@ -70,7 +70,10 @@ struct InspectReport {
     }
 
     private var window: String {
-        shape.attention.slidingWindow.map { ", each sees the last \($0)" } ?? ""
+        guard let window = shape.layers.lazy.compactMap(\.slidingWindow).first else { return "" }
+        let count = shape.layers.count { $0.slidingWindow != nil }
+        let layers = count == shape.layers.count ? "" : " in \(count) of the layers"
+        return ", each sees the last \(window)\(layers)"
     }
 
     private var specialTokens: String {
@@ -136,7 +139,7 @@ extension InspectReport {
             number("head_dimension", shape.attention.headDimension)
             number("rotary_dimension", shape.rope.dimension)
             number("context", shape.contextLength)
-            number("sliding_window", shape.attention.slidingWindow)
+            number("sliding_window", shape.layers.lazy.compactMap(\.slidingWindow).first)
             number("vocabulary", shape.vocabularySize)
             writer.bool("tied_embedding", model.isTied)
             number("begin_of_sequence", shape.beginOfSequence.map { Int($0) })

@@ -166,7 +166,7 @@ typedef struct PhiKernels {
     void (*linear_plain)(const PhiMatrix *w, const float *x, size_t tokens, float *out, size_t stride,
                          size_t begin, size_t end);
 
-    // out[i] = x[i] / sqrt(mean(x^2) + eps) * weight[i]
+    // out[i] = x[i] / sqrt(mean(x^2) + eps) * weight[i]. Here and in layer_norm, out may be x.
     void (*rms_norm)(const float *x, const float *weight, float eps, size_t n, float *out);
     // out[i] = (x[i] - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * weight[i] + bias[i]
     void (*layer_norm)(const float *x, const float *weight, const float *bias, float eps, size_t n, float *out);

@@ -2,11 +2,11 @@ import CPhiKernels
 
 /// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.
 final class Attention: @unchecked Sendable {
-    private let shape: AttentionShape
+    /// Of each layer.
+    private let shapes: [AttentionShape]
     private let rope: RotaryTables
     private let kernels: PhiKernels
     private let pool: ComputePool
-    private let softmaxScale: Float
 
     private var plan = AttentionPlan([])
     private let blockLists = Buffer<Int32>()
@@ -16,16 +16,15 @@ final class Attention: @unchecked Sendable {
     private let queryScales = Buffer<Float>()
     private let querySums = Buffer<Int32>()
 
-    init(_ shape: AttentionShape, rope: RotaryTables, kernels: PhiKernels, pool: ComputePool) {
-        self.shape = shape
+    init(_ shapes: [AttentionShape], rope: RotaryTables, kernels: PhiKernels, pool: ComputePool) {
+        self.shapes = shapes
         self.rope = rope
         self.kernels = kernels
         self.pool = pool
-        softmaxScale = 1 / Float(shape.headDimension).squareRoot()
     }
 
     /// Must come before the first layer of a step.
-    func prepare(_ runs: [RowRun], dims: Int) throws(ModelError) {
+    func prepare(_ runs: [RowRun]) throws(ModelError) {
         plan = AttentionPlan(runs)
         listStarts.removeAll(keepingCapacity: true)
         try blockLists.reserve(runs.reduce(0) { $0 + $1.blocks.count })
@@ -35,14 +34,20 @@ final class Attention: @unchecked Sendable {
             (blockLists.pointer + count).update(from: run.blocks, count: run.blocks.count)
             count += run.blocks.count
         }
-        let queries = plan.rows.count * shape.headCount
-        try queryValues.reserve(queries * dims)
+        let heads = shapes.reduce(0) { max($0, $1.headCount) }
+        let values = shapes.reduce(0) { max($0, $1.headCount * KVCache.dims($1.headDimension)) }
+        let queries = plan.rows.count * heads
+        try queryValues.reserve(plan.rows.count * values)
         try queryScales.reserve(queries)
         try querySums.reserve(queries)
     }
 
     /// What one layer's attention works on.
     private struct Layer {
+        let shape: AttentionShape
+        let softmaxScale: Float
+        /// Of each head's queries and keys.
+        let norms: HeadNorms<NormNumbers>?
         /// [rows][stride]: queries, keys, values, each by heads.
         let qkv: UnsafeMutablePointer<Float>
         let stride: Int
@@ -58,15 +63,29 @@ final class Attention: @unchecked Sendable {
     /// out [rows][heads * n] = attention of the queries in `qkv` [rows][stride] over the cache, into which the
     /// rows' own keys and values are written first.
     func attend(
-        _ qkv: UnsafeMutablePointer<Float>, stride: Int, layer: Int, cache: borrowing KVCache,
-        runs: [RowRun], out: UnsafeMutablePointer<Float>
+        _ qkv: UnsafeMutablePointer<Float>, stride: Int, norms: HeadNorms<Norm>?, layer number: Int,
+        cache: borrowing KVCache, runs: [RowRun], out: UnsafeMutablePointer<Float>
     ) {
-        let groups = shape.keyValueHeadCount
-        let layer = Layer(
-            qkv: qkv, stride: stride, cache: cache.head(0, layer: layer), headBytes: cache.headBytes,
-            precision: cache.precision, runs: runs, out: out)
+        let shape = shapes[number]
+        let (head, headBytes) = (cache.head(0, layer: number), cache.layers[number].headBytes)
+        let precision = cache.precision
+        func run(_ norms: HeadNorms<NormNumbers>?) {
+            attend(
+                Layer(
+                    shape: shape, softmaxScale: 1 / Float(shape.headDimension).squareRoot(), norms: norms,
+                    qkv: qkv, stride: stride, cache: head, headBytes: headBytes, precision: precision,
+                    runs: runs, out: out))
+        }
+        guard let norms else { return run(nil) }
+        norms.query.lend { query in
+            norms.key.lend { key in run(HeadNorms(query: query, key: key)) }
+        }
+    }
+
+    private func attend(_ layer: Layer) {
+        let groups = layer.shape.keyValueHeadCount
         // Where each row is of another sequence, nobody reads what another row writes.
-        let isAlone = plan.rows.count == runs.count
+        let isAlone = plan.rows.count == layer.runs.count
         if !isAlone { pool.runRows(plan.rows.count) { store(plan.rows[$0], 0..<groups, layer) } }
         // Heads lie one after the other in memory.
         pool.runPieces(plan.tiles.count * groups, unit: 1) { heads in
@@ -84,9 +103,10 @@ final class Attention: @unchecked Sendable {
         }
     }
 
-    /// Rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
+    /// Norms and rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
     /// heads and the queries that read them.
     private func store(_ place: AttentionPlan.Row, _ groups: Range<Int>, _ layer: Layer) {
+        let shape = layer.shape
         let (heads, n) = (shape.headCount, shape.headDimension)
         let perGroup = heads / shape.keyValueHeadCount
         let dims = Int(layer.cache.dims)
@@ -100,17 +120,19 @@ final class Attention: @unchecked Sendable {
         var cache = layer.cache
         cache.memory += groups.lowerBound * layer.headBytes
         for head in groups.lowerBound * perGroup..<groups.upperBound * perGroup {
+            layer.norms?.query.apply(q + head * n, n, q + head * n, kernels)
             kernels.rotate(q + head * n, cosines, sines, table.half)
             let at = place.row * heads + head
             switch layer.precision {
             case .int8:
                 kernels.quantize_query(
-                    q + head * n, n, dims, softmaxScale, queryValues.pointer + at * dims,
+                    q + head * n, n, dims, layer.softmaxScale, queryValues.pointer + at * dims,
                     queryScales.pointer + at, querySums.pointer + at)
-            case .float16: queryScales.pointer[at] = softmaxScale
+            case .float16: queryScales.pointer[at] = layer.softmaxScale
             }
         }
         for head in groups {
+            layer.norms?.key.apply(k + head * n, n, k + head * n, kernels)
             kernels.rotate(k + head * n, cosines, sines, table.half)
             kernels.store_kv(&cache, blocks[block], position, k + head * n, v + head * n)
             cache.memory += layer.headBytes
@@ -119,6 +141,7 @@ final class Attention: @unchecked Sendable {
 
     /// Attention of a tile's rows over some of the cache's heads.
     private func attend(_ tile: AttentionPlan.Tile, _ groups: Range<Int>, _ layer: Layer) {
+        let shape = layer.shape
         let (heads, n) = (shape.headCount, shape.headDimension)
         let perGroup = heads / shape.keyValueHeadCount
         let dims = Int(layer.cache.dims)

@@ -27,14 +27,18 @@ struct KVCache: ~Copyable {
     /// runs must not be read then. `PrefixTests` holds what this version gives.
     static let layoutVersion = 1
 
-    let layers: Int
-    let heads: Int
-    /// The head dimension, rounded up to 16.
-    let dims: Int
+    /// Where a layer's heads are in a block.
+    struct Layer {
+        /// Of its first head.
+        let offset: Int
+        let heads: Int
+        let headDimension: Int
+        /// Bytes of a head's 16 positions.
+        let headBytes: Int
+    }
+
+    let layers: [Layer]
     let precision: KVPrecision
-    private let headDimension: Int
-    /// Bytes of a head's 16 positions.
-    let headBytes: Int
     let blockBytes: Int
     /// In blocks.
     let capacity: Int
@@ -43,27 +47,44 @@ struct KVCache: ~Copyable {
     private var base: UnsafeMutableRawPointer { memory.base }
 
     /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
-    init(layers: Int, heads: Int, headDimension: Int, precision: KVPrecision, budget: Int)
-        throws(ModelError)
-    {
-        self.layers = layers
-        self.heads = heads
+    init(_ shapes: [AttentionShape], precision: KVPrecision, budget: Int) throws(ModelError) {
+        (layers, blockBytes) = Self.layout(shapes, precision)
         self.precision = precision
-        self.headDimension = headDimension
-        dims = (headDimension + 15) / 16 * 16
-        headBytes = phi_kv_head_bytes(precision.kernelKind, UInt32(dims))
-        blockBytes = 4 * layers * heads * headBytes
         capacity = max(0, budget / blockBytes)
         // The whole budget at once: what is not touched costs nothing.
         memory = try PageMemory(count: capacity * blockBytes)
     }
 
+    private static func layout(
+        _ shapes: [AttentionShape], _ precision: KVPrecision
+    ) -> (layers: [Layer], blockBytes: Int) {
+        var end = 0
+        let layers = shapes.map { shape in
+            let bytes = phi_kv_head_bytes(precision.kernelKind, UInt32(dims(shape.headDimension)))
+            defer { end += 4 * shape.keyValueHeadCount * bytes }
+            return Layer(
+                offset: end, heads: shape.keyValueHeadCount, headDimension: shape.headDimension,
+                headBytes: bytes)
+        }
+        return (layers, end)
+    }
+
+    /// Bytes of a block.
+    static func blockBytes(_ shapes: [AttentionShape], _ precision: KVPrecision) -> Int {
+        layout(shapes, precision).blockBytes
+    }
+
+    /// The dimensions that a head takes, a multiple of 16.
+    static func dims(_ headDimension: Int) -> Int { headDimension.rounded(up: 16) }
+
     /// Where the keys and values of a layer's head are.
-    func head(_ head: Int, layer: Int) -> PhiKVHead {
-        PhiKVHead(
-            memory: (base + (4 * layer * heads + head) * headBytes).assumingMemoryBound(to: UInt8.self),
-            block_bytes: blockBytes, part_bytes: heads * headBytes, kind: precision.kernelKind,
-            n: UInt32(headDimension), dims: UInt32(dims), fetches_heads: Self.fetchesHeads)
+    func head(_ head: Int, layer number: Int) -> PhiKVHead {
+        let layer = layers[number]
+        return PhiKVHead(
+            memory: (base + layer.offset + head * layer.headBytes).assumingMemoryBound(to: UInt8.self),
+            block_bytes: blockBytes, part_bytes: layer.heads * layer.headBytes, kind: precision.kernelKind,
+            n: UInt32(layer.headDimension), dims: UInt32(Self.dims(layer.headDimension)),
+            fetches_heads: Self.fetchesHeads)
     }
 
     /// The memory of a block.

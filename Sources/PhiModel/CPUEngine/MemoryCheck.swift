@@ -47,14 +47,7 @@ struct MemoryCheck {
             + 2 * RowOps.logitRows * shape.vocabularySize * 4
         let tokens = min(Self.workerTokens, shape.contextLength)
         let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
-        workerBytes = blocks * Self.blockBytes(shape, precision)
-    }
-
-    /// Bytes of a block of KV cache.
-    static func blockBytes(_ shape: ModelShape, _ precision: KVPrecision) -> Int {
-        let dims = UInt32((shape.attention.headDimension + 15) / 16 * 16)
-        return 4 * shape.layerCount * shape.attention.keyValueHeadCount
-            * phi_kv_head_bytes(precision.kernelKind, dims)
+        workerBytes = blocks * KVCache.blockBytes(shape.layers, precision)
     }
 
     /// 4 bits for what has 4 or fewer, else 8; scales and plain tensors as they are.

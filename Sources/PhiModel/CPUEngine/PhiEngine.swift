@@ -60,7 +60,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
     package var threadFault: String? { pool.fault }
 
-    private let network: any Network
+    private let network: any Network<RowOps>
     let rows: RowOps
     let pool: ComputePool
     private let logits: LogitReader
@@ -87,9 +87,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         ).budget(
             asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
-        let cache = try KVCache(
-            layers: shape.layerCount, heads: shape.attention.keyValueHeadCount,
-            headDimension: shape.attention.headDimension, precision: options.kvPrecision, budget: budget)
+        let cache = try KVCache(shape.layers, precision: options.kvPrecision, budget: budget)
         guard cache.capacity > 0 else {
             throw ModelError(
                 .resources,

@@ -1,12 +1,15 @@
 import BatchEngine
 import CPhiKernels
 
-/// The operations that a forward pass is made of, on all rows of a step.
-///
-/// Three things are carried from one to the next: the hidden rows, the results of the last matmul, and what
-/// attention made of them. An operation on rows that only prepares a matmul's input has no pass of its own: it
-/// is a `RowInput`, and additions to the hidden rows are made on the same way.
-package final class RowOps: @unchecked Sendable {
+/// A forward pass on the CPU. An operation on rows that only prepares a matmul's input has no pass of its own, and
+/// additions to the hidden rows are made on the same way.
+package final class RowOps: RowOperations, @unchecked Sendable {
+    package typealias Linear = PhiModel.Linear
+    package typealias Embedding = PhiModel.Embedding
+    package typealias Norm = PhiModel.Norm
+    package typealias Experts = ExpertLayer
+    typealias Input = RowInput<Norm>
+
     let shape: ModelShape
     let cache: KVCache
     private let weights: PackedWeights
@@ -22,8 +25,9 @@ package final class RowOps: @unchecked Sendable {
     /// The last matmul's results [kept rows][projectedWidth].
     private let projected = Buffer<Float>()
     private var projectedWidth = 0
-    /// [rows][query width]
+    /// [rows][attendedWidth]
     private let attended = Buffer<Float>()
+    private var attendedWidth = 0
     private let logitsBuffer = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
@@ -34,7 +38,7 @@ package final class RowOps: @unchecked Sendable {
 
     // Of the step.
     private var runs: [RowRun] = []
-    private var head: (linear: Linear, source: RowInput)?
+    private var head: (linear: Linear, source: Input)?
     private var rowCount = 0
     /// The rows that are still computed, in order.
     private var kept: [Int] = []
@@ -55,7 +59,7 @@ package final class RowOps: @unchecked Sendable {
         self.kernels = kernels.table
         self.pool = pool
         rope = RotaryTables(shape.rope)
-        attention = Attention(shape.attention, rope: rope, kernels: kernels.table, pool: pool)
+        attention = Attention(shape.layers, rope: rope, kernels: kernels.table, pool: pool)
         experts = ExpertRows(weights, kernels.table, pool)
     }
 
@@ -63,7 +67,7 @@ package final class RowOps: @unchecked Sendable {
     /// - Parameter use: gets the rows of logits that the runs want, in order and some at a time.
     /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
     func run(
-        _ runs: [RowRun], through network: any Network,
+        _ runs: [RowRun], through network: any Network<RowOps>,
         use: (LogitPiece) throws(ModelError) -> Void = { _ in }
     ) throws(ModelError) {
         self.runs = runs
@@ -73,13 +77,12 @@ package final class RowOps: @unchecked Sendable {
         addsProjected = false
         rope.prepare(runs)
         tally.start()
-        try attention.prepare(runs, dims: cache.dims)
+        try attention.prepare(runs)
         try network.forward(self)
         try readLogits(use)
     }
 
-    /// hidden = the rows of `embedding` for the step's tokens.
-    func embed(_ embedding: Embedding) throws(ModelError) {
+    package func embed(_ embedding: Embedding) throws(ModelError) {
         let width = shape.hiddenSize
         try hidden.reserve(rowCount * width)
         let hidden = hidden.pointer
@@ -92,13 +95,7 @@ package final class RowOps: @unchecked Sendable {
         }
     }
 
-    /// Makes an input of the rows that are kept, and multiplies it by a matrix.
-    func matmul(_ linear: Linear, of source: RowInput) throws(ModelError) {
-        try matmul([linear], of: source)
-    }
-
-    /// The same with some matrices, whose results come side by side. With more than one, `source` is a norm.
-    func matmul(_ linears: [Linear], of source: RowInput) throws(ModelError) {
+    package func project(_ linears: [Linear], of source: RowInput<Norm>) throws(ModelError) {
         precondition(linears.count == 1 || source.isNorm)
         let isAdapted = linears.contains { $0.adapter != nil }
         try prepare(source, for: weights[linears[0].place], keepsFloats: isAdapted)
@@ -114,9 +111,7 @@ package final class RowOps: @unchecked Sendable {
         }
     }
 
-    /// Makes an input of the rows that are kept, a norm, and runs each through the experts that it uses. Their sum
-    /// is what a matmul's results are.
-    func mix(_ layer: ExpertLayer, of source: RowInput) throws(ModelError) {
+    package func mix(_ layer: ExpertLayer, of source: RowInput<Norm>) throws(ModelError) {
         precondition(source.isNorm && layer.router.matrix.columns == shape.hiddenSize)
         try prepare(source, for: layer.router.matrix, keepsFloats: false)
         projectedWidth = shape.hiddenSize
@@ -125,24 +120,22 @@ package final class RowOps: @unchecked Sendable {
             layer, rows: kept, of: UnsafePointer(normed.pointer), into: projected.pointer, &tally)
     }
 
-    /// Attention of the queries, keys and values that the last matmul gave, in this order and each by heads.
-    func attend(layer: Int) throws(ModelError) {
+    package func attend(layer: Int, norms: HeadNorms<Norm>?) throws(ModelError) {
         precondition(kept.count == rowCount && !addsProjected)
-        try attended.reserve(rowCount * shape.attention.queryWidth)
+        attendedWidth = shape.layers[layer].queryWidth
+        try attended.reserve(rowCount * attendedWidth)
         attention.attend(
-            projected.pointer, stride: projectedWidth, layer: layer, cache: cache, runs: runs,
+            projected.pointer, stride: projectedWidth, norms: norms, layer: layer, cache: cache, runs: runs,
             out: attended.pointer)
         tally.countAttention()
     }
 
-    /// hidden += what the last matmul gave.
-    func addToHidden() {
+    package func addToHidden() {
         precondition(!addsProjected)
         addsProjected = true
     }
 
-    /// After the last attention nobody asks for the rows without logits.
-    func keepRowsWithLogits() {
+    package func keepRowsWithLogits() {
         precondition(kept.count == rowCount && !addsProjected)
         var end = 0
         kept = runs.flatMap { run in
@@ -151,8 +144,7 @@ package final class RowOps: @unchecked Sendable {
         }
     }
 
-    /// The logits of the rows that are kept: a matmul of `source` with the head, at the end of a forward pass.
-    func makeLogits(_ head: Linear, of source: RowInput) {
+    package func makeLogits(_ head: Linear, of source: RowInput<Norm>) {
         self.head = (head, source)
     }
 
@@ -196,31 +188,24 @@ package final class RowOps: @unchecked Sendable {
 
     /// Makes `source` of the rows that are kept the input of a matmul, after the addition to hidden that is due.
     private func prepare(
-        _ source: RowInput, for matrix: PackedMatrix, keepsFloats: Bool
+        _ source: Input, for matrix: PackedMatrix, keepsFloats: Bool
     ) throws(ModelError) {
         try input.prepare(rows: kept.count, for: matrix, keepsFloats: keepsFloats)
         switch source {
-        case .rmsNorm(let weight, let epsilon):
+        case .norm(let norm):
             try normed.reserve(rowCount * shape.hiddenSize)
-            let normed = normed.pointer
-            setInput(matrix, shape.hiddenSize) { row, hidden, _ in
-                let out = normed + row * shape.hiddenSize
-                kernels.rms_norm(hidden, weight, epsilon, shape.hiddenSize, out)
-                return UnsafePointer(out)
-            }
-        case .layerNorm(let norm, let epsilon):
-            try normed.reserve(rowCount * shape.hiddenSize)
-            let normed = normed.pointer
-            setInput(matrix, shape.hiddenSize) { row, hidden, _ in
-                let out = normed + row * shape.hiddenSize
-                kernels.layer_norm(hidden, norm.weight, norm.bias, epsilon, shape.hiddenSize, out)
-                return UnsafePointer(out)
+            let (normed, width) = (normed.pointer, shape.hiddenSize)
+            norm.lend { norm in
+                setInput(matrix, width) { row, hidden, _ in
+                    norm.apply(hidden, width, normed + row * width, kernels)
+                    return UnsafePointer(normed + row * width)
+                }
             }
         case .normed:
             let (normed, width) = (normed.pointer, shape.hiddenSize)
             setInput(matrix, width) { row, _, _ in UnsafePointer(normed + row * width) }
         case .attended:
-            let (attended, width) = (attended.pointer, shape.attention.queryWidth)
+            let (attended, width) = (attended.pointer, attendedWidth)
             setInput(matrix, width) { row, _, _ in UnsafePointer(attended + row * width) }
         case .gatedSilu:
             precondition(!addsProjected)

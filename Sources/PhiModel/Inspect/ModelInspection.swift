@@ -140,7 +140,7 @@ package struct MemoryNeed: Sendable {
             model, store, precision: precision, cache: .standard(), threads: threads)
         weights = check.weightBytes
         work = check.workingBytes
-        blockBytes = MemoryCheck.blockBytes(model.shape, precision)
+        blockBytes = KVCache.blockBytes(model.shape.layers, precision)
         budget = Result { try check.budget(asked: nil) }.mapError { error in
             error as? ModelError ?? ModelError(.resources, "\(error)")
         }

@@ -2,7 +2,8 @@
 /// are. The memory grows as blocks are first used.
 final class MLXCache {
     private let mlx: MLXLibrary
-    private let shape: AttentionShape
+    /// Of each layer.
+    private let shapes: [AttentionShape]
     private let element: MLXArray.Element
     /// Each [positions, key heads * head dimension].
     private var keys: [MLXArray?]
@@ -16,10 +17,9 @@ final class MLXCache {
     /// - Parameter budget: bytes.
     init(_ mlx: MLXLibrary, _ shape: ModelShape, element: MLXArray.Element, budget: Int) {
         self.mlx = mlx
-        self.shape = shape.attention
+        shapes = shape.layers
         self.element = element
-        blockBytes =
-            2 * shape.layerCount * KVCache.blockLength * shape.attention.keyWidth * element.size
+        blockBytes = 2 * KVCache.blockLength * element.size * shapes.reduce(0) { $0 + $1.keyWidth }
         // Places are 32-bit numbers.
         capacity = min(max(0, budget) / blockBytes, Int(Int32.max) / KVCache.blockLength)
         keys = Array(repeating: nil, count: shape.layerCount)
@@ -36,15 +36,15 @@ final class MLXCache {
         let count = min(capacity, max(Int(last) + 1, blocks * 5 / 4, 16))
         for layer in keys.indices {
             // One after the other: the old memory of a layer goes before the next one's new memory comes.
-            try grow(&keys[layer], to: count)
-            try grow(&values[layer], to: count)
+            try grow(&keys[layer], to: count, width: shapes[layer].keyWidth)
+            try grow(&values[layer], to: count, width: shapes[layer].keyWidth)
         }
         blocks = count
     }
 
-    private func grow(_ array: inout MLXArray?, to count: Int) throws(ModelError) {
+    private func grow(_ array: inout MLXArray?, to count: Int, width: Int) throws(ModelError) {
         let missing = (count - blocks) * KVCache.blockLength
-        let zeros = MLXArray.zeros(mlx, element, [missing, shape.keyWidth])
+        let zeros = MLXArray.zeros(mlx, element, [missing, width])
         let grown = MLXArray.concatenated((array.map { [$0] } ?? []) + [zeros], axis: 0)
         try mlx.evaluate([grown])
         array = grown
@@ -52,11 +52,12 @@ final class MLXCache {
 
     /// Writes the keys and values [rows, key heads, head dimension] of a step's rows.
     func put(_ newKeys: MLXArray, _ newValues: MLXArray, layer: Int, _ rows: MLXRows) {
+        let width = shapes[layer].keyWidth
         func put(_ new: MLXArray, _ place: inout MLXArray?) {
             // Nobody else may hold it, or all of it would be copied.
             guard let old = place.take() else { preconditionFailure("the cache has no memory yet") }
             place = old.putting(
-                new.reshaped(rows.count, shape.keyWidth).converted(to: element), at: rows.slots)
+                new.reshaped(rows.count, width).converted(to: element), at: rows.slots)
         }
         put(newKeys, &keys[layer])
         put(newValues, &values[layer])
@@ -67,8 +68,9 @@ final class MLXCache {
         guard let keys = keys[layer], let values = values[layer] else {
             preconditionFailure("the cache has no memory yet")
         }
+        let shape = shapes[layer]
         let scale = 1 / Float(shape.headDimension).squareRoot()
-        let found = rows.groups.map { group in
+        let found = rows.groups(window: shape.slidingWindow).map { group in
             func gathered(_ array: MLXArray) -> MLXArray {
                 let blockWidth = KVCache.blockLength * shape.keyWidth
                 return array.reshaped(blocks, blockWidth).taking(group.table)

@@ -21,7 +21,7 @@ package final class MLXEngine: Engine, @unchecked Sendable {
 
     private let shape: ModelShape
     private let mlx: MLXLibrary
-    private let network: any MLXNetwork
+    private let network: any Network<MLXOperations>
     private let rotary: MLXRotary
     private let cache: MLXCache
     private var sequences: SequenceTable
@@ -55,9 +55,9 @@ package final class MLXEngine: Engine, @unchecked Sendable {
             let others = mlx.memory.active
             var reader = MLXWeightReader(
                 mlx, store, quantization: shape.quantization, adapter: adapter, inFloat32: inFloat32)
-            let network = try MLXModels.network(model, &reader)
+            let network = try model.network(&reader)
             try adapter?.checkUse(of: reader.adapted)
-            let element = network.element ?? .f16
+            let element = reader.element ?? .f16
             let rotary = MLXRotary(
                 mlx, shape.rope, headDimension: shape.attention.headDimension, element: element)
             let cache = MLXCache(mlx, shape, element: element, budget: budget)
@@ -149,17 +149,19 @@ package final class MLXEngine: Engine, @unchecked Sendable {
 
     private func run(_ runs: [RowRun]) throws {
         try cache.grow(to: runs.reduce(0) { max($0, $1.blocks.prefix($1.usedBlocks).max() ?? 0) })
-        let rows = MLXRows(mlx, runs, slidingWindow: shape.attention.slidingWindow)
-        let hidden = network.hidden(
-            MLXStep(rows: rows, cache: cache, rotary: rotary, shape: shape.attention))
+        let rows = MLXRows(mlx, runs, windows: Set(shape.layers.map(\.slidingWindow)))
+        let operations = MLXOperations(shape, rows: rows, cache: cache, rotary: rotary)
+        try network.forward(operations)
         // What the cache holds is computed with the first rows of logits: one wait a step.
         var due = cache.arrays
-        for start in stride(from: 0, to: rows.keptCount, by: Self.logitRows) {
-            let some = start..<min(start + Self.logitRows, rows.keptCount)
-            let values = network.logits(hidden.slice(axis: 0, some)).converted(to: .f32)
-            try mlx.evaluate(due + [values] + (some.upperBound < rows.keptCount ? [hidden] : []))
-            due = []
-            try read(values, some)
+        if let (head, hidden) = operations.head {
+            for start in stride(from: 0, to: rows.keptCount, by: Self.logitRows) {
+                let some = start..<min(start + Self.logitRows, rows.keptCount)
+                let values = head(hidden.slice(axis: 0, some)).converted(to: .f32)
+                try mlx.evaluate(due + [values] + (some.upperBound < rows.keptCount ? [hidden] : []))
+                due = []
+                try read(values, some)
+            }
         }
         if !due.isEmpty { try mlx.evaluate(due) }
     }

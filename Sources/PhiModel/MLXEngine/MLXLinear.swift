@@ -121,11 +121,3 @@ struct MLXLinear {
         return y
     }
 }
-
-struct MLXLayerNorm {
-    let weight: MLXArray
-    let bias: MLXArray
-    let epsilon: Float
-
-    func callAsFunction(_ x: MLXArray) -> MLXArray { x.layerNorm(weight, bias, epsilon) }
-}

@@ -37,7 +37,8 @@ struct MLXRows {
     /// Where each row's keys and values go, as places of the whole cache.
     let slots: MLXArray
     let longRope: LongRope
-    let groups: [Group]
+    /// For each window that a layer has; nil is none.
+    private let groups: [Int?: [Group]]
     /// The rows with logits; nil if none has, or all have.
     let kept: MLXArray?
     let keptCount: Int
@@ -50,8 +51,10 @@ struct MLXRows {
         }
     }
 
-    /// - Parameter runs: in an order that `order` gives.
-    init(_ mlx: MLXLibrary, _ runs: [RowRun], slidingWindow: Int?) {
+    /// - Parameters:
+    ///   - runs: in an order that `order` gives.
+    ///   - windows: all that the model's layers have.
+    init(_ mlx: MLXLibrary, _ runs: [RowRun], windows: Set<Int?>) {
         count = runs.reduce(0) { $0 + $1.tokens.count }
         let positions = runs.flatMap { $0.start..<$0.length }
         let slots = runs.flatMap { run in
@@ -76,10 +79,14 @@ struct MLXRows {
         }
         keptCount = kept.count
         self.kept = kept.isEmpty || kept.count == count ? nil : .integers(mlx, kept.map(Int32.init))
-        groups = Self.groups(mlx, runs, slidingWindow)
+        groups = Dictionary(
+            uniqueKeysWithValues: windows.map { ($0, Self.groups(mlx, runs, slidingWindow: $0)) })
     }
 
-    private static func groups(_ mlx: MLXLibrary, _ runs: [RowRun], _ slidingWindow: Int?) -> [Group] {
+    /// All rows, as layers with this window look at them.
+    func groups(window: Int?) -> [Group] { groups[window] ?? [] }
+
+    private static func groups(_ mlx: MLXLibrary, _ runs: [RowRun], slidingWindow: Int?) -> [Group] {
         var groups: [Group] = []
         var row = 0
         var next = 0

@@ -1,6 +1,8 @@
 /// Finds a model's tensors, checks them against the shapes that the model needs, and copies them to MLX's memory:
 /// quantized words as they are, floats as they are or in float32.
-struct MLXWeightReader {
+struct MLXWeightReader: WeightReading {
+    typealias Operations = MLXOperations
+
     let mlx: MLXLibrary
     private let store: TensorStore
     private let quantization: QuantizationConfiguration?
@@ -8,6 +10,8 @@ struct MLXWeightReader {
     private let inFloat32: Bool
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
+    /// What the hidden rows are kept in: what the embedding is in.
+    private(set) var element: MLXArray.Element?
 
     init(
         _ mlx: MLXLibrary, _ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter?,
@@ -22,18 +26,13 @@ struct MLXWeightReader {
 
     func contains(_ name: String) -> Bool { store.contains(name) }
 
-    /// The matrix at `path` (as in "model.embed_tokens").
-    /// - Throws: `ModelError` naming the tensor, also if a value is not finite.
-    func matrix(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws -> MLXMatrix {
-        try matrix(
-            store.linear(path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+    mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
+        let matrix = try matrix(path, rows, columns)
+        element = matrix.element
+        return matrix
     }
 
-    /// The linear layer at `path`, whose `.bias` must be there exactly if it `hasBias`.
-    /// - Throws: as `matrix`.
-    mutating func linear(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws
-        -> MLXLinear
-    {
+    mutating func linear(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> MLXLinear {
         var linear = MLXLinear(matrix: try matrix(path, rows, columns, hasBias: hasBias))
         if hasBias { linear.bias = try vector(path + ".bias", rows) }
         if let part = try adapter?.factors(path, rows: rows, columns: columns) {
@@ -46,30 +45,48 @@ struct MLXWeightReader {
         return linear
     }
 
-    /// `count` matrices that are stacked at `path`.
-    /// - Throws: as `matrix`.
-    func stack(_ path: String, _ count: Int, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
-        let tensors = try store.linears(
-            stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization)
-        return try stack(tensors.map(matrix), path)
+    func linear(tiedTo embedding: MLXMatrix) -> MLXLinear { MLXLinear(matrix: embedding) }
+
+    func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> MLXNorm {
+        MLXNorm(weight: try vector(path + ".weight", count), bias: nil, epsilon: Float(epsilon))
     }
 
-    /// Matrices that have a path each.
-    /// - Throws: as `matrix`; of kind `unsupported` if they differ in precision.
-    func stack(_ paths: [String], _ rows: Int, _ columns: Int) throws -> MLXMatrix {
-        try stack(paths.map { try matrix($0, rows, columns) }, paths[0])
-    }
-
-    /// The tensor [count] of this name.
-    /// - Throws: as `matrix`.
-    func vector(_ name: String, _ count: Int) throws -> MLXArray {
-        try array(store.vector(name, count: count), isFloat: true)
-    }
-
-    func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> MLXLayerNorm {
-        MLXLayerNorm(
+    func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> MLXNorm {
+        MLXNorm(
             weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count),
             epsilon: Float(epsilon))
+    }
+
+    /// Throws `ModelError` of kind `unsupported`, too, if experts differ in precision.
+    func experts(_ tensors: ExpertTensors) throws -> MLXExperts {
+        let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
+        func stack(_ place: ExpertTensors.Place, _ rows: Int, _ columns: Int) throws -> MLXMatrix {
+            switch place {
+            case .stacked(let path):
+                let parts = try store.linears(
+                    stackedAt: path, count: tensors.count, rows: rows, columns: columns,
+                    quantization: quantization)
+                return try self.stack(parts.map(matrix), path)
+            case .apart(let paths):
+                return try self.stack(paths.map { try matrix($0, rows, columns) }, paths[0])
+            }
+        }
+        return MLXExperts(
+            router: try matrix(tensors.router, tensors.count, h).float32,
+            gate: try stack(tensors.gate, inner, h), up: try stack(tensors.up, inner, h),
+            down: try stack(tensors.down, h, inner), mixer: tensors.mixer,
+            numbers: .integers(mlx, (0..<tensors.count).map(Int32.init)))
+    }
+
+    private func matrix(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws
+        -> MLXMatrix
+    {
+        try matrix(
+            store.linear(path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+    }
+
+    private func vector(_ name: String, _ count: Int) throws -> MLXArray {
+        try array(store.vector(name, count: count), isFloat: true)
     }
 
     private func stack(_ matrices: [MLXMatrix], _ path: String) throws -> MLXMatrix {

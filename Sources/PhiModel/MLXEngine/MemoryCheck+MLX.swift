@@ -6,7 +6,7 @@ extension MemoryCheck {
         let rows = 512 + 32
         let tokens = min(512, shape.contextLength)
         // On the way of a chunk of a long prompt there are also its attention's scores.
-        let scores = rows * shape.attention.headCount * min(shape.contextLength, 4096) * 4
+        let scores = rows * (shape.layers.map(\.headCount).max() ?? 0) * min(shape.contextLength, 4096) * 4
         let weightBytes = try store.names.reduce(0) { sum, name in
             let tensor = try store.tensor(name)
             let grows = inFloat32 && (tensor.type == .f16 || tensor.type == .bf16)
@@ -15,6 +15,6 @@ extension MemoryCheck {
         self.init(
             weightBytes: weightBytes,
             workingBytes: 400_000_000 + 2 * rows * model.rowBytes + 64 * shape.vocabularySize * 4 + scores,
-            workerBytes: 4 * tokens * shape.layerCount * shape.attention.keyWidth, folder: store.folder)
+            workerBytes: 4 * tokens * shape.layers.reduce(0) { $0 + $1.keyWidth }, folder: store.folder)
     }
 }

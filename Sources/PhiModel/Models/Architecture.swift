@@ -1,5 +1,5 @@
 /// One family of models: what its config.json says, which tensors it has, and its forward pass. Each is one
-/// file of this folder and one line of `Architectures`.
+/// file of this folder and one line of `Architectures`, for all engines.
 package protocol Architecture: Sendable {
     /// `model_type` of config.json.
     static var modelType: String { get }
@@ -21,15 +21,19 @@ package protocol Architecture: Sendable {
     /// - Throws: `ModelError`: `malformed` or `unsupported`, naming the key.
     init(_ config: ConfigReader) throws
 
-    /// Finds the tensors and checks them against the configuration. Matrices are packed afterwards, in the
-    /// order in which they are asked for.
+    /// Finds the tensors and checks them against the configuration.
+    /// - Parameter weights: of the engine that will run the model. It prepares matrices in the order in which they
+    ///   are asked for.
     /// - Throws: `ModelError` for a tensor that is missing, does not fit the configuration, or is not finite.
-    func network(_ weights: inout WeightReader) throws -> any Network
+    func network<Weights: WeightReading>(_ weights: inout Weights) throws -> any Network<Weights.Operations>
 }
 
 /// The weights of a model, and the way of a step's rows through them.
-package protocol Network: Sendable {
+package protocol Network<Operations> {
+    /// What the engine provides that has the weights.
+    associatedtype Operations: RowOperations
+
     /// Runs the rows of a step through the model, from tokens to logits.
     /// - Throws: `ModelError` of kind `resources` if there is no memory for this many rows.
-    func forward(_ rows: RowOps) throws(ModelError)
+    func forward(_ rows: Operations) throws(ModelError)
 }

@@ -1,6 +1,6 @@
 import CPhiKernels
 
-/// The heads of a model's attention.
+/// The heads of a layer's attention, and what they see.
 package struct AttentionShape: Sendable, Equatable {
     package var headCount: Int
     /// Heads of keys and values; divides `headCount`.
@@ -20,8 +20,9 @@ package struct AttentionShape: Sendable, Equatable {
 }
 
 extension AttentionShape {
+    /// - Parameter standard: the head dimension where config.json does not say; nil takes hidden_size / heads.
     /// - Throws: `ModelError` naming the key.
-    init(_ config: ConfigReader, hiddenSize: Int, contextLength: Int) throws {
+    init(_ config: ConfigReader, hiddenSize: Int, headDimension standard: Int?, contextLength: Int) throws {
         headCount = try config.integer("num_attention_heads", 1...65536)
         keyValueHeadCount = try config.integer("num_key_value_heads", 1...65536, default: headCount)
         guard headCount % keyValueHeadCount == 0 else {
@@ -29,7 +30,7 @@ extension AttentionShape {
                 .malformed, "num_key_value_heads",
                 "is \(keyValueHeadCount), which does not divide \(headCount) heads")
         }
-        headDimension = try Self.headDimension(config, hiddenSize: hiddenSize, headCount: headCount)
+        headDimension = try Self.headDimension(config, standard, hiddenSize: hiddenSize, headCount: headCount)
         guard headDimension <= Int(PHI_KV_MAX_DIMS) else {
             throw config.fault(
                 .unsupported, config.value("head_dim") == nil ? "num_attention_heads" : "head_dim",
@@ -39,8 +40,10 @@ extension AttentionShape {
         if let window = slidingWindow, window >= contextLength { slidingWindow = nil }
     }
 
-    private static func headDimension(_ config: ConfigReader, hiddenSize: Int, headCount: Int) throws -> Int {
-        if let given = try config.optionalInteger("head_dim", 1...65536) {
+    private static func headDimension(
+        _ config: ConfigReader, _ standard: Int?, hiddenSize: Int, headCount: Int
+    ) throws -> Int {
+        if let given = try config.optionalInteger("head_dim", 1...65536) ?? standard {
             guard headCount * given <= ConfigReader.maximumWidth else {
                 throw config.fault(
                     .malformed, "head_dim", "is \(given); with \(headCount) heads that is too much")

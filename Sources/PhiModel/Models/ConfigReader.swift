@@ -104,6 +104,20 @@ package struct ConfigReader {
         }
     }
 
+    /// A list of strings; nil if absent.
+    func optionalStrings(_ key: String) throws -> [String]? {
+        guard let value = value(key) else { return nil }
+        guard case .array(let elements) = value else {
+            throw fault(.malformed, key, "is \(value.kindName); a list of strings is needed")
+        }
+        return try elements.enumerated().map { index, element in
+            guard case .string(let text) = element else {
+                throw fault(.malformed, "\(key)[\(index)]", "is \(element.kindName); a string is needed")
+            }
+            return text
+        }
+    }
+
     /// One token id or a list of them; nil if absent.
     func optionalTokens(_ key: String) throws -> [Int32]? {
         guard let value = value(key) else { return nil }
@@ -129,6 +143,13 @@ package struct ConfigReader {
         throw fault(
             .unsupported, key,
             "is \"\(activation)\"; \(names) \(supported.count > 1 ? "are" : "is") supported")
+    }
+
+    /// - Throws: `unsupported` if this key has a value.
+    func checkAbsent(_ key: String) throws {
+        guard value(key) == nil else {
+            throw fault(.unsupported, key, "is there, and models of this type have none; leave it out")
+        }
     }
 
     /// - Throws: `unsupported` if one of these keys is true.

@@ -2,8 +2,8 @@
 package struct ModelShape: Sendable, Equatable {
     /// Floats of a row between two layers.
     package var hiddenSize: Int
-    package var layerCount: Int
-    package var attention: AttentionShape
+    /// The attention of each layer, of which there is one or more.
+    package var layers: [AttentionShape]
     package var rope: Rope
     package var vocabularySize: Int
     /// The longest sequence, in tokens.
@@ -13,22 +13,64 @@ package struct ModelShape: Sendable, Equatable {
     package var padding: Int32?
     /// nil if no layer is quantized.
     package var quantization: QuantizationConfiguration?
+
+    package var layerCount: Int { layers.count }
+    /// The first layer's attention: in most models, that of all layers.
+    package var attention: AttentionShape { layers[0] }
 }
 
 extension ModelShape {
     /// The keys that all architectures have in common.
+    /// - Parameter headDimension: where config.json does not say; nil takes hidden_size / heads.
     /// - Throws: `ModelError` naming the key.
-    init(_ config: ConfigReader, rope family: RopeFamily) throws {
+    init(_ config: ConfigReader, rope family: RopeFamily, headDimension: Int? = nil) throws {
         hiddenSize = try config.integer("hidden_size", 1...ConfigReader.maximumWidth)
-        layerCount = try config.integer("num_hidden_layers", 1...4096)
+        let layerCount = try config.integer("num_hidden_layers", 1...4096)
         vocabularySize = try config.integer("vocab_size", 1...1 << 24)
         contextLength = try config.integer("max_position_embeddings", 1...Int(Int32.max))
-        attention = try AttentionShape(config, hiddenSize: hiddenSize, contextLength: contextLength)
+        let attention = try AttentionShape(
+            config, hiddenSize: hiddenSize, headDimension: headDimension, contextLength: contextLength)
+        layers = Array(repeating: attention, count: layerCount)
         rope = try Rope(
             config, family: family, headDimension: attention.headDimension, contextLength: contextLength)
         beginOfSequence = try config.optionalToken("bos_token_id")
         padding = try config.optionalToken("pad_token_id")
         endOfSequence = Set(try config.optionalTokens("eos_token_id") ?? [])
         quantization = try QuantizationConfiguration(ofModel: config)
+    }
+}
+
+extension ModelShape {
+    /// Which layers see a window only, as Qwen's files say it: those from `max_window_layers` on, or those that
+    /// `layer_types` names, and none unless `use_sliding_window` is true.
+    /// - Throws: `ModelError` naming the key.
+    mutating func setWindows(_ config: ConfigReader) throws {
+        let isUsed = try config.optionalBool("use_sliding_window") ?? false
+        let first = try config.integer("max_window_layers", 0...1 << 20, default: 28)
+        var areWindows = layers.indices.map { isUsed && $0 >= first }
+        if let types = try config.optionalStrings("layer_types") {
+            guard types.count == layers.count else {
+                throw config.fault(
+                    .malformed, "layer_types",
+                    "has \(types.count) entries, but there are \(layers.count) layers")
+            }
+            areWindows = try types.map { type in
+                switch type {
+                case "full_attention": return false
+                case "sliding_attention" where isUsed: return true
+                default:
+                    throw config.fault(
+                        .unsupported, "layer_types",
+                        "has \"\(type)\"; \"full_attention\" is supported, and \"sliding_attention\" where "
+                            + "\"use_sliding_window\" is true")
+                }
+            }
+        }
+        guard !areWindows.contains(true) || config.value("sliding_window") != nil else {
+            throw config.fault(.malformed, "sliding_window", "is missing, but \"use_sliding_window\" is true")
+        }
+        for (number, isWindow) in areWindows.enumerated() where !isWindow {
+            layers[number].slidingWindow = nil
+        }
     }
 }

@@ -34,65 +34,73 @@ package struct Phi2: Architecture, Equatable {
         return 4 * (2 * shape.hiddenSize + widest + shape.attention.queryWidth) + widest
     }
 
-    package func network(_ weights: inout WeightReader) throws -> any Network {
-        let (h, inner, vocabulary) = (shape.hiddenSize, intermediateSize, shape.vocabularySize)
-        let attention = shape.attention
+    package func network<Weights: WeightReading>(
+        _ weights: inout Weights
+    ) throws -> any Network<Weights.Operations> {
+        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = try weights.linear("lm_head", vocabulary, h, hasBias: true)
-        let layers = try (0..<shape.layerCount).map { number in
-            let path = "model.layers.\(number)."
-            return Phi2Network.Layer(
-                norm: try weights.layerNorm(path + "input_layernorm", h),
-                query: try weights.linear(path + "self_attn.q_proj", attention.queryWidth, h, hasBias: true),
-                key: try weights.linear(path + "self_attn.k_proj", attention.keyWidth, h, hasBias: true),
-                value: try weights.linear(path + "self_attn.v_proj", attention.keyWidth, h, hasBias: true),
-                dense: try weights.linear(path + "self_attn.dense", h, attention.queryWidth, hasBias: true),
-                fc1: try weights.linear(path + "mlp.fc1", inner, h, hasBias: true),
-                fc2: try weights.linear(path + "mlp.fc2", h, inner, hasBias: true))
-        }
+        let layers = try shape.layers.indices.map { try layer($0, &weights) }
         return Phi2Network(
-            embedding: embedding, layers: layers, norm: try weights.layerNorm("model.final_layernorm", h),
-            head: head, epsilon: Float(normEpsilon))
+            embedding: embedding, layers: layers,
+            norm: try weights.layerNorm("model.final_layernorm", h, normEpsilon), head: head)
+    }
+
+    private func layer<Weights: WeightReading>(
+        _ number: Int, _ weights: inout Weights
+    ) throws -> Phi2Network<Weights.Operations>.Layer {
+        let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
+        let path = "model.layers.\(number)."
+        let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
+        func linear(_ name: String, _ rows: Int, _ columns: Int) throws -> Weights.Operations.Linear {
+            try weights.linear(path + name, rows, columns, hasBias: true)
+        }
+        return Phi2Network.Layer(
+            norm: norm,
+            qkv: [
+                try linear("self_attn.q_proj", attention.queryWidth, h),
+                try linear("self_attn.k_proj", attention.keyWidth, h),
+                try linear("self_attn.v_proj", attention.keyWidth, h),
+            ],
+            dense: try linear("self_attn.dense", h, attention.queryWidth),
+            fc1: try linear("mlp.fc1", inner, h), fc2: try linear("mlp.fc2", h, inner))
     }
 }
 
-private struct Phi2Network: Network {
+private struct Phi2Network<Operations: RowOperations>: Network {
     struct Layer {
         /// [h]
-        let norm: LayerNorm
-        /// [heads * head dimension, h]
-        let query: Linear
-        /// [key and value heads * head dimension, h], both
-        let key, value: Linear
+        let norm: Operations.Norm
+        /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
+        let qkv: [Operations.Linear]
         /// [h, heads * head dimension]
-        let dense: Linear
+        let dense: Operations.Linear
         /// [intermediate size, h]
-        let fc1: Linear
+        let fc1: Operations.Linear
         /// [h, intermediate size]
-        let fc2: Linear
+        let fc2: Operations.Linear
     }
 
     /// [vocabulary, h]
-    let embedding: Embedding
+    let embedding: Operations.Embedding
     let layers: [Layer]
     /// [h]
-    let norm: LayerNorm
+    let norm: Operations.Norm
     /// [vocabulary, h]
-    let head: Linear
-    let epsilon: Float
+    let head: Operations.Linear
 
-    func forward(_ rows: RowOps) throws(ModelError) {
+    func forward(_ rows: Operations) throws(ModelError) {
         try rows.embed(embedding)
         for (number, layer) in layers.enumerated() {
-            try rows.matmul([layer.query, layer.key, layer.value], of: .layerNorm(layer.norm, epsilon))
+            try rows.project(layer.qkv, of: .norm(layer.norm))
             try rows.attend(layer: number)
             if number == layers.count - 1 { rows.keepRowsWithLogits() }
-            try rows.matmul(layer.dense, of: .attended)
+            try rows.project([layer.dense], of: .attended)
             rows.addToHidden()
-            try rows.matmul(layer.fc1, of: .normed)
-            try rows.matmul(layer.fc2, of: .gelu)
+            try rows.project([layer.fc1], of: .normed)
+            try rows.project([layer.fc2], of: .gelu)
             rows.addToHidden()
         }
-        rows.makeLogits(head, of: .layerNorm(norm, epsilon))
+        rows.makeLogits(head, of: .norm(norm))
     }
 }

@@ -50,93 +50,85 @@ package struct PhiMoE: Architecture, Equatable {
         return 4 * floats + max(h, queries, intermediateSize)
     }
 
-    package func network(_ weights: inout WeightReader) throws -> any Network {
+    package func network<Weights: WeightReading>(
+        _ weights: inout Weights
+    ) throws -> any Network<Weights.Operations> {
         let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
-        let (queries, keys) = (shape.attention.queryWidth, shape.attention.keyWidth)
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = try weights.linear("lm_head", vocabulary, h, hasBias: headBias)
-        let layers = try (0..<shape.layerCount).map { number in
-            let path = "model.layers.\(number)."
-            func attention(_ name: String, _ rows: Int, _ columns: Int) throws -> Linear {
-                try weights.linear("\(path)self_attn.\(name)", rows, columns, hasBias: attentionBias)
-            }
-            return PhiMoENetwork.Layer(
-                attentionNorm: try weights.layerNorm(path + "input_layernorm", h),
-                query: try attention("q_proj", queries, h),
-                key: try attention("k_proj", keys, h),
-                value: try attention("v_proj", keys, h),
-                output: try attention("o_proj", h, queries),
-                feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h),
-                experts: try experts(path + "block_sparse_moe.", &weights))
-        }
+        let layers = try shape.layers.indices.map { try layer($0, &weights) }
         return PhiMoENetwork(
-            embedding: embedding, layers: layers, norm: try weights.layerNorm("model.norm", h), head: head,
-            epsilon: Float(normEpsilon))
+            embedding: embedding, layers: layers, norm: try weights.layerNorm("model.norm", h, normEpsilon),
+            head: head)
     }
 
-    /// MLX stacks the tensors of all experts; Hugging Face has them one by one.
-    private func experts(_ path: String, _ weights: inout WeightReader) throws -> ExpertLayer {
-        let (h, inner) = (shape.hiddenSize, intermediateSize)
-        let router = try weights.floatLinear(path + "gate", expertCount, h)
-        guard !weights.contains(path + "experts.0.w1.weight") else {
-            let experts = try (0..<expertCount).map { number in
-                let path = "\(path)experts.\(number)."
-                return Expert(
-                    gate: try weights.linear(path + "w1", inner, h, takesAdapter: false),
-                    up: try weights.linear(path + "w3", inner, h, takesAdapter: false),
-                    down: try weights.linear(path + "w2", h, inner, takesAdapter: false))
-            }
-            return ExpertLayer(router: router, experts: experts, mixer: mixer)
+    private func layer<Weights: WeightReading>(
+        _ number: Int, _ weights: inout Weights
+    ) throws -> PhiMoENetwork<Weights.Operations>.Layer {
+        let (h, attention) = (shape.hiddenSize, shape.layers[number])
+        let path = "model.layers.\(number)."
+        let attentionNorm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
+        func linear(_ name: String, _ rows: Int, _ columns: Int) throws -> Weights.Operations.Linear {
+            try weights.linear("\(path)self_attn.\(name)", rows, columns, hasBias: attentionBias)
         }
-        func stack(_ name: String, _ rows: Int, _ columns: Int) throws -> [Linear] {
-            try weights.linears(stackedAt: "\(path)switch_mlp.\(name)", expertCount, rows, columns)
+        let areApart = weights.contains(path + "block_sparse_moe.experts.0.w1.weight")
+        return PhiMoENetwork.Layer(
+            attentionNorm: attentionNorm,
+            qkv: [
+                try linear("q_proj", attention.queryWidth, h), try linear("k_proj", attention.keyWidth, h),
+                try linear("v_proj", attention.keyWidth, h),
+            ],
+            output: try linear("o_proj", h, attention.queryWidth),
+            feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon),
+            experts: try weights.experts(experts(path + "block_sparse_moe.", areApart: areApart)))
+    }
+
+    /// Hugging Face has the tensors of all experts one by one; MLX stacks them.
+    private func experts(_ path: String, areApart: Bool) -> ExpertTensors {
+        func place(_ stacked: String, _ apart: String) -> ExpertTensors.Place {
+            areApart
+                ? .apart((0..<expertCount).map { "\(path)experts.\($0).\(apart)" })
+                : .stacked("\(path)switch_mlp.\(stacked)")
         }
-        let gates = try stack("gate_proj", inner, h)
-        let ups = try stack("up_proj", inner, h)
-        let downs = try stack("down_proj", h, inner)
-        return ExpertLayer(
-            router: router,
-            experts: gates.indices.map { Expert(gate: gates[$0], up: ups[$0], down: downs[$0]) },
-            mixer: mixer)
+        return ExpertTensors(
+            router: path + "gate", count: expertCount, gate: place("gate_proj", "w1"),
+            up: place("up_proj", "w3"), down: place("down_proj", "w2"), hiddenSize: shape.hiddenSize,
+            intermediateSize: intermediateSize, mixer: mixer)
     }
 }
 
-private struct PhiMoENetwork: Network {
+private struct PhiMoENetwork<Operations: RowOperations>: Network {
     struct Layer {
         /// [h]
-        let attentionNorm: LayerNorm
-        /// [heads * head dimension, h]
-        let query: Linear
-        /// [key and value heads * head dimension, h], both
-        let key, value: Linear
+        let attentionNorm: Operations.Norm
+        /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
+        let qkv: [Operations.Linear]
         /// [h, heads * head dimension]
-        let output: Linear
+        let output: Operations.Linear
         /// [h]
-        let feedForwardNorm: LayerNorm
-        let experts: ExpertLayer
+        let feedForwardNorm: Operations.Norm
+        let experts: Operations.Experts
     }
 
     /// [vocabulary, h]
-    let embedding: Embedding
+    let embedding: Operations.Embedding
     let layers: [Layer]
     /// [h]
-    let norm: LayerNorm
+    let norm: Operations.Norm
     /// [vocabulary, h]
-    let head: Linear
-    let epsilon: Float
+    let head: Operations.Linear
 
-    func forward(_ rows: RowOps) throws(ModelError) {
+    func forward(_ rows: Operations) throws(ModelError) {
         try rows.embed(embedding)
         for (number, layer) in layers.enumerated() {
-            try rows.matmul(
-                [layer.query, layer.key, layer.value], of: .layerNorm(layer.attentionNorm, epsilon))
+            try rows.project(layer.qkv, of: .norm(layer.attentionNorm))
             try rows.attend(layer: number)
             if number == layers.count - 1 { rows.keepRowsWithLogits() }
-            try rows.matmul(layer.output, of: .attended)
+            try rows.project([layer.output], of: .attended)
             rows.addToHidden()
-            try rows.mix(layer.experts, of: .layerNorm(layer.feedForwardNorm, epsilon))
+            try rows.mix(layer.experts, of: .norm(layer.feedForwardNorm))
             rows.addToHidden()
         }
-        rows.makeLogits(head, of: .layerNorm(norm, epsilon))
+        rows.makeLogits(head, of: .norm(norm))
     }
 }

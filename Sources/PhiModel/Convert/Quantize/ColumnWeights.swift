@@ -45,9 +45,8 @@ struct ColumnWeights {
         }
         let blocks = (length + KVCache.blockLength - 1) / KVCache.blockLength
         let cache = try KVCache(
-            layers: shape.layerCount, heads: shape.attention.keyValueHeadCount,
-            headDimension: shape.attention.headDimension, precision: .float16,
-            budget: count * blocks * MemoryCheck.blockBytes(shape, .float16))
+            shape.layers, precision: .float16,
+            budget: count * blocks * KVCache.blockBytes(shape.layers, .float16))
         let rows = RowOps(
             shape, weights: PackedWeights(PackedOneByOne(model.plan, pool)), cache: cache,
             kernels: try Kernels.chosen(), pool: pool)

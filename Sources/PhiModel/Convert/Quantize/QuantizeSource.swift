@@ -11,7 +11,7 @@ struct QuantizeSource {
     let store: TensorStore
     /// Its matrices as floats, and their way from tokens to logits.
     let plan: WeightPlan
-    let network: any Network
+    let network: any Network<RowOps>
     /// The model's matrices, by path.
     let matrices: [String: TensorView]
     /// All tensors that the model has, in MLX's order.

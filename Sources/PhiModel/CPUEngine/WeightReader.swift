@@ -1,0 +1,142 @@
+/// A weight matrix [rows, columns] of a linear layer.
+package struct Linear: Sendable {
+    /// In the weight plan.
+    let place: Int
+    let rows: Int
+    let columns: Int
+    /// [rows], added to what the matmul gives; nil without one.
+    let bias: [Float]?
+    /// What an adapter adds; nil without one.
+    var adapter: LowRank?
+
+    /// Floats that a matmul writes for each row of its input: whole blocks of 16.
+    var width: Int { rows.rounded(up: 16) }
+}
+
+/// The matrix [vocabulary, hidden size] of which a token's row is looked up.
+package struct Embedding: Sendable {
+    let place: Int
+    let rows: Int
+    let columns: Int
+}
+
+/// What RMSNorm or LayerNorm multiplies by and adds, [count] each.
+package struct Norm: Sendable {
+    let weight: [Float]
+    /// Nil of RMSNorm.
+    let bias: [Float]?
+    let epsilon: Float
+}
+
+/// Finds tensors for the CPU, all before the first is packed.
+package struct WeightReader: WeightReading {
+    package typealias Operations = RowOps
+
+    let store: TensorStore
+    let quantization: QuantizationConfiguration?
+    private let adapter: Adapter?
+    /// Paths of the layers that the adapter changes.
+    private(set) var adapted: Set<String> = []
+    /// What is to be packed, in the order in which it was asked for.
+    private(set) var plan = WeightPlan()
+    /// Places of the matrices that are multiplied by, rather than looked up in.
+    private(set) var multiplied: Set<Int> = []
+    /// Names of all tensors that were asked for, but for a matrix' scales and biases.
+    private(set) var names: Set<String> = []
+
+    init(_ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil) {
+        self.store = store
+        self.quantization = quantization
+        self.adapter = adapter
+    }
+
+    package mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Embedding {
+        Embedding(place: try place(path, rows, columns, hasBias: false), rows: rows, columns: columns)
+    }
+
+    package mutating func linear(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool
+    ) throws -> Linear {
+        let place = try place(path, rows, columns, hasBias: hasBias)
+        multiplied.insert(place)
+        let part = try adapter?.layer(path, rows: rows, columns: columns)
+        if part != nil { adapted.insert(path) }
+        return Linear(
+            place: place, rows: rows, columns: columns,
+            bias: hasBias ? try vector(path + ".bias", rows) : nil, adapter: part)
+    }
+
+    /// An adapter can't change experts.
+    package mutating func experts(_ tensors: ExpertTensors) throws -> ExpertLayer {
+        let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
+        // In float32, so that a row's input is not rounded to 8 bits.
+        let router = try FloatLinear(
+            store.linear(tensors.router, rows: tensors.count, columns: h, quantization: quantization))
+        let experts: [Expert]
+        switch (tensors.gate, tensors.up, tensors.down) {
+        case (.apart(let gates), .apart(let ups), .apart(let downs)):
+            experts = try gates.indices.map { number in
+                Expert(
+                    gate: try plain(gates[number], inner, h), up: try plain(ups[number], inner, h),
+                    down: try plain(downs[number], h, inner))
+            }
+        case (.stacked(let gate), .stacked(let up), .stacked(let down)):
+            let gates = try linears(stackedAt: gate, tensors.count, inner, h)
+            let ups = try linears(stackedAt: up, tensors.count, inner, h)
+            let downs = try linears(stackedAt: down, tensors.count, h, inner)
+            experts = gates.indices.map { Expert(gate: gates[$0], up: ups[$0], down: downs[$0]) }
+        default: preconditionFailure("some of an expert's matrices are stacked, others are not")
+        }
+        return ExpertLayer(router: router, experts: experts, mixer: tensors.mixer)
+    }
+
+    /// A linear layer with neither bias nor adapter.
+    private mutating func plain(_ path: String, _ rows: Int, _ columns: Int) throws -> Linear {
+        let place = try place(path, rows, columns, hasBias: false)
+        multiplied.insert(place)
+        return Linear(place: place, rows: rows, columns: columns, bias: nil)
+    }
+
+    private mutating func linears(
+        stackedAt path: String, _ count: Int, _ rows: Int, _ columns: Int
+    ) throws -> [Linear] {
+        try store.linears(
+            stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization
+        ).enumerated().map { number, tensors in
+            let place = plan.add("\(path)[\(number)]", tensors)
+            multiplied.insert(place)
+            return Linear(place: place, rows: rows, columns: columns, bias: nil)
+        }
+    }
+
+    package func contains(_ name: String) -> Bool { store.contains(name) }
+
+    package mutating func linear(tiedTo embedding: Embedding) -> Linear {
+        multiplied.insert(embedding.place)
+        return Linear(
+            place: embedding.place, rows: embedding.rows, columns: embedding.columns, bias: nil)
+    }
+
+    package mutating func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Norm {
+        Norm(weight: try vector(path + ".weight", count), bias: nil, epsilon: Float(epsilon))
+    }
+
+    package mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Norm {
+        Norm(
+            weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count),
+            epsilon: Float(epsilon))
+    }
+
+    private mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
+        names.insert(name)
+        return try store.vector(name, count: count).finiteFloats()
+    }
+
+    private mutating func place(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> Int {
+        names.insert(path + ".weight")
+        return plan.add(
+            path,
+            try store.linear(
+                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+    }
+}

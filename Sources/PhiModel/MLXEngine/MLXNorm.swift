@@ -1,0 +1,11 @@
+/// RMSNorm, or LayerNorm, which has a bias.
+struct MLXNorm {
+    let weight: MLXArray
+    let bias: MLXArray?
+    let epsilon: Float
+
+    /// Over the last axis.
+    func callAsFunction(_ x: MLXArray) -> MLXArray {
+        bias.map { x.layerNorm(weight, $0, epsilon) } ?? x.rmsNorm(weight, epsilon)
+    }
+}

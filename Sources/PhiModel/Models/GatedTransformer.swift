@@ -1,0 +1,123 @@
+/// Architectures of pre-norm layers: grouped-query attention with rotary positions, and a gated feed-forward network.
+/// `h` is hidden_size.
+///
+///     x += output(attention(q(n), k(n), v(n))), n = rms_norm(x)
+///     x += down(silu(gate(n)) * up(n)),         n = rms_norm(x)
+///
+/// They differ in what config.json says, in biases, in norms of heads, and in which matrices are one tensor.
+protocol GatedTransformer: Architecture {
+    var normEpsilon: Double { get }
+    /// The output projection is the embedding's matrix.
+    var tiedEmbeddings: Bool { get }
+    /// Queries, keys and values are one tensor (qkv_proj), and gate and up are another (gate_up_proj).
+    static var isFused: Bool { get }
+    /// Queries, keys and values have biases.
+    static var hasBiases: Bool { get }
+    /// RMSNorms of each head's queries and keys.
+    static var hasHeadNorms: Bool { get }
+}
+
+extension GatedTransformer {
+    static var isFused: Bool { false }
+    static var hasBiases: Bool { false }
+    static var hasHeadNorms: Bool { false }
+
+    package static var modules: [String] {
+        let attention = isFused ? ["qkv_proj", "o_proj"] : ["q_proj", "k_proj", "v_proj", "o_proj"]
+        let norms = hasHeadNorms ? ["q_norm", "k_norm"] : []
+        let feedForward = isFused ? ["gate_up_proj", "down_proj"] : ["gate_proj", "down_proj", "up_proj"]
+        return (attention + norms).map { "self_attn.\($0)" } + feedForward.map { "mlp.\($0)" }
+            + ["input_layernorm", "post_attention_layernorm"]
+    }
+
+    package var rowBytes: Int {
+        let widest = max(shape.attention.qkvWidth, 2 * intermediateSize)
+        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; bytes:
+        // the quantized input of a matmul.
+        return 4 * (2 * shape.hiddenSize + widest + intermediateSize) + widest
+    }
+
+    package func network<Weights: WeightReading>(
+        _ weights: inout Weights
+    ) throws -> any Network<Weights.Operations> {
+        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
+        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
+        let head =
+            tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
+        let layers = try shape.layers.indices.map { try layer($0, &weights) }
+        return GatedNetwork(
+            embedding: embedding, layers: layers, norm: try weights.rmsNorm("model.norm", h, normEpsilon),
+            head: head)
+    }
+
+    private func layer<Weights: WeightReading>(
+        _ number: Int, _ weights: inout Weights
+    ) throws -> GatedNetwork<Weights.Operations>.Layer {
+        let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
+        let path = "model.layers.\(number)."
+        // Asked for in this order, in which they are packed.
+        let attentionNorm = try weights.rmsNorm(path + "input_layernorm", h, normEpsilon)
+        var qkv: [Weights.Operations.Linear] = []
+        for (name, rows) in Self.isFused
+            ? [("qkv", attention.qkvWidth)]
+            : [("q", attention.queryWidth), ("k", attention.keyWidth), ("v", attention.keyWidth)]
+        {
+            qkv.append(try weights.linear("\(path)self_attn.\(name)_proj", rows, h, hasBias: Self.hasBiases))
+        }
+        func headNorm(_ name: String) throws -> Weights.Operations.Norm {
+            try weights.rmsNorm("\(path)self_attn.\(name)_norm", attention.headDimension, normEpsilon)
+        }
+        let headNorms = Self.hasHeadNorms ? HeadNorms(query: try headNorm("q"), key: try headNorm("k")) : nil
+        let output = try weights.linear(path + "self_attn.o_proj", h, attention.queryWidth)
+        let feedForwardNorm = try weights.rmsNorm(path + "post_attention_layernorm", h, normEpsilon)
+        var gateUp: [Weights.Operations.Linear] = []
+        for (name, rows) in Self.isFused ? [("gate_up", 2 * inner)] : [("gate", inner), ("up", inner)] {
+            gateUp.append(try weights.linear("\(path)mlp.\(name)_proj", rows, h))
+        }
+        return GatedNetwork.Layer(
+            attentionNorm: attentionNorm, qkv: qkv, headNorms: headNorms, output: output,
+            feedForwardNorm: feedForwardNorm, gateUp: gateUp,
+            down: try weights.linear(path + "mlp.down_proj", h, inner))
+    }
+}
+
+private struct GatedNetwork<Operations: RowOperations>: Network {
+    struct Layer {
+        /// [h]
+        let attentionNorm: Operations.Norm
+        /// [queries, keys and values by heads, h], as one or three
+        let qkv: [Operations.Linear]
+        let headNorms: HeadNorms<Operations.Norm>?
+        /// [h, heads * head dimension]
+        let output: Operations.Linear
+        /// [h]
+        let feedForwardNorm: Operations.Norm
+        /// [gate, then up, h], as one or two
+        let gateUp: [Operations.Linear]
+        /// [h, intermediate size]
+        let down: Operations.Linear
+    }
+
+    /// [vocabulary, h]
+    let embedding: Operations.Embedding
+    let layers: [Layer]
+    /// [h]
+    let norm: Operations.Norm
+    /// [vocabulary, h]
+    let head: Operations.Linear
+
+    func forward(_ rows: Operations) throws(ModelError) {
+        try rows.embed(embedding)
+        for (number, layer) in layers.enumerated() {
+            try rows.project(layer.qkv, of: .norm(layer.attentionNorm))
+            try rows.attend(layer: number, norms: layer.headNorms)
+            if number == layers.count - 1 { rows.keepRowsWithLogits() }
+            try rows.project([layer.output], of: .attended)
+            rows.addToHidden()
+            try rows.project(layer.gateUp, of: .norm(layer.feedForwardNorm))
+            try rows.project([layer.down], of: .gatedSilu)
+            rows.addToHidden()
+        }
+        rows.makeLogits(head, of: .norm(norm))
+    }
+}

@@ -1,0 +1,64 @@
+/// The operations that a forward pass is made of, on all rows of a step. Each engine provides them: the CPU's compute at
+/// once, MLX's make arrays that are computed when they are asked for.
+///
+/// Four things are carried from one operation to the next: the hidden rows, the last norm of them, the results of the
+/// last product, and what attention made of them. So an engine is free to make a product's input on the way into it
+/// (`RowInput`), in buffers that it has, and with the addition to the hidden rows that comes before.
+package protocol RowOperations: AnyObject {
+    /// The weights of a linear layer.
+    associatedtype Linear
+    /// The matrix of which tokens' rows are looked up.
+    associatedtype Embedding
+    /// What RMSNorm or LayerNorm multiplies by and adds.
+    associatedtype Norm
+    /// A feed-forward network of which each row uses a part.
+    associatedtype Experts
+
+    /// hidden = the rows of `embedding` for the step's tokens.
+    func embed(_ embedding: Embedding) throws(ModelError)
+    /// Multiplies an input, made of the rows that are kept, by matrices. Their results are side by side, as if they were
+    /// one matrix. With more than one, `source` is a norm.
+    func project(_ linears: [Linear], of source: RowInput<Norm>) throws(ModelError)
+    /// Rotary positions, the cache, and attention: of the queries, keys and values that the last product gave, in this
+    /// order and each by heads.
+    /// - Parameter norms: of each head's queries and keys, before they are rotated; nil where there are none.
+    func attend(layer: Int, norms: HeadNorms<Norm>?) throws(ModelError)
+    /// Runs each row of a norm through the experts that it uses. Their sum is what a product's results are.
+    func mix(_ experts: Experts, of source: RowInput<Norm>) throws(ModelError)
+    /// hidden += what the last product gave.
+    func addToHidden()
+    /// After the last attention nobody asks for the rows without logits.
+    func keepRowsWithLogits()
+    /// The logits of the rows that are kept: a product of `source` with the head, at the end of a forward pass.
+    func makeLogits(_ head: Linear, of source: RowInput<Norm>)
+}
+
+extension RowOperations {
+    package func attend(layer: Int) throws(ModelError) { try attend(layer: layer, norms: nil) }
+}
+
+/// What a product multiplies, made for each row on the way into it.
+package enum RowInput<Norm> {
+    /// A norm of the hidden row.
+    case norm(Norm)
+    /// What the last norm gave, if it was of the same layer and there was no gatedSilu since.
+    case normed
+    /// What attention gave.
+    case attended
+    /// silu(gate) * up of the last product's results, whose first half are the gate's, the second up's.
+    case gatedSilu
+    /// gelu(x) of the last product's results x, in its tanh form.
+    case gelu
+
+    var isNorm: Bool {
+        switch self {
+        case .norm, .normed: true
+        case .attended, .gatedSilu, .gelu: false
+        }
+    }
+}
+
+/// The norms of each head's queries and keys [head dimension], all heads' the same.
+package struct HeadNorms<Norm> {
+    let query, key: Norm
+}

@@ -1,0 +1,53 @@
+/// Finds a model's tensors, checks them against the shapes that the model needs, and makes of them what an engine computes
+/// with. A bad model folder fails here, at once.
+///
+/// All methods throw `ModelError` naming the tensor, also if a value is found not to be finite. A path is a tensor's name
+/// without its end, as in "model.layers.0.mlp.down_proj".
+package protocol WeightReading {
+    /// What is computed with the weights.
+    associatedtype Operations: RowOperations
+
+    /// Whether the checkpoint has a tensor of this name.
+    func contains(_ name: String) -> Bool
+    /// The matrix [rows, columns] of which tokens' rows are looked up.
+    mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Operations.Embedding
+    /// The linear layer [rows, columns], whose `.bias` must be there exactly if it `hasBias`.
+    mutating func linear(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws
+        -> Operations.Linear
+    /// The embedding's matrix as a linear layer.
+    mutating func linear(tiedTo embedding: Operations.Embedding) -> Operations.Linear
+    /// x / sqrt(mean(x^2) + epsilon) * weight, of rows of `count` numbers.
+    mutating func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm
+    /// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias, of rows of `count` numbers.
+    mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm
+    /// A layer's experts, all of one shape, and what chooses between them.
+    mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
+}
+
+extension WeightReading {
+    mutating func linear(_ path: String, _ rows: Int, _ columns: Int) throws -> Operations.Linear {
+        try linear(path, rows, columns, hasBias: false)
+    }
+}
+
+/// Where the tensors of a layer's experts are: gated feed-forward networks of which each row uses two.
+package struct ExpertTensors {
+    /// Where one matrix of each expert is.
+    enum Place {
+        /// All in one tensor, as MLX has them.
+        case stacked(String)
+        /// One by one, as Hugging Face has them.
+        case apart([String])
+    }
+
+    /// [count, hidden size]; its results decide something, so its products are in float32.
+    let router: String
+    let count: Int
+    /// Each expert's [intermediate size, hidden size], both.
+    let gate, up: Place
+    /// Each expert's [hidden size, intermediate size].
+    let down: Place
+    let hiddenSize: Int
+    let intermediateSize: Int
+    let mixer: SparseMixer
+}
