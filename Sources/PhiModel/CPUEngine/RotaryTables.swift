@@ -11,6 +11,9 @@ final class RotaryTables: Sendable {
         case .none:
             short = table(nil, 1)
             long = nil
+        case .slowed(let factors):
+            short = table(factors, 1)
+            long = nil
         case .longrope(let scaling):
             short = table(scaling.shortFactors, scaling.attentionFactor)
             long = table(scaling.longFactors, scaling.longAttentionFactor)

@@ -32,6 +32,9 @@ struct MLXRotary {
         case .none:
             short = set(nil, 1)
             long = nil
+        case .slowed(let factors):
+            short = set(factors, 1)
+            long = nil
         case .longrope(let scaling):
             short = set(scaling.shortFactors, scaling.attentionFactor)
             long = set(scaling.longFactors, scaling.longAttentionFactor)

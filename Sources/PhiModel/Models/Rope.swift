@@ -56,7 +56,7 @@ extension Rope {
         }
         let original = try config.optionalInteger("original_max_position_embeddings", 1...Int(Int32.max))
         scaling = try RopeScaling(
-            settings, family: family, rotaryDimension: dimension, contextLength: contextLength,
+            settings, family: family, rotaryDimension: dimension, theta: theta, contextLength: contextLength,
             originalContextLength: original)
     }
 

@@ -3,6 +3,8 @@ import CPhiKernels
 /// How rotary positions beyond the original context are scaled.
 package enum RopeScaling: Sendable, Equatable {
     case none
+    /// Dimension i of a rotation is slowed down by factors[i], in all sequences.
+    case slowed([Double])
     case longrope(LongRope)
 }
 
@@ -44,10 +46,11 @@ extension RopeScaling {
         "type", "rope_type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings",
     ]
     private static let longropeKeys = defaultKeys.union(["short_factor", "long_factor", "factor"])
+    private static let llama3Keys = defaultKeys.union(["factor", "low_freq_factor", "high_freq_factor"])
 
     /// - Parameter scaling: `rope_scaling` or `rope_parameters` of config.json.
     init(
-        _ scaling: ConfigReader?, family: RopeFamily, rotaryDimension: Int, contextLength: Int,
+        _ scaling: ConfigReader?, family: RopeFamily, rotaryDimension: Int, theta: Double, contextLength: Int,
         originalContextLength: Int?
     ) throws {
         guard let scaling else {
@@ -55,24 +58,82 @@ extension RopeScaling {
             return
         }
         let (type, key) = try Self.type(of: scaling)
-        guard ["default", "longrope", "su"].contains(type) else {
+        let known: Set<String>
+        switch type {
+        case "default": known = Self.defaultKeys
+        case "llama3": known = Self.llama3Keys
+        case "longrope", "su": known = Self.longropeKeys.union(family.attentionFactorKeys)
+        default:
             throw scaling.fault(
-                .unsupported, key, "is \"\(type)\"; null, \"default\", \"longrope\" and \"su\" are supported")
+                .unsupported, key,
+                "is \"\(type)\"; null, \"default\", \"llama3\", \"longrope\" and \"su\" are supported")
         }
-        let known =
-            type == "default" ? Self.defaultKeys : Self.longropeKeys.union(family.attentionFactorKeys)
         if let unknown = scaling.members.names.filter({ !known.contains($0) }).min() {
             throw scaling.fault(
                 .unsupported, unknown, "is not a setting of the type \"\(type)\" that is supported")
         }
-        guard type != "default" else {
-            self = .none
-            return
+        switch type {
+        case "default": self = .none
+        case "llama3":
+            self = .slowed(
+                try Self.llama3Factors(
+                    scaling, rotaryDimension: rotaryDimension, theta: theta,
+                    originalContextLength: originalContextLength))
+        default:
+            self = .longrope(
+                try LongRope(
+                    scaling, family: family, rotaryDimension: rotaryDimension, contextLength: contextLength,
+                    originalContextLength: originalContextLength))
         }
-        self = .longrope(
-            try LongRope(
-                scaling, family: family, rotaryDimension: rotaryDimension, contextLength: contextLength,
-                originalContextLength: originalContextLength))
+    }
+
+    /// As Llama 3.1's model code defines it (transformers' `_compute_llama3_parameters`): wavelengths, in positions, of
+    /// more than original / low_freq_factor are slowed down by `factor`, those of less than original /
+    /// high_freq_factor are not, and between the two the frequency is a mixture.
+    private static func llama3Factors(
+        _ scaling: ConfigReader, rotaryDimension: Int, theta: Double, originalContextLength: Int?
+    ) throws -> [Double] {
+        func number(_ key: String) throws -> Double {
+            guard let number = try scaling.optionalNumber(key, 1e-6...1e6) else {
+                throw scaling.fault(.malformed, key, "is missing; a number is needed")
+            }
+            return number
+        }
+        let (factor, low, high) = (
+            try number("factor"), try number("low_freq_factor"), try number("high_freq_factor")
+        )
+        guard low < high else {
+            throw scaling.fault(
+                .malformed, "high_freq_factor",
+                "is \(high); it must be above low_freq_factor, which is \(low)")
+        }
+        let original = Double(try self.originalContextLength(scaling, outer: originalContextLength, "llama3"))
+        let half = rotaryDimension / 2
+        return (0..<half).map { i in
+            let wavelength = 2 * Double.pi * phi_exp(phi_log(theta) * Double(i) / Double(half))
+            if wavelength > original / low { return factor }
+            if wavelength < original / high { return 1 }
+            let part = (original / wavelength - low) / (high - low)
+            return 1 / ((1 - part) / factor + part)
+        }
+    }
+
+    /// `original_max_position_embeddings`, which is within the settings or beside them.
+    fileprivate static func originalContextLength(
+        _ scaling: ConfigReader, outer: Int?, _ type: String
+    ) throws -> Int {
+        let key = "original_max_position_embeddings"
+        let nested = try scaling.optionalInteger(key, 2...Int(Int32.max))
+        if let nested, let outer, nested != outer {
+            throw scaling.fault(.malformed, key, "is \(nested), but the same key outside it is \(outer)")
+        }
+        guard let original = nested ?? outer else {
+            throw scaling.fault(.malformed, key, "is missing; \(type) needs it here or beside this object")
+        }
+        guard original >= 2 else {
+            throw scaling.fault(.malformed, key, "is \(original); \(type) needs 2 or more")
+        }
+        return original
     }
 
     private static func type(of scaling: ConfigReader) throws -> (type: String, key: String) {
@@ -94,17 +155,8 @@ extension LongRope {
         _ scaling: ConfigReader, family: RopeFamily, rotaryDimension: Int, contextLength: Int,
         originalContextLength: Int?
     ) throws {
-        let key = "original_max_position_embeddings"
-        let nested = try scaling.optionalInteger(key, 2...Int(Int32.max))
-        if let nested, let outer = originalContextLength, nested != outer {
-            throw scaling.fault(.malformed, key, "is \(nested), but the same key outside it is \(outer)")
-        }
-        guard let original = nested ?? originalContextLength else {
-            throw scaling.fault(.malformed, key, "is missing; longrope needs it here or beside this object")
-        }
-        guard original >= 2 else {
-            throw scaling.fault(.malformed, key, "is \(original); longrope needs 2 or more")
-        }
+        let original = try RopeScaling.originalContextLength(
+            scaling, outer: originalContextLength, "longrope")
         let growth = Double(contextLength) / Double(original)
         if let factor = try scaling.optionalNumber("factor", 1e-6...1e6), abs(factor - growth) > 1e-6 * growth
         {
