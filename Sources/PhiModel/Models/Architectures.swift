@@ -7,6 +7,9 @@ package enum Architectures {
         Phi3.self,
         Phi2.self,
         PhiMoE.self,
+        Llama.self,
+        Qwen2.self,
+        Qwen3.self,
     ]
 
     private static let maximumFileSize = 64 << 20

@@ -77,6 +77,20 @@ import Testing
                 "block_sparse_moe.gate": (0, 0), "gate_proj": (0, 0), "up_proj": (0, 0), "down_proj": (0, 0),
                 "lm_head": (0, 0),
             ], floats: .f32, experts: .init(count: 12, jitter: 0.2, biases: false)),
+        .init(
+            name: "llama-rope3-tied", model: .llama, hidden: 192, heads: 6, tied: true, rope: .llama3,
+            context: 1024, originalContext: 64),
+        .init(
+            name: "llama-wide-heads-mixed-bf16", model: .llama, layers: 3, kvHeads: 1, headWidth: 48, bits: 8,
+            group: 32, overrides: ["k_proj": (4, 64), "v_proj": (0, 0), "up_proj": (6, 64)], floats: .bf16),
+        .init(
+            name: "qwen2-windows", model: .qwen2, layers: 3, kvHeads: 1, context: 1024, slidingWindow: 24,
+            firstWindowLayer: 1),
+        .init(name: "qwen2-tied-bf16", model: .qwen2, tied: true, bits: 8, floats: .bf16),
+        .init(name: "qwen3-wide-heads", model: .qwen3, headWidth: 64),
+        .init(
+            name: "qwen3-plain-f32", model: .qwen3, kvHeads: 4, headWidth: 40, tied: true, bits: 0,
+            floats: .f32),
     ]
 
     static let prompts: [[Int32]] = [

@@ -15,9 +15,10 @@ folder, tool, python, goldens = sys.argv[1:]
 # The tool knows Phi-3 by name; for another model_type it gets that one's classes under the same names.
 start = """
 import json, runpy, sys, types, transformers
-if json.load(open(sys.argv[2] + "/config.json"))["model_type"] == "phi":
-    sys.modules["transformers"] = types.SimpleNamespace(
-        Phi3Config=transformers.PhiConfig, Phi3ForCausalLM=transformers.PhiForCausalLM)
+name = {"phi3": "Phi3", "phi": "Phi", "llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3"}[
+    json.load(open(sys.argv[2] + "/config.json"))["model_type"]]
+sys.modules["transformers"] = types.SimpleNamespace(
+    Phi3Config=getattr(transformers, name + "Config"), Phi3ForCausalLM=getattr(transformers, name + "ForCausalLM"))
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

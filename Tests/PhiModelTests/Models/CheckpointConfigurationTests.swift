@@ -127,7 +127,7 @@ struct CheckpointConfigurationTests {
 
     /// One change each (nil takes the key away), and what the message must name.
     static let wrongValues: [(key: String, value: String?, kind: ModelError.Kind, message: String)] = [
-        ("model_type", "\"llama\"", .unsupported, "is \"llama\"; supported: \"phi3\" (Phi-3, Phi-3.5,"),
+        ("model_type", "\"gemma2\"", .unsupported, "is \"gemma2\"; supported: \"phi3\" (Phi-3, Phi-3.5,"),
         ("model_type", nil, .malformed, "\"model_type\" is missing"),
         ("hidden_size", nil, .malformed, "\"hidden_size\" is missing"),
         ("hidden_size", "0", .malformed, "\"hidden_size\" is 0"),

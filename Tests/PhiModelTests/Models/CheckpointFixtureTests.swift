@@ -47,10 +47,12 @@ struct CheckpointFixtureTests {
         #expect(config.shape.endOfSequence == [100265] && config.shape.padding == 100349)
     }
 
-    @Test func aLlamaIsRefused() throws {
-        let error = #expect(throws: ModelError.self) { try configuration("smollm2") }
-        #expect(error?.kind == .unsupported)
-        #expect(error?.message.contains("\"llama\"; supported: \"phi3\" (") == true)
+    @Test func smolLM2() throws {
+        let shared = try #require(CheckpointFixtures.folder)
+        let config = try Architectures.read(folder: "\(shared)/fixtures/smollm2")
+        #expect(config is Llama && config.shape.layerCount == 30 && config.shape.hiddenSize == 576)
+        #expect(config.shape.attention.headDimension == 64 && config.shape.rope.theta == 100_000)
+        #expect(config.shape.endOfSequence == [2])
     }
 }
 

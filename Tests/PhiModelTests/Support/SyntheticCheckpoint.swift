@@ -8,9 +8,9 @@ struct SyntheticCheckpoint {
         case bf16 = "BF16"
         case f32 = "F32"
     }
-    enum Rope: String { case none, longrope, su }
+    enum Rope: String { case none, longrope, su, llama3 }
     /// By `model_type`.
-    enum Model: String { case phi3, phi, phimoe }
+    enum Model: String { case phi3, phi, phimoe, llama, qwen2, qwen3 }
 
     var name: String
     var model = Model.phi3
@@ -18,6 +18,8 @@ struct SyntheticCheckpoint {
     var layers = 2
     var heads = 4
     var kvHeads = 2
+    /// The head dimension; nil takes hidden / heads.
+    var headWidth: Int?
     var intermediate = 256
     var vocabulary = 320
     var tied = false
@@ -26,6 +28,8 @@ struct SyntheticCheckpoint {
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
+    /// Of Qwen: the first layer that sees the window only.
+    var firstWindowLayer: Int?
     /// 0 leaves all layers unquantized, and config.json says nothing of quantization.
     var bits = 4
     var group = 64
@@ -39,7 +43,7 @@ struct SyntheticCheckpoint {
     /// What config.json says of it.
     var dtype: String?
 
-    var headDimension: Int { hidden / heads }
+    var headDimension: Int { headWidth ?? hidden / heads }
 
     /// SplitMix64.
     struct Random {
@@ -133,34 +137,35 @@ struct SyntheticCheckpoint {
 
     private func tensors() -> [Tensor] {
         var random = Random(state: name.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) })
-        func norm(_ path: String) -> [Tensor] {
-            let values = (0..<hidden).map { _ in 0.7 + 0.6 * random.uniform() }
-            return [
-                Tensor(name: path + ".weight", type: floats.rawValue, shape: [hidden], data: encode(values))
-            ]
-        }
         var all = linear("model.embed_tokens", vocabulary, hidden, &random)
-        if model == .phi {
-            addPhi2(&all, &random)
-            return all
+        switch model {
+        case .phi: addPhi2(&all, &random)
+        case .phimoe: addPhiMoE(&all, &random)
+        case .llama, .qwen2, .qwen3: addLlama(&all, &random)
+        case .phi3: addPhi3(&all, &random)
         }
-        if model == .phimoe {
-            addPhiMoE(&all, &random)
-            return all
+        return all
+    }
+
+    /// All of Phi-3 but the embedding.
+    private func addPhi3(_ all: inout [Tensor], _ random: inout Random) {
+        func norm(_ path: String) {
+            let values = (0..<hidden).map { _ in 0.7 + 0.6 * random.uniform() }
+            all.append(
+                Tensor(name: path + ".weight", type: floats.rawValue, shape: [hidden], data: encode(values)))
         }
         for number in 0..<layers {
             let path = "model.layers.\(number)."
-            all += norm(path + "input_layernorm")
+            norm(path + "input_layernorm")
             all += linear(
                 path + "self_attn.qkv_proj", (heads + 2 * kvHeads) * headDimension, hidden, &random)
             all += linear(path + "self_attn.o_proj", hidden, heads * headDimension, &random)
-            all += norm(path + "post_attention_layernorm")
+            norm(path + "post_attention_layernorm")
             all += linear(path + "mlp.gate_up_proj", 2 * intermediate, hidden, &random)
             all += linear(path + "mlp.down_proj", hidden, intermediate, &random)
         }
-        all += norm("model.norm")
+        norm("model.norm")
         if !tied { all += linear("lm_head", vocabulary, hidden, &random) }
-        return all
     }
 
     /// All of Phi-2 but the embedding: norms and linear layers with biases.
@@ -229,7 +234,7 @@ struct SyntheticCheckpoint {
                 config[key] = nil
             }
         }
-        if rope != .none {
+        if rope == .longrope || rope == .su {
             var scaling: [String: Any] = [
                 "type": rope.rawValue,
                 "short_factor": (0..<half).map { 1 + Double($0) / 16 },
@@ -243,6 +248,7 @@ struct SyntheticCheckpoint {
             config["rope_scaling"] = scaling
         }
         if model == .phimoe { addPhiMoE(to: &config) }
+        if [.llama, .qwen2, .qwen3].contains(model) { addLlama(to: &config) }
         return config
     }
 
@@ -267,7 +273,7 @@ struct SyntheticCheckpoint {
         }
     }
 
-    private static func safetensors(_ tensors: [Tensor]) throws -> Data {
+    static func safetensors(_ tensors: [Tensor]) throws -> Data {
         var header: [String: Any] = ["__metadata__": ["format": "mlx"]]
         var offset = 0
         for tensor in tensors {

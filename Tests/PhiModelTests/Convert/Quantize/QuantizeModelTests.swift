@@ -59,6 +59,17 @@ import Testing
             model: .init(
                 name: "quantize-f32-as-f16", layers: 3, bits: 0, floats: .f32, dtype: "float16"),
             bits: 2, rules: [("*layers.1.*", 5, 64), ("*o_proj", 6, 128)], limit: 1),
+        Case(
+            model: .init(
+                name: "quantize-bf16-llama", model: .llama, tied: true, rope: .llama3, originalContext: 64,
+                bits: 0, floats: .bf16), embeddingBits: 6, limit: 50_000),
+        Case(
+            model: .init(name: "quantize-f16-qwen2", model: .qwen2, kvHeads: 1, bits: 0, floats: .f16),
+            bits: 3, group: 32, rules: [("*.up_proj", 0, 0)], limit: 50_000),
+        Case(
+            model: .init(
+                name: "quantize-bf16-qwen3", model: .qwen3, headWidth: 64, tied: true, bits: 0, floats: .bf16),
+            rules: [("*.k_proj", 8, 64)], limit: 50_000),
     ]
 
     private struct Golden {

@@ -130,8 +130,8 @@ import Testing
         try expectFault(.missing, "no weights") { source, _ in
             try FileManager.default.removeItem(at: source.appending(path: "model.safetensors"))
         }
-        try expectFault(.unsupported, "\"model_type\"", "llama") { source, _ in
-            try edit(source.appending(path: "config.json")) { $0["model_type"] = "llama" }
+        try expectFault(.unsupported, "\"model_type\"", "gemma2") { source, _ in
+            try edit(source.appending(path: "config.json")) { $0["model_type"] = "gemma2" }
         }
     }
 
