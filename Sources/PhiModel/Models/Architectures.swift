@@ -61,7 +61,7 @@ package enum Architectures {
     }
 
     /// As in: "phi3" (Phi-3, Phi-4), "phi" (Phi-2)
-    private static var supported: String {
+    package static var supported: String {
         all.map { "\"\($0.modelType)\" (\($0.models))" }.joined(separator: ", ")
     }
 

@@ -1,10 +1,12 @@
+import PhiModel
+
 extension HelpTopic {
     static let models = HelpTopic(
         "models", "names and folders of models, the cache, adapters, quantizing",
         """
-        `model` is a name that `phibatch models` lists, any `org/name[@revision]` of Hugging Face with a model of these \
-        kinds, or a folder. A folder holds a model in MLX's format: config.json, safetensors, quantized (2 to 8 bits) \
-        or not, and the tokenizer.
+        `model` is a name that `phibatch models` lists, any `org/name[@revision]` of Hugging Face, or a folder. A folder \
+        holds a model in MLX's format: config.json, safetensors, quantized (2 to 8 bits) or not, and the tokenizer. Its \
+        type is one of \(Architectures.supported).
 
         A model that is named and not here is fetched when a run needs it, or by `phibatch pull NAME`, into Hugging \
         Face's own cache; `--offline` fetches nothing. `phibatch pull NAME --verify` reads what is here, too, and fetches \
