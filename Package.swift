@@ -77,7 +77,8 @@ let package = Package(
         // A validator and what constrained answers need to know of a schema.
         .target(
             name: "JSONSchema", dependencies: base, swiftSettings: fuzzed),
-        .target(name: "BatchEngine", dependencies: base, swiftSettings: fuzzed),
+        // Scheduling, blocks of the cache, choice of tokens: all that is the same for every engine.
+        .target(name: "BatchEngine", dependencies: base + ["CPhiKernels"], swiftSettings: fuzzed),
         // What masks are made of: schemas and regular expressions as automata over a vocabulary.
         .target(
             name: "Constraints", dependencies: base + ["BatchEngine", "JSONSchema"], swiftSettings: fuzzed),
@@ -130,7 +131,8 @@ let package = Package(
             dependencies: base + ["BatchEngine", "Constraints", "JSONSchema"],
             swiftSettings: tests),
         .testTarget(
-            name: "BatchEngineTests", dependencies: ["BatchEngine", "TestSupport"], swiftSettings: tests),
+            name: "BatchEngineTests", dependencies: ["BatchEngine", "CPhiKernels", "TestSupport"],
+            swiftSettings: tests),
         .testTarget(
             name: "ModelHubTests",
             dependencies: base + ["ModelHub", "PhiModel"], swiftSettings: tests),

@@ -16,4 +16,14 @@ package struct ModelLimits: Sendable, Equatable {
         self.vocabularySize = vocabularySize
         self.endOfSequence = endOfSequence
     }
+
+    /// Whether a sequence of this many tokens in all uses the long rotary factors; nil if there is one set only.
+    package func usesLongRope(length: Int, _ wanted: RopeFactors = .byLength) -> Bool? {
+        guard let shortRopeLength else { return nil }
+        switch wanted {
+        case .byLength: return length > shortRopeLength
+        case .short: return false
+        case .long: return true
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import BatchEngine
 import Essentials
 import JSON
+import OperatingSystem
 import PhiModel
 
 /// Answers requests that come one by one, in JSON lines: each has a line as a job's input has it, and the settings of

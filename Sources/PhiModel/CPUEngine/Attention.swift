@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 
 /// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.

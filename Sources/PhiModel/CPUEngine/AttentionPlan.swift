@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 
 /// Which rows of a step attend together.

@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 import OperatingSystem
 
@@ -13,7 +14,7 @@ import OperatingSystem
 /// they are multiplied, so that each thread's share lies beside it; a share is left to others only when they have done
 /// theirs. Within a node threads are free: pinned to a processor each, they wait for whatever else runs there, which
 /// on a machine that others use takes up to twice as long.
-final class ComputePool: Sendable {
+final class ComputePool: Workers {
     /// How many threads work in all, the caller among them.
     let threads: Int
     /// How many of them can be at work at the same time.
@@ -67,7 +68,7 @@ final class ComputePool: Sendable {
     deinit { team.dismiss() }
 
     /// Calls `body` with 0 ..< count, each index once, on all threads; returns when all are done.
-    func run(_ count: Int, _ body: (Int) -> Void) {
+    package func run(_ count: Int, _ body: (Int) -> Void) {
         run(count, unit: 1, halving: false) { piece in for index in piece { body(index) } }
     }
 

@@ -42,7 +42,7 @@ public struct EngineOptions: Sendable {
 ///
 /// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
 /// the number of threads, or the kernels.
-package final class PhiEngine: Engine, @unchecked Sendable {
+package final class PhiEngine: RowEngine, @unchecked Sendable {
     package let shape: ModelShape
     package let limits: ModelLimits
     package let kernels: Kernels
@@ -63,8 +63,8 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     private let network: any Network<RowOps>
     let rows: RowOps
     let pool: ComputePool
-    private let logits: LogitReader
-    private(set) var sequences: SequenceTable
+    package let logits: LogitReader
+    package var sequences: SequenceTable
     /// Nil if none are kept.
     let prefixes: PrefixStore?
     /// Sequences begun without a loop.
@@ -94,8 +94,9 @@ package final class PhiEngine: Engine, @unchecked Sendable {
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
                     + "need \(cache.blockBytes) bytes")
         }
+        limits = ModelLimits(shape, codec)
         sequences = SequenceTable(
-            shape, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
+            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
         prefixes = sources.store(options, store, blockBytes: cache.blockBytes, threads: threads)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
@@ -110,8 +111,7 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         advice = Quantizer.advice(reader.plan, store)
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
-        logits = LogitReader(Sampler(kernels: kernels), pool)
-        limits = ModelLimits(shape, codec)
+        logits = LogitReader(Sampler(kernels.table), pool)
     }
 
     /// Multiply-adds of the weight matrices in all steps so far.
@@ -136,37 +136,9 @@ package final class PhiEngine: Engine, @unchecked Sendable {
     /// How its text becomes tokens.
     package var text: any TextCoding { codec ?? NoText() }
 
-    /// Whether a sequence of this many tokens in all uses the long RoPE factors; nil if the model has
-    /// one set only.
-    package func usesLongRope(length: Int) -> Bool? { shape.rope.usesLongFactors(length: length) }
-
-    package func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
-    ) -> Admission {
-        sequences.admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope
-        ) {
-            restorePrefix(of: tokens, in: &$0, branch: $1, cacheable: cacheable)
-        }
-    }
-
-    package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
-    package func release(_ id: RequestID) { sequences.release(id) }
-    package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
-
-    /// Which rotary factors were used, where the model has two sets.
-    package func provenance(of id: RequestID) -> [String: String] {
-        guard case .longrope = shape.rope.scaling, let found = sequences[id] else { return [:] }
-        return ["rope": found.longRope ? "long" : "short"]
-    }
-
-    package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
-        let runs = inputs.map { sequences.begin($0) }
+    package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         moveWeights()
-        logits.begin(inputs)
-        try rows.run(runs, through: network, use: logits.read)
-        for (input, answer) in zip(inputs, logits.answers) { sequences.finish(input, answer) }
-        return logits.answers
+        try rows.run(runs, through: network, use: use)
     }
 
     /// After the first step, which should not wait for it.
@@ -184,25 +156,5 @@ package final class PhiEngine: Engine, @unchecked Sendable {
         while move != nil { moveWeights() }
         let blocks = sequences.blocks
         rows.cache.touch(blocks.nextFree(lengths.reduce(0) { $0 + blocks.blocks(for: $1) }), pool)
-    }
-
-    /// Runs `tokens` as a sequence of their own, and hands out the last `logitRows` rows of logits in pieces.
-    func scored(
-        _ tokens: some Collection<Int32>, logitRows: Int,
-        _ use: (LogitPiece) throws(ModelError) -> Void
-    ) throws {
-        let tokens = Array(tokens)
-        if let fault = sequences.fault(of: tokens) { throw ModelError(.badRequest, fault) }
-        let long = usesLongRope(length: tokens.count) ?? false
-        // No tokens are named, so that nothing is shared: all rows are computed.
-        guard case .leased(var lease) = sequences.blocks.lease([]),
-            sequences.blocks.extend(&lease, to: tokens.count)
-        else {
-            throw ModelError(.resources, "the KV cache has no room for \(tokens.count) tokens")
-        }
-        defer { sequences.blocks.release(lease) }
-        let run = RowRun(
-            tokens: tokens[...], start: 0, blocks: lease.blocks, longRope: long, logitRows: logitRows)
-        try rows.run([run], through: network, use: use)
     }
 }

@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 
 /// Times single products of random 4-bit weights [rows, columns], groups of 64, with quantized rows.

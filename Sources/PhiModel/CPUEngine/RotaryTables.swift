@@ -1,3 +1,5 @@
+import BatchEngine
+
 /// The rotary tables of a model: one, or two where there are short and long factors.
 final class RotaryTables: Sendable {
     private let short: RotaryTable

@@ -29,6 +29,8 @@ package final class RowOps: RowOperations, @unchecked Sendable {
     private let attended = Buffer<Float>()
     private var attendedWidth = 0
     private let logitsBuffer = Buffer<Float>()
+    /// Room for as many floats, for those who read them.
+    private let logitsScratch = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
     private let adapters = LowRankRows()
@@ -68,8 +70,8 @@ package final class RowOps: RowOperations, @unchecked Sendable {
     /// - Throws: `ModelError` if there is no memory for this many rows; what `use` throws.
     func run(
         _ runs: [RowRun], through network: any Network<RowOps>,
-        use: (LogitPiece) throws(ModelError) -> Void = { _ in }
-    ) throws(ModelError) {
+        use: (LogitPiece) throws -> Void = { _ in }
+    ) throws {
         self.runs = runs
         rowCount = runs.reduce(0) { $0 + $1.tokens.count }
         kept = Array(0..<rowCount)
@@ -149,12 +151,13 @@ package final class RowOps: RowOperations, @unchecked Sendable {
     }
 
     /// Makes the logits of some rows at a time: those of a long prompt would take much memory.
-    private func readLogits(_ use: (LogitPiece) throws(ModelError) -> Void) throws(ModelError) {
+    private func readLogits(_ use: (LogitPiece) throws -> Void) throws {
         guard let (head, source) = head, !kept.isEmpty else { return }
         let all = kept
         let stride = shape.vocabularySize.rounded(up: 16)
         precondition(head.width == stride)
         try logitsBuffer.reserve(min(all.count, Self.logitRows) * stride)
+        try logitsScratch.reserve(min(all.count, Self.logitRows) * stride)
         if addsProjected, all.count > Self.logitRows { addProjected() }
         for start in Swift.stride(from: 0, to: all.count, by: Self.logitRows) {
             let rows = start..<min(start + Self.logitRows, all.count)
@@ -163,7 +166,8 @@ package final class RowOps: RowOperations, @unchecked Sendable {
             try multiply(by: head, into: logitsBuffer.pointer, stride: stride)
             try use(
                 LogitPiece(
-                    rows: rows, logits: logitsBuffer.pointer, stride: stride, count: shape.vocabularySize))
+                    rows: rows, logits: logitsBuffer.pointer, scratch: logitsScratch.pointer, stride: stride,
+                    count: shape.vocabularySize))
             tally.start()
         }
     }

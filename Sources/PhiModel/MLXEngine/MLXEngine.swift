@@ -7,7 +7,7 @@ import OperatingSystem
 /// MLX's sums depend on how many rows come together, so that a result is the same to within rounding, and not byte for
 /// byte, whatever runs beside it. Everything else is as `PhiEngine` does it: which tokens a sequence may come to, which
 /// rotary factors it has, how tokens are chosen from logits.
-package final class MLXEngine: Engine, @unchecked Sendable {
+package final class MLXEngine: RowEngine, @unchecked Sendable {
     package let limits: ModelLimits
     /// Nil if the folder has no tokenizer.
     package let codec: TextCodec?
@@ -24,8 +24,10 @@ package final class MLXEngine: Engine, @unchecked Sendable {
     private let network: any Network<MLXOperations>
     private let rotary: MLXRotary
     private let cache: MLXCache
-    private var sequences: SequenceTable
-    private let logits: LogitReader
+    package var sequences: SequenceTable
+    package let logits: LogitReader
+    /// For those who read logits.
+    private let scratch = Buffer<Float>()
     /// All steps so far.
     private var seconds = 0.0
 
@@ -74,12 +76,12 @@ package final class MLXEngine: Engine, @unchecked Sendable {
         }
         self.mlx = mlx
         self.shape = shape
-        sequences = SequenceTable(
-            shape, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
-        logits = LogitReader(
-            Sampler(kernels: try Kernels.chosen()), ComputePool(threads: options.threads ?? Processors.count))
-        notes = store.notes
         limits = ModelLimits(shape, codec)
+        sequences = SequenceTable(
+            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
+        logits = LogitReader(
+            Sampler(try Kernels.chosen().table), ComputePool(threads: options.threads ?? Processors.count))
+        notes = store.notes
     }
 
     /// How its text becomes tokens.
@@ -111,43 +113,23 @@ package final class MLXEngine: Engine, @unchecked Sendable {
 
     package func provenance(of id: RequestID) -> [String: String] {
         var facts = ["engine": "mlx \(MLXLibrary.wantedVersion), \(mlx.device)"]
-        if case .longrope = shape.rope.scaling, let found = sequences[id] {
+        if limits.shortRopeLength != nil, let found = sequences[id] {
             facts["rope"] = found.longRope ? "long" : "short"
         }
         return facts
     }
 
-    // MARK: Sequences
-
-    package func admit(
-        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
-    ) -> Admission {
-        sequences.admit(
-            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope)
-    }
-
-    package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
-    package func release(_ id: RequestID) { sequences.release(id) }
-    package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
-
     // MARK: Steps
 
-    package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
-        let runs = inputs.map { sequences.begin($0) }
+    package func order(_ runs: [RowRun]) -> [Int] { MLXRows.order(runs) }
+
+    package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         var clock = Stopwatch()
         defer { seconds += clock.lap() }
-        let order = MLXRows.order(runs)
-        logits.begin(order.map { inputs[$0] })
-        try mlx.use { try run(order.map { runs[$0] }) }
-        var answers = inputs.map { _ in StepAnswer() }
-        for (place, answer) in zip(order, logits.answers) {
-            sequences.finish(inputs[place], answer)
-            answers[place] = answer
-        }
-        return answers
+        try mlx.use { try run(runs, use: use) }
     }
 
-    private func run(_ runs: [RowRun]) throws {
+    private func run(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         try cache.grow(to: runs.reduce(0) { max($0, $1.blocks.prefix($1.usedBlocks).max() ?? 0) })
         let rows = MLXRows(mlx, runs, windows: Set(shape.layers.map(\.slidingWindow)))
         let operations = MLXOperations(shape, rows: rows, cache: cache, rotary: rotary)
@@ -160,21 +142,25 @@ package final class MLXEngine: Engine, @unchecked Sendable {
                 let values = head(hidden.slice(axis: 0, some)).converted(to: .f32)
                 try mlx.evaluate(due + [values] + (some.upperBound < rows.keptCount ? [hidden] : []))
                 due = []
-                try read(values, some)
+                try read(values, some, use)
             }
         }
         if !due.isEmpty { try mlx.evaluate(due) }
     }
 
-    private func read(_ values: MLXArray, _ rows: Range<Int>) throws {
+    private func read(
+        _ values: MLXArray, _ rows: Range<Int>, _ use: (LogitPiece) throws -> Void
+    ) throws {
         guard let start = values.values else {
             throw ModelError(.resources, "MLX failed: the logits can't be read")
         }
         let size = shape.vocabularySize
+        try scratch.reserve(rows.count * size)
         try withExtendedLifetime(values) {
-            try logits.read(
+            try use(
                 LogitPiece(
-                    rows: rows, logits: start.assumingMemoryBound(to: Float.self), stride: size, count: size))
+                    rows: rows, logits: start.assumingMemoryBound(to: Float.self), scratch: scratch.pointer,
+                    stride: size, count: size))
         }
     }
 

@@ -1,3 +1,5 @@
+import BatchEngine
+
 extension RowRun {
     /// Positions that the last token sees, itself among them.
     var length: Int { start + tokens.count }

@@ -1,5 +1,3 @@
-import BatchEngine
-
 /// Rotary position embedding (Su et al. 2021): pairs (i, i + dimension / 2) of each head's first dimensions are
 /// rotated by position * theta^(-2i / dimension).
 package struct Rope: Sendable, Equatable {
@@ -7,16 +5,6 @@ package struct Rope: Sendable, Equatable {
     package var dimension: Int
     package var theta: Double
     package var scaling: RopeScaling
-
-    /// Whether a sequence of this many tokens in all uses the long factors; nil if there is one set only.
-    package func usesLongFactors(length: Int, _ wanted: RopeFactors = .byLength) -> Bool? {
-        guard let shortLength else { return nil }
-        switch wanted {
-        case .byLength: return length > shortLength
-        case .short: return false
-        case .long: return true
-        }
-    }
 
     /// The longest sequence that has the short factors, in tokens; nil if there is one set only.
     var shortLength: Int? {

@@ -1,3 +1,4 @@
+import BatchEngine
 import Testing
 
 @testable import PhiModel

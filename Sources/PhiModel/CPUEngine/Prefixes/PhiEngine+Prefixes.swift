@@ -34,7 +34,7 @@ extension PhiEngine {
     package var keepsPrefixes: Bool { prefixes != nil }
 
     /// Brings what an earlier run has kept of a prompt's beginning, as far as there is unused room.
-    func restorePrefix(of tokens: [Int32], in blocks: inout KVBlocks, branch: Int, cacheable: Int) {
+    package func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks) {
         guard let prefixes,
             let unknown = blocks.unknownBeginning(of: tokens, branch: branch, cacheable: cacheable)
         else { return }

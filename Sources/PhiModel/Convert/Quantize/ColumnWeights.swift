@@ -1,3 +1,5 @@
+import BatchEngine
+
 /// How much each column of a model's matrices counts: the mean square of what the column is multiplied by while the
 /// model reads a text. For inputs that are not correlated, the squared error of a matrix' results is the sum of its
 /// weights' squared errors, each multiplied by that of its column. AWQ (Lin et al. 2023, arXiv 2306.00978) tells by
@@ -52,7 +54,7 @@ struct ColumnWeights {
             kernels: try Kernels.chosen(), pool: pool)
         let moments = InputMoments()
         rows.moments = moments
-        let long = shape.rope.usesLongFactors(length: length) ?? false
+        let long = ModelLimits(shape, codec).usesLongRope(length: length) ?? false
         let runs = (0..<count).map { window in
             RowRun(
                 tokens: ids[window * length..<(window + 1) * length], start: 0,

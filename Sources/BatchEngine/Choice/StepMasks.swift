@@ -1,4 +1,3 @@
-import BatchEngine
 import Essentials
 import OperatingSystem
 

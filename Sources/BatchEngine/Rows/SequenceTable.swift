@@ -1,44 +1,45 @@
-import BatchEngine
-
 /// The sequences that an engine runs and the blocks that they hold: a plain value, whatever the blocks are made of.
-struct SequenceTable {
+package struct SequenceTable: Sendable {
     /// What the cache holds of a sequence.
-    struct Entry {
-        fileprivate(set) var lease: KVBlocks.Lease
+    package struct Entry: Sendable {
+        package fileprivate(set) var lease: KVBlocks.Lease
         /// Positions whose keys and values are in the cache.
-        fileprivate(set) var length: Int
+        package fileprivate(set) var length: Int
         /// Tokens it began with.
         fileprivate let begun: Int
         /// Tokens it may come to.
-        fileprivate let ceiling: Int
-        let longRope: Bool
+        package let ceiling: Int
+        package let longRope: Bool
 
         /// The RoPE factors are in the keys.
         fileprivate var branch: Int { longRope ? 1 : 0 }
     }
 
-    private let shape: ModelShape
+    private let limits: ModelLimits
     private let blockBytes: Int
-    var blocks: KVBlocks
+    package var blocks: KVBlocks
     private var entries: [RequestID: Entry] = [:]
 
-    init(_ shape: ModelShape, capacity: Int, blockLength: Int, blockBytes: Int) {
-        self.shape = shape
+    /// - Parameters:
+    ///   - capacity: blocks.
+    ///   - blockLength: positions of a block.
+    package init(_ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int) {
+        self.limits = limits
         self.blockBytes = blockBytes
         blocks = KVBlocks(capacity: capacity, blockLength: blockLength)
     }
 
-    subscript(id: RequestID) -> Entry? { entries[id] }
+    package subscript(id: RequestID) -> Entry? { entries[id] }
 
     /// As `Engine` says it.
     /// - Parameter restore: may insert what is kept elsewhere of the tokens' beginning, for the branch that it is given.
-    mutating func admit(
+    package mutating func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors,
         restore: (inout KVBlocks, Int) -> Void = { _, _ in }
     ) -> Admission {
         if let refusal = refusal(tokens, ceiling: ceiling) { return .never(refusal) }
         // Once a request, from all it may come to: the same however it is cut, saved or computed again.
-        let long = shape.rope.usesLongFactors(length: ceiling, rope) ?? false
+        let long = limits.usesLongRope(length: ceiling, rope) ?? false
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
         let spared = entries.values.reduce(own) { $0 + growth($1, by: lookahead) }
@@ -54,18 +55,18 @@ struct SequenceTable {
     }
 
     /// What is wrong with the tokens of a sequence; nil if nothing is.
-    func fault(of tokens: [Int32]) -> String? {
+    package func fault(of tokens: [Int32]) -> String? {
         if tokens.isEmpty { return "the prompt has no tokens" }
-        return tokens.first { $0 < 0 || $0 >= shape.vocabularySize }
-            .map { "there is no token id \($0): the model's ids are 0 to \(shape.vocabularySize - 1)" }
+        return tokens.first { $0 < 0 || $0 >= limits.vocabularySize }
+            .map { "there is no token id \($0): the model's ids are 0 to \(limits.vocabularySize - 1)" }
     }
 
     private func refusal(_ tokens: [Int32], ceiling: Int) -> Refusal? {
         if let fault = fault(of: tokens) { return Refusal(.invalid, fault) }
-        if ceiling > shape.contextLength {
+        if ceiling > limits.contextLength {
             return Refusal(
                 .invalid,
-                "prompt and completion of \(ceiling) tokens together exceed the context of \(shape.contextLength)"
+                "prompt and completion of \(ceiling) tokens together exceed the context of \(limits.contextLength)"
             )
         }
         let needed = blocks.blocks(for: ceiling)
@@ -83,26 +84,26 @@ struct SequenceTable {
     }
 
     /// Positions that a sequence has room for.
-    func room(_ entry: Entry) -> Int { entry.lease.blocks.count * blocks.blockLength }
+    package func room(_ entry: Entry) -> Int { entry.lease.blocks.count * blocks.blockLength }
 
-    mutating func extend(_ id: RequestID, to length: Int) -> Int? {
+    package mutating func extend(_ id: RequestID, to length: Int) -> Int? {
         guard var entry = entries[id], blocks.extend(&entry.lease, to: length) else { return nil }
         entries[id] = entry
         return room(entry)
     }
 
-    mutating func release(_ id: RequestID) {
+    package mutating func release(_ id: RequestID) {
         guard let old = entries.removeValue(forKey: id) else { return }
         blocks.release(old.lease)
     }
 
-    mutating func preempt(_ id: RequestID, tokens: [Int32]) {
+    package mutating func preempt(_ id: RequestID, tokens: [Int32]) {
         guard let old = entries.removeValue(forKey: id) else { return }
         blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
     }
 
     /// Makes a sequence ready for the rows of an input, which goes back first if it says so.
-    mutating func begin(_ input: StepInput) -> RowRun {
+    package mutating func begin(_ input: StepInput) -> RowRun {
         guard var entry = entries[input.sequence] else {
             preconditionFailure("a step for a sequence that was not admitted or was released")
         }
@@ -112,14 +113,14 @@ struct SequenceTable {
             entries[input.sequence] = entry
         }
         precondition(!input.tokens.isEmpty && entry.length + input.tokens.count <= room(entry))
-        precondition((input.tokens + input.targets).allSatisfy { $0 >= 0 && $0 < shape.vocabularySize })
+        precondition((input.tokens + input.targets).allSatisfy { $0 >= 0 && $0 < limits.vocabularySize })
         return RowRun(
             tokens: input.tokens, start: entry.length, blocks: entry.lease.blocks, longRope: entry.longRope,
             logitRows: input.logitRows)
     }
 
     /// Says that the rows of an input are in the cache. Guesses that were wrong are written over.
-    mutating func finish(_ input: StepInput, _ answer: StepAnswer) {
+    package mutating func finish(_ input: StepInput, _ answer: StepAnswer) {
         guard var entry = entries[input.sequence] else { return }
         entry.length += input.tokens.count - (input.samplings.count - answer.choices.count)
         blocks.advance(&entry.lease, to: entry.length)

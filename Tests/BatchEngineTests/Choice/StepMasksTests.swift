@@ -1,10 +1,9 @@
-import BatchEngine
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import PhiModel
+@testable import BatchEngine
 
 /// Masks are made once each, ahead of the rows that need them.
 @Suite struct StepMasksTests {

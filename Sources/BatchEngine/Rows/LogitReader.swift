@@ -1,18 +1,35 @@
-import BatchEngine
-
 /// Some of a step's rows of logits.
-struct LogitPiece {
+package struct LogitPiece {
     /// Which of the rows that were asked for, from 0.
-    var rows: Range<Int>
+    package let rows: Range<Int>
     /// [rows][stride]
-    let logits: UnsafeMutablePointer<Float>
-    let stride: Int
+    package let logits: UnsafeMutablePointer<Float>
+    /// Room for as many floats.
+    package let scratch: UnsafeMutablePointer<Float>
+    package let stride: Int
     /// Logits of a row.
-    let count: Int
+    package let count: Int
 
-    func row(_ number: Int) -> UnsafeMutablePointer<Float> {
+    package init(
+        rows: Range<Int>, logits: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>,
+        stride: Int, count: Int
+    ) {
+        self.rows = rows
+        self.logits = logits
+        self.scratch = scratch
+        self.stride = stride
+        self.count = count
+    }
+
+    package func row(_ number: Int) -> UnsafeMutablePointer<Float> {
         logits + (number - rows.lowerBound) * stride
     }
+}
+
+/// Threads that share work.
+package protocol Workers: Sendable {
+    /// Calls `body` with 0 ..< count, each index once; returns when all are done.
+    func run(_ count: Int, _ body: (Int) -> Void)
 }
 
 extension StepInput {
@@ -24,7 +41,7 @@ extension StepInput {
 }
 
 /// Makes a step's answers of its rows of logits, as they come.
-final class LogitReader {
+package final class LogitReader {
     /// What is asked about a row.
     private struct Row {
         var input: Int
@@ -38,23 +55,22 @@ final class LogitReader {
         var guess: Int32?
     }
 
-    private let sampler: Sampler
-    private let pool: ComputePool
-    private let scratch = Buffer<Float>()
+    package let sampler: Sampler
+    private let workers: any Workers
     private let maskThread = MaskThread()
     private var rows: [Row] = []
     private var masks: StepMasks?
-    private(set) var answers: [StepAnswer] = []
+    package private(set) var answers: [StepAnswer] = []
     /// What all reading so far took.
-    private(set) var seconds = 0.0
+    package private(set) var seconds = 0.0
 
-    init(_ sampler: Sampler, _ pool: ComputePool) {
+    package init(_ sampler: Sampler, _ workers: any Workers) {
         self.sampler = sampler
-        self.pool = pool
+        self.workers = workers
     }
 
     /// Prepares for the rows of these inputs. From now on their masks are made.
-    func begin(_ inputs: [StepInput]) {
+    package func begin(_ inputs: [StepInput]) {
         answers = inputs.map {
             StepAnswer(logprobs: Array(repeating: .nan, count: $0.targets.count))
         }
@@ -78,18 +94,16 @@ final class LogitReader {
         masks = maskThread.begin(rows.map { $0.sampling?.constraint })
     }
 
-    /// - Throws: `ModelError` if there is no memory.
-    func read(_ piece: LogitPiece) throws(ModelError) {
+    /// Takes the rows that come next.
+    package func read(_ piece: LogitPiece) {
         var clock = Stopwatch()
         defer { seconds += clock.lap() }
-        try scratch.reserve(piece.rows.count * piece.stride)
-        let scratch = scratch.pointer
         var found = [(choice: TokenChoice?, logprobs: [Float])](
             repeating: (nil, []), count: piece.rows.count)
         let (rows, sampler, masks) = (rows, sampler, masks)
         found.withUnsafeMutableBufferPointer { found in
             nonisolated(unsafe) let found = found
-            pool.run(piece.rows.count) { number in
+            workers.run(piece.rows.count) { number in
                 let place = piece.rows.lowerBound + number
                 let row = rows[place]
                 let logits = UnsafePointer(piece.row(place))
@@ -97,7 +111,7 @@ final class LogitReader {
                     if row.sampling != nil { found[number].choice = TokenChoice(fault: .notFinite) }
                     return
                 }
-                let scratch = scratch + number * piece.stride
+                let scratch = piece.scratch + number * piece.stride
                 if !row.targets.isEmpty {
                     let softmax = sampler.softmax(logits, count: piece.count, scratch: scratch)
                     found[number].logprobs = row.targets.map { softmax.logprob(logits[Int($0)]) }

@@ -1,5 +1,3 @@
-import BatchEngine
-
 /// What a token is chosen from: a row's logits after steps 1 to 5 of `SamplingRequest`.
 struct Candidates {
     /// [count]

@@ -1,23 +1,25 @@
-import BatchEngine
 import CPhiKernels
 
 /// Chooses a token from a row of logits, by fixed arithmetic: the same logits and request give the same token
 /// on every machine. `SamplingRequest` has the order of steps; equal logits count in the order of their ids.
-struct Sampler {
-    let kernels: Kernels
+package struct Sampler: @unchecked Sendable {
+    /// Function pointers and a constant name: never changed.
+    private let kernels: PhiKernels
+
+    package init(_ kernels: PhiKernels) { self.kernels = kernels }
 
     /// - Parameters:
     ///   - logits: [count]
     ///   - scratch: room for `count` floats
     ///   - mask: the constraint's, if it is there already.
-    func choose(
+    package func choose(
         _ logits: UnsafePointer<Float>, count: Int, scratch: UnsafeMutablePointer<Float>,
         request: SamplingRequest, mask: TokenMask? = nil
     ) -> TokenChoice {
         let mask = mask ?? request.constraint?.allowed()
         let left = Candidates(logits, count: count, scratch: scratch, request: request, mask: mask)
         guard left.count > 0 else { return TokenChoice(fault: .nothingAllowed) }
-        let best = kernels.table.argmax(left.values, left.count)
+        let best = kernels.argmax(left.values, left.count)
         let most = left.values[best]
         if mask != nil, most == -.infinity { return TokenChoice(fault: .nothingAllowed) }
         var choice = TokenChoice(token: left.token(best))
@@ -25,7 +27,7 @@ struct Sampler {
         if parameters.temperature > 0 {
             // Below this even the nearest float's probability underflows: greedy.
             let inverse = 1 / max(parameters.temperature, 1e-6)
-            _ = kernels.table.exponentials(left.values, left.count, most, inverse, scratch)
+            _ = kernels.exponentials(left.values, left.count, most, inverse, scratch)
             let u = RandomStream.uniform(stream: request.stream, position: request.position)
             choice.token = left.token(
                 draw(scratch, count: left.count, of: count, parameters: parameters, uniform: u))
@@ -43,22 +45,22 @@ struct Sampler {
     }
 
     /// What turns a row's logits into log-probabilities.
-    struct Softmax {
+    package struct Softmax {
         /// The largest logit.
-        let most: Float
+        package let most: Float
         /// The logarithm of the sum of e^(logit - most).
-        let logSum: Double
+        package let logSum: Double
 
-        func logprob(_ logit: Float) -> Float { Float(exactLogprob(logit)) }
-        func exactLogprob(_ logit: Float) -> Double { Double(logit - most) - logSum }
+        package func logprob(_ logit: Float) -> Float { Float(exactLogprob(logit)) }
+        package func exactLogprob(_ logit: Float) -> Double { Double(logit - most) - logSum }
     }
 
     /// - Parameter best: the largest logit's id, if it is known.
-    func softmax(
+    package func softmax(
         _ logits: UnsafePointer<Float>, count: Int, best: Int? = nil, scratch: UnsafeMutablePointer<Float>
     ) -> Softmax {
-        let most = logits[best ?? kernels.table.argmax(logits, count)]
-        let sum = kernels.table.exponentials(logits, count, most, 1, scratch)
+        let most = logits[best ?? kernels.argmax(logits, count)]
+        let sum = kernels.exponentials(logits, count, most, 1, scratch)
         return Softmax(most: most, logSum: phi_log(Double(sum)))
     }
 

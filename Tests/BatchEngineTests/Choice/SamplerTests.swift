@@ -1,16 +1,21 @@
-import BatchEngine
+import CPhiKernels
 import Foundation
 import TestSupport
 import Testing
 
-@testable import PhiModel
+@testable import BatchEngine
 
 @Suite struct SamplerTests {
+    /// All that this machine can run, best first.
+    private static var kernels: [PhiKernels] {
+        (0..<phi_kernels_count()).compactMap { phi_kernels_at($0)?.pointee }
+    }
+
     private func choose(
-        _ logits: [Float], _ request: SamplingRequest, kernels: Kernels = Kernels.available[0]
+        _ logits: [Float], _ request: SamplingRequest, kernels: PhiKernels? = nil
     ) -> TokenChoice {
         var scratch = [Float](repeating: .nan, count: logits.count)
-        return Sampler(kernels: kernels).choose(
+        return Sampler(kernels ?? Self.kernels[0]).choose(
             logits, count: logits.count, scratch: &scratch, request: request)
     }
 
@@ -121,7 +126,7 @@ import Testing
                     let constrained = request(
                         parameters, position: position, prompt: [1, 2, tokens[0]], completion: completion,
                         constraint: FixedTokens(tokens, vocabularySize: count))
-                    for kernels in Kernels.available {
+                    for kernels in Self.kernels {
                         #expect(
                             choose(logits, constrained, kernels: kernels)
                                 == choose(masked, among, kernels: kernels))
@@ -165,7 +170,7 @@ import Testing
             let changed = request(
                 rules, prompt: [1, 2, 5, 90], completion: completion, constraint: constraint)
             let expectedChanged = choose(Self.logits, changed)
-            for kernels in Kernels.available {
+            for kernels in Self.kernels {
                 #expect(
                     choose(Self.logits, request(neutral, position: position), kernels: kernels) == expected)
                 #expect(choose(Self.logits, changed, kernels: kernels) == expectedChanged)

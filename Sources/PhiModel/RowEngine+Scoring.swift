@@ -1,5 +1,7 @@
+import BatchEngine
+
 /// What tests and measurements of quality ask of a model.
-extension PhiEngine {
+extension RowEngine {
     /// Logits [vocabularySize] after the last of `tokens`, computed from nothing.
     /// - Throws: as `admit`.
     package func logits(_ tokens: [Int32]) throws -> [Float] {
@@ -15,12 +17,9 @@ extension PhiEngine {
     package func logProbabilities(of tokens: [Int32], from: Int) throws -> [Double] {
         precondition(from >= 1)
         guard tokens.count > from else { return [] }
-        let sampler = Sampler(kernels: kernels)
-        let scratch = Buffer<Float>()
         var values: [Double] = []
         // Nothing follows the last token, so it need not be computed.
-        try scored(tokens.dropLast(), logitRows: tokens.count - from) { piece throws(ModelError) in
-            try scratch.reserve(piece.count)
+        try scored(tokens.dropLast(), logitRows: tokens.count - from) { piece in
             for number in piece.rows {
                 let row = UnsafePointer(piece.row(number))
                 guard FiniteLogits.check(row, count: piece.count) else {
@@ -29,10 +28,30 @@ extension PhiEngine {
                         "the logits after \(from + number) tokens are not finite: the model's weights are damaged"
                     )
                 }
-                let softmax = sampler.softmax(row, count: piece.count, scratch: scratch.pointer)
+                let softmax = logits.sampler.softmax(row, count: piece.count, scratch: piece.scratch)
                 values.append(softmax.exactLogprob(row[Int(tokens[from + number])]))
             }
         }
         return values
+    }
+
+    /// Runs `tokens` as a sequence of their own, and hands out the last `logitRows` rows of logits in pieces.
+    /// - Throws: `ModelError` if the model can't serve them, or there is no room; what `use` throws.
+    func scored(
+        _ tokens: some Collection<Int32>, logitRows: Int, _ use: (LogitPiece) throws -> Void
+    ) throws {
+        let tokens = Array(tokens)
+        if let fault = sequences.fault(of: tokens) { throw ModelError(.badRequest, fault) }
+        // No tokens are named, so that nothing is shared: all rows are computed.
+        guard case .leased(var lease) = sequences.blocks.lease([]),
+            sequences.blocks.extend(&lease, to: tokens.count)
+        else {
+            throw ModelError(.resources, "the KV cache has no room for \(tokens.count) tokens")
+        }
+        defer { sequences.blocks.release(lease) }
+        let run = RowRun(
+            tokens: tokens[...], start: 0, blocks: lease.blocks,
+            longRope: limits.usesLongRope(length: tokens.count) ?? false, logitRows: logitRows)
+        try forward([run], use: use)
     }
 }

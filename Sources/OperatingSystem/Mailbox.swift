@@ -1,5 +1,4 @@
 import DequeModule
-import OperatingSystem
 
 /// Hands things from any thread to one that waits for them, in order.
 package final class Mailbox<Item>: @unchecked Sendable {
@@ -35,7 +34,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
 
     /// Waits until something is there.
     /// - Returns: nil once it is closed and empty.
-    func wait(_ limit: Int) -> [Item]? {
+    package func wait(_ limit: Int) -> [Item]? {
         condition.lock()
         defer { condition.unlock() }
         while items.isEmpty, !isClosed { condition.wait() }

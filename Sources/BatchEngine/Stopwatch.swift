@@ -1,11 +1,15 @@
+import Faults
+
 /// Measures consecutive laps.
-struct Stopwatch {
+package struct Stopwatch {
     private var last = ContinuousClock.now
 
-    mutating func start() { last = .now }
+    package init() {}
+
+    package mutating func start() { last = .now }
 
     /// Seconds since the last call.
-    mutating func lap() -> Double {
+    package mutating func lap() -> Double {
         let now = ContinuousClock.now
         defer { last = now }
         return (now - last).seconds

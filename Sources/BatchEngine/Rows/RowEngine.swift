@@ -1,0 +1,65 @@
+/// An engine whose sequences lie in blocks of a cache. Who may begin, and whose blocks are whose, is the same for all of
+/// them, and here.
+package protocol BlockedEngine: Engine {
+    /// Which sequences there are, and which blocks they hold.
+    var sequences: SequenceTable { get set }
+
+    /// May insert blocks that are kept elsewhere of the tokens' beginning. By default, there are none.
+    /// - Parameters: as of `KVBlocks.lease`.
+    func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks)
+}
+
+extension BlockedEngine {
+    package func restore(_ tokens: [Int32], branch: Int, cacheable: Int, in blocks: inout KVBlocks) {}
+
+    package func admit(
+        _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
+    ) -> Admission {
+        sequences.admit(
+            id, tokens: tokens, ceiling: ceiling, lookahead: lookahead, cacheable: cacheable, rope: rope
+        ) {
+            restore(tokens, branch: $1, cacheable: cacheable, in: &$0)
+        }
+    }
+
+    package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
+    package func release(_ id: RequestID) { sequences.release(id) }
+    package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }
+
+    /// Which rotary factors were used, where the model has two sets.
+    package func provenance(of id: RequestID) -> [String: String] {
+        guard limits.shortRopeLength != nil, let found = sequences[id] else { return [:] }
+        return ["rope": found.longRope ? "long" : "short"]
+    }
+}
+
+/// Rows in, logits out: an engine that says no more than this. How tokens are chosen is the same for all of them.
+package protocol RowEngine: BlockedEngine {
+    /// Makes answers of logits.
+    var logits: LogitReader { get }
+
+    /// Computes rows, and writes what the sequences need of them later to their blocks.
+    /// - Parameters:
+    ///   - runs: each of another sequence, in an order that `order` gives.
+    ///   - use: gets the rows of logits that are wanted, in the order of the runs and some at a time.
+    func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws
+    /// An order in which runs are well computed, as indices. By default, that in which they come.
+    func order(_ runs: [RowRun]) -> [Int]
+}
+
+extension RowEngine {
+    package func order(_ runs: [RowRun]) -> [Int] { Array(runs.indices) }
+
+    package func step(_ inputs: [StepInput]) throws -> [StepAnswer] {
+        let runs = inputs.map { sequences.begin($0) }
+        let order = order(runs)
+        logits.begin(order.map { inputs[$0] })
+        try forward(order.map { runs[$0] }) { logits.read($0) }
+        var answers = inputs.map { _ in StepAnswer() }
+        for (place, answer) in zip(order, logits.answers) {
+            sequences.finish(inputs[place], answer)
+            answers[place] = answer
+        }
+        return answers
+    }
+}
