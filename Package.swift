@@ -13,7 +13,7 @@ let fuzzed = strict + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer,address"])] 
 let base: [Target.Dependency] = ["Essentials", "Faults", "JSON", "OperatingSystem"]
 
 let fuzzParts: [Target.Dependency] = [
-    "BatchEngine", "BatchPipeline", "Constraints", "Faults", "JSON", "JSONSchema", "OperatingSystem",
+    "BatchEngine", "BatchPipeline", "Constraints", "Faults", "JSON", "JSONSchema", "Jobs", "OperatingSystem",
     "PhiModel", "PhiText",
 ]
 let fuzzFiles = ["corpus", "dictionaries", "fuzz.sh", isFuzzing ? "Replay" : "Driver"]
@@ -98,18 +98,27 @@ let package = Package(
             swiftSettings: fuzzed),
         .target(
             name: "ModelHub", dependencies: base + ["CCurl", "PhiModel"], swiftSettings: strict),
+        // Job files, their formats, results, journal and run. Knows no engine by name.
+        .target(
+            name: "Jobs",
+            dependencies: base + [
+                "BatchEngine", "Constraints", "CZlib", "JSONSchema", "PhiText",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: fuzzed),
+        // Jobs on models: what the program and programs outside begin with.
         .target(
             name: "BatchPipeline",
             dependencies: base + [
-                "BatchEngine", "Constraints", "CZlib", "JSONSchema", "PhiModel",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "BatchEngine", "Constraints", "JSONSchema", "Jobs", "PhiModel",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: fuzzed),
         .executableTarget(
             name: "phibatch",
             dependencies: base + [
-                "BatchEngine", "BatchPipeline", "Constraints", "JSONSchema", "ModelHub", "PhiModel",
+                "BatchEngine", "BatchPipeline", "Constraints", "JSONSchema", "Jobs", "ModelHub",
+                "PhiModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -142,12 +151,12 @@ let package = Package(
             exclude: ["Fixtures"],
             swiftSettings: tests),
         .testTarget(
-            name: "BatchPipelineTests",
-            dependencies: base + ["BatchEngine", "BatchPipeline", "TestSupport"],
+            name: "JobsTests",
+            dependencies: base + ["BatchEngine", "BatchPipeline", "Jobs", "PhiModel", "TestSupport"],
             swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
-            dependencies: base + ["BatchPipeline", "PhiModel", "phibatch"],
+            dependencies: base + ["BatchPipeline", "Jobs", "PhiModel", "phibatch"],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.
         .testTarget(

@@ -1,2 +1,4 @@
 // Prompts and messages are part of what a model is asked.
 @_exported import PhiText
+
+@_exported import enum OperatingSystem.WeightCacheLocation

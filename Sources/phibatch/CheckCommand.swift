@@ -61,7 +61,7 @@ struct CheckCommand: ParsableCommand {
         job.settings.model = try ModelFetch(console: console, isOffline: isOffline).folder(
             job.settings.modelName ?? job.settings.model, path: job.settings.model)
         try ModelFolder.checkLinks(job.settings.model)
-        for warning in try job.settings.warnings() { console.warn("\(warning)") }
+        for warning in try job.warnings() { console.warn("\(warning)") }
         let check = try JobCheck(job.settings, shownCount: show, cache: job.cache)
         let estimate = estimates && !check.promptTokens.isEmpty ? try JobEstimate(job, check) : nil
         let report = JobCheckReport(job: job.settings, check: check, estimate: estimate)

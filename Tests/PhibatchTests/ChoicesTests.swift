@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import PhiModel
 import Testing
 

@@ -3,6 +3,7 @@ import JSON
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 @testable import phibatch
 
 /// What people trip over, tried with the real program.

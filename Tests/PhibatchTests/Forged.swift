@@ -3,6 +3,7 @@ import JSON
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 @testable import phibatch
 
 /// A finished output in the hands of a forger who knows how phibatch writes: sums and records are reckoned anew.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 @testable import phibatch
 
 /// Datasets that were forged after a job had made them, and what `status --check` and `verify` say of each.

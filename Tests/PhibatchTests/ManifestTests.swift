@@ -3,6 +3,7 @@ import PhiModel
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 
 /// What an output came from, written down and compared, through the real program.
 @Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
@@ -90,7 +91,7 @@ struct ManifestTests {
         #expect(try job.run().status == 0)
         let settings = try job.loadedSettings()
         let audit = try OutputAudit(settings, scratch: .folder(nil))
-        let path = settings.output + Manifest.nameEnd
+        let path = OutputPaths.manifest(of: settings.output)
         let honest = try String(contentsOfFile: path, encoding: .utf8)
         func comparison(_ text: String) throws -> Manifest.Comparison {
             try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 @testable import phibatch
 
 /// What README says is what happens: its commands run, its settings are known, its results look so.

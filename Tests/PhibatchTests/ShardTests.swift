@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 
 /// Shards, their merge, and results that are verified, through the real program.
 @Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))

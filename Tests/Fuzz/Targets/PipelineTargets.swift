@@ -3,6 +3,7 @@ import JSON
 import PhiModel
 
 @testable import BatchPipeline
+@testable import Jobs
 
 /// A file of prompt lines, whatever pieces it comes in, to the prompts that jobs make of it.
 @Sendable func readLines(_ input: [UInt8], _ scratch: ScratchFolder) throws {

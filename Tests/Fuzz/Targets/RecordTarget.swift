@@ -1,4 +1,5 @@
 @testable import BatchPipeline
+@testable import Jobs
 
 /// Record, draft of the record, and output of a finished run in a format that needs a record; taken up, ended and
 /// checked. Once more with the sums put right, as with journals.

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 
 @testable import BatchPipeline
+@testable import Jobs
 @testable import PhiModel
 @testable import PhiText
 

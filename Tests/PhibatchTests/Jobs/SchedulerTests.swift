@@ -4,6 +4,7 @@ import OperatingSystem
 import Testing
 
 @testable import BatchPipeline
+@testable import Jobs
 
 /// What `jobs` has for Slurm, Ray and Kubernetes.
 @Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))

@@ -1,0 +1,115 @@
+import Jobs
+import Logging
+import OperatingSystem
+import PhiModel
+
+/// A job and how it is run.
+///
+/// ```swift
+/// let run = try BatchJob(file: "jobs/demo.yaml").run()
+/// for try await progress in run { print(progress.done, "of", progress.lines) }
+/// let outcome = try await run.outcome
+/// ```
+public struct BatchJob: Sendable {
+    public var settings: JobSettings
+    /// Begin again instead of going on where an earlier run stopped; its journal and output are kept aside.
+    public var restarts = false
+    /// What to do if earlier results were made with another model or other settings.
+    public var ifChanged = SettingsChange.refuse
+    /// Let any number of results go whose lines are no longer in the input.
+    public var prunes = false
+    /// If another run is writing the output, wait for its end instead of throwing.
+    public var waits = false
+    /// Where packed weights, the hashes of a model's files, and the beginnings of prompts (unless `kv_cache` is off) are
+    /// kept from one start to the next. Off unless a
+    /// program asks for it: a library writes no files of its own accord.
+    public var cache = WeightCacheLocation.off
+    /// Results that the job's are to be compared with: their lines are known as they are there.
+    var verified: FinishedOutput?
+    /// Takes what a person may want to know on the way; by default nobody does.
+    public var log = Logger(label: "phibatch") { _ in SwiftLogNoOpLogHandler() }
+
+    /// A job whose settings are given in code.
+    /// - Throws: `JobError` naming the setting, or a file that the job names.
+    public init(_ settings: JobSettings) throws {
+        try settings.check(file: nil)
+        try settings.checkValues()
+        if settings.engine.usesMLX, let problem = settings.engine.problemWithMLX {
+            throw JobError(.badJob, problem)
+        }
+        self.settings = settings
+        self.settings.chooseOutputFormat()
+        try self.settings.checkOutputFormat(file: nil)
+        try self.settings.checkFiles()
+    }
+
+    /// A job file (YAML or JSON). Relative paths in it start at its folder.
+    /// - Throws: `JobError` naming the file, line and key, or a file that the job names.
+    public init(file: String) throws { try self.init(JobSettings.load(file: file)) }
+
+    /// What is hardly meant, but no error.
+    package func warnings() throws -> [String] {
+        (settings.engine.fallback.map { [$0] } ?? []) + (try settings.warnings())
+    }
+
+    /// Runs the job with a model of its own, loaded when the first line needs it: never, if all lines are done.
+    ///
+    /// It begins at once. What is wrong with model, input or output shows when progress or outcome are read.
+    public func run() -> RunningJob {
+        RunningJob { run in
+            let session = try JobSession(self, stopFlag: run.stopFlag)
+            run.end(Result { try session.run(stopFlag: run.stopFlag, progress: run.publish) })
+        }
+    }
+
+    /// Runs the job on a model that is loaded. Its lines share the steps with whatever else the model does.
+    ///
+    /// The job's `threads` and `kv_budget` must be left to the model, which has them already. While the finished
+    /// output is put in place, the model's other requests wait.
+    public func run(on model: ModelContainer) -> RunningJob {
+        RunningJob { run in
+            try checkFit(model)
+            let session = try JobSession(self, engine: model.engine.identity, stopFlag: run.stopFlag)
+            try session.join(model, run)
+        }
+    }
+
+    private func checkFit(_ model: ModelContainer) throws {
+        guard let folder = model.folder, Files.identity(of: folder) == Files.identity(of: settings.model)
+        else {
+            throw JobError(
+                .badJob,
+                "model is \(settings.model), but the job is to run on the model of \(model.folder ?? "?").")
+        }
+        guard
+            settings.adapter.map({ Files.identity(of: $0) }) == model.adapter.map({ Files.identity(of: $0) })
+        else {
+            throw JobError(
+                .badJob,
+                "adapter is \(settings.adapter ?? "none"), but the model was loaded with \(model.adapter ?? "none")."
+            )
+        }
+        guard !settings.engine.usesMLX else {
+            throw JobError(
+                .badJob,
+                "engine is \(settings.engine.kind.rawValue), but the model was loaded with the CPU engine.")
+        }
+        guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
+            throw JobError(
+                .badJob,
+                "threads and kv_budget belong to a model that is loaded already; leave them out of the job.")
+        }
+        guard settings.engine.kvCache == .auto || !model.engine.keepsPrefixes else {
+            throw JobError(
+                .badJob,
+                "kv_cache is off, but the model was loaded to keep the beginnings of prompts (keepsPrefixes)."
+            )
+        }
+        let precision = settings.engine.kvPrecision
+        let wanted = PhiEngine.identity(EngineOptions(kvPrecision: precision.engineValue))
+        guard precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==) else {
+            throw JobError(
+                .badJob, "kv is \(precision.rawValue), but the model was loaded with another precision.")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import BatchEngine
+import Jobs
+import PhiModel
+
+/// What a run of a job would meet, found without running it: all lines are read, rendered and counted.
+package struct JobCheck {
+    /// A prompt as the model would see it.
+    package struct Shown: Sendable {
+        package var id: String
+        package var text: String
+        package var tokens: Int
+    }
+
+    /// The form that the job gives all answers.
+    package struct Answers: Sendable {
+        /// JSON pointers to keywords that are checked on the finished answer, as masks don't decide them.
+        package var validated: [String]
+        /// Of the shortest answer.
+        package var leastTokens: Int
+    }
+
+    package private(set) var lines = 0
+    /// Lines that carry an earlier error.
+    package private(set) var passedOver = 0
+    /// Lines in which texts of control tokens are taken as text.
+    package private(set) var covered = 0
+    /// What OpenAI's requests ask for and would be answered without: in how many lines, by name.
+    package private(set) var missing: [String: Int] = [:]
+    package private(set) var unfinished = 0
+    package private(set) var failed = 0
+    /// The first of them.
+    package private(set) var failures: [FailedLine] = []
+    /// How many lines fail with each error.
+    package private(set) var codes: [LineError.Code: Int] = [:]
+    /// Of each prompt that doesn't fail, in ascending order.
+    package private(set) var promptTokens: [Int] = []
+    /// The most tokens that all completions can have, for one sample.
+    package private(set) var completionTokens = 0
+    package private(set) var shown: [Shown] = []
+    /// Nil if the job leaves it to lines.
+    package private(set) var answers: Answers?
+    /// Lines that say what their answers must be like, where the job doesn't.
+    package private(set) var linesWithForm = 0
+    /// Nil where there is no choice of rotary factors.
+    package private(set) var rope: RopeSides?
+    /// What has changed since earlier results were made; the run would be refused.
+    package private(set) var changes: [String] = []
+
+    package var allowedFailures: Int { allowed.allowed(of: lines) }
+    private let allowed: FailureLimit
+
+    /// - Parameters:
+    ///   - shownCount: how many prompts are kept as text.
+    ///   - failureCount: how many failures are kept.
+    /// - Throws: `JobError` or `ModelError` for what would keep the job from starting.
+    package init(
+        _ job: JobSettings, shownCount: Int, failureCount: Int = 20, cache: WeightCacheLocation
+    ) throws {
+        allowed = job.maxFailures ?? .count(0)
+        let model = try ModelText(folder: job.model)
+        if let problem = job.ropeProblem(with: model.limits) { throw problem }
+        rope = RopeSides(job, model.limits)
+        let preparer = try LinePreparer(job)
+        let keys = try LineKeys(job)
+        let grammars = AnswerGrammars(text: model.text, limits: model.limits)
+        answers = try Answers(of: preparer, grammars)
+        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var seen = SeenIDs(cache.scratch)
+        var place = 0
+        while let line = try reader.next() {
+            if reader.isHalf(line) {
+                unfinished += 1
+                continue
+            }
+            let identity = LineIdentity(line, by: reader, keys)
+            if identity.carriedError != nil, job.errorLines == .skip {
+                passedOver += 1
+                continue
+            }
+            place += 1
+            let isNew = try seen.insert(identity.id)
+            guard job.selection.holds(place - 1) else { continue }
+            lines += 1
+            do {
+                if let error = identity.carriedError { throw error }
+                guard isNew else {
+                    throw LineError(.duplicateID, "The id \"\(identity.id)\" has come before.")
+                }
+                let prepared = try preparer.prepare(identity.record.get()) {
+                    (model.text, model.limits, grammars)
+                }
+                if let answer = prepared.answer {
+                    _ = try answer.compiled()
+                    if answers == nil { linesWithForm += 1 }
+                }
+                rope?.add(prepared)
+                promptTokens.append(prepared.prompt.count)
+                completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
+                if prepared.isCovered { covered += 1 }
+                for name in prepared.missing { missing[name, default: 0] += 1 }
+                if shown.count < shownCount {
+                    shown.append(
+                        Shown(
+                            id: identity.id, text: model.shown(prepared.prompt), tokens: prepared.prompt.count
+                        ))
+                }
+            } catch let error as LineError {
+                guard error.code != .earlierError else { continue }
+                failed += 1
+                codes[error.code, default: 0] += 1
+                if failures.count < failureCount {
+                    failures.append(
+                        FailedLine(id: identity.id, file: line.file, line: line.number, error: error))
+                }
+            }
+        }
+        promptTokens.sort()
+        changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
+    }
+
+    /// The number of tokens that so many percent of the prompts don't exceed.
+    package func promptTokens(atPercent percent: Int) -> Int {
+        promptTokens.isEmpty ? 0 : promptTokens[(promptTokens.count - 1) * percent / 100]
+    }
+}
+
+extension JobCheck.Answers {
+    /// Nil if the job doesn't say what answers must be like.
+    /// - Throws: `JobError` if there are no such answers.
+    fileprivate init?(of preparer: LinePreparer, _ grammars: AnswerGrammars) throws {
+        guard let form = preparer.jobForm, form.isConstraint else { return nil }
+        do throws(AnswerFault) {
+            let grammar = try grammars.compilation(form, preparer.job.answerLayout).value().grammar
+            self.init(validated: grammar.validated.map(\.pointer), leastTokens: grammar.leastTokens)
+        } catch {
+            throw preparer.job.answersCantBe(error)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import BatchEngine
+import Essentials
+import Faults
+import Jobs
+import PhiModel
+
+/// What a run of the job would find of earlier results, and whether it would take them up: the same rules, read only.
+package struct JobFreshness: Sendable, Equatable {
+    /// What the job's results depend on now; nil if its model is not here.
+    package var now: RunFingerprint?
+    /// What differs in the model or the settings, with both values where they are known.
+    package var changes: [String] = []
+    /// Why nothing that is there can be taken up; nil if it can.
+    package var unknown: Message?
+    /// Results that are missing, whose lines have another content now, and that have no line any more.
+    package var new = 0
+    package var changed = 0
+    package var gone = 0
+    /// So many would go that a run asks for leave.
+    package var losesTooMany = false
+    /// The input has no lines, which never replace results.
+    package var hasNoLines = false
+
+    package var isFresh: Bool {
+        changes.isEmpty && unknown == nil && new == 0 && changed == 0 && gone == 0
+    }
+
+    /// Reads what is there and, unless it can be read but once, the input.
+    /// - Parameters:
+    ///   - cache: where hashes of the model's files are known from; without it they are all read.
+    ///   - comparesLines: whether the input is looked at.
+    /// - Returns: nil if nothing is there.
+    /// - Throws: `JobError`, `StoreError` or `ModelError` if a file can't be read.
+    package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: job.output, format: job.outputFormat.format, in: system)
+        let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
+        let output = try File.openIfPresent(paths.output, .read, in: system)
+        guard journal != nil || output != nil else { return nil }
+        now = try job.runFingerprint(cache: cache)
+        let claims = ClaimTable(cache.scratch)
+        var header: JournalHeader?
+        switch try journal.flatMap({ try JournalReader(file: $0).header() }) {
+        case .valid(let valid): header = valid
+        case .otherVersion:
+            unknown = "\(paths.journal) was written by another version of phibatch"
+            return
+        case .damaged, nil: break
+        }
+        if let header, let now { changes = now.changes(from: header.fingerprint) }
+        let settings = try OutputSettings.read(at: paths, in: system)
+        let known =
+            header.map { header in (header.accepted, header.run) }
+            ?? settings.map { settings in
+                (Set(settings.fingerprint == now ? settings.kept.map(\.digest) : []), settings.run)
+            }
+        if let output, header?.usesOutput ?? true {
+            let digests = try read(output, paths, job, into: claims.index, in: system)
+            let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }
+            if changes.isEmpty, let now, let other = others.min() {
+                changes =
+                    known?.1(other).map { now.changes(from: $0) } ?? [now.changedGroups(fromDigest: other)]
+            }
+        }
+        if let journal { _ = try JournalReader(file: journal).records(into: claims.index) { _ in true } }
+        try claims.begin()
+        // Then the new settings are taken.
+        if journal != nil, output == nil, claims.earlier.found == 0,
+            try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)
+                .flatMap({ try InFlightFile.read($0, run: nil) })?.records.isEmpty ?? true
+        {
+            changes = []
+        }
+        guard comparesLines, try job.canReadTwice() else { return }
+        var schemes = header?.lines ?? []
+        if output != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? [.bytes]) }
+        if journal != nil, header == nil { schemes = schemes.adding([.bytes]) }
+        try compareLines(job, claims, LineKeys(job, earlier: schemes))
+    }
+
+    /// - Returns: the digests of the runs that have made results there.
+    private mutating func read(
+        _ output: File, _ paths: OutputPaths, _ job: JobSettings, into index: ResultIndex,
+        in system: any FileSystem
+    ) throws -> Set<String> {
+        let format = job.outputFormat.format
+        let run = job.resultRun(digest: "")
+        var record: File?
+        if paths.keepsRecord {
+            do {
+                let found = try OutputRecord.needed(for: output, format, at: paths, in: system)
+                record = found.file
+                if found.header.start != format.start(of: run) {
+                    unknown = "the output has other columns than the job makes"
+                }
+            } catch let error as StoreError where error.kind == .mismatch {
+                if try output.info().size > 0 { unknown = "\(error)" }
+                return []
+            }
+        }
+        var digests: Set<String> = []
+        let earlier = try EarlierOutput(output, record: record, format: format, run: run, index: index) {
+            digests.insert($0)
+            return true
+        }
+        if earlier.outcome.lines > 0, earlier.outcome.foreign == earlier.outcome.lines {
+            unknown = "\(paths.output) was not made by phibatch"
+        }
+        return digests
+    }
+
+    /// Claims each result as a run does.
+    private mutating func compareLines(
+        _ job: JobSettings, _ claims: ClaimTable, _ keys: LineKeys
+    ) throws {
+        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var place = 0
+        var isCut = false
+        while let line = try reader.next() {
+            if reader.isHalf(line) {
+                isCut = true
+                continue
+            }
+            let identity = LineIdentity(line, by: reader, keys)
+            if job.errorLines == .skip, identity.carriedError != nil { continue }
+            place += 1
+            guard job.selection.holds(place - 1) else { continue }
+            for sample in 0..<identity.samples(in: job) {
+                _ = try claims.claim(identity.key(sample, filed: claims.hashes))
+            }
+        }
+        let report = claims.report
+        (new, changed, gone) = (report.new, report.changed, report.gone)
+        hasNoLines = claims.count == 0
+        losesTooMany = claims.earlier.losesTooMany || isCut && claims.earlier.gone > 0
+    }
+}

@@ -1,0 +1,257 @@
+import BatchEngine
+import Faults
+import Jobs
+import Logging
+import OperatingSystem
+import PhiModel
+
+/// One run of a job, put together: the model is looked at, and the store is open.
+package final class JobSession {
+    package let store: any ResultStore
+    private let job: BatchJob
+    private var settings: JobSettings { job.settings }
+
+    /// - Parameters:
+    ///   - engine: identity of an engine that is loaded already.
+    ///   - stopFlag: once set, a wait for another run is given up.
+    /// - Throws: `JobError`, `ModelError` or `StoreError`, naming the path.
+    package init(
+        _ job: BatchJob, engine: [(name: String, value: String)]? = nil, stopFlag: StopFlag
+    ) throws {
+        self.job = job
+        try Self.checkModelFolder(job.settings)
+        try job.settings.makeOutputFolder()
+        for warning in try job.warnings() { job.log.warning("\(warning)") }
+        for path in job.settings.inputsLeftOut {
+            job.log.info("\(path) matches the input's pattern, but is the job's own, and no input")
+        }
+        if job.settings.engine.kind == .auto {
+            job.log.info("engine: auto takes \(job.settings.engine.usesMLX ? "MLX" : "the CPU")")
+        }
+        let identity = try engine ?? job.settings.engine.identity(cache: job.cache)
+        store = try Self.openStore(job, identity, stopFlag)
+    }
+
+    /// Where the journal is; nil where the results go to a stream.
+    package var journal: JournalStore? { store as? JournalStore }
+
+    /// Runs the job to its end on this thread, with a model of its own.
+    /// - Parameter progress: called from time to time, on this thread.
+    /// - Throws: what input, model or store can't recover from; the job is resumable then.
+    package func run(stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void) throws -> RunOutcome {
+        var outcome: Result<RunOutcome, any Error>?
+        Self.run([(self, stopFlag)], on: job.makeModelLoader()) {
+            progress($1)
+        } ended: {
+            outcome = $1
+        }
+        guard let outcome else { preconditionFailure("each job ends") }
+        return try outcome.get()
+    }
+
+    /// Runs jobs to their ends on this thread, with one model, their lines mixed in each step.
+    /// - Parameters:
+    ///   - models: their model, loaded when a line first needs it. What it throws ends all of them.
+    ///   - follows: their inputs are read on while they grow.
+    ///   - progress: called from time to time with a job's place in the list.
+    ///   - ended: called once for each job, as soon as it has ended. An error of one is no other one's.
+    package static func run(
+        _ sessions: [(session: JobSession, stopFlag: StopFlag)], on models: ModelLoader,
+        follows: Bool = false,
+        progress: @escaping (Int, RunStatistics) -> Void,
+        ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
+    ) {
+        var jobs: [JobRun] = []
+        var isSound = true
+        let noted = { (number: Int, result: Result<RunOutcome, any Error>) in
+            if case .failure = result { isSound = false }
+            ended(number, result)
+        }
+        for (number, (session, stopFlag)) in sessions.enumerated() {
+            do {
+                try session.suspendedOnError {
+                    jobs.append(
+                        try JobRun(
+                            job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
+                            follows: follows, progress: { progress(number, $0) },
+                            ended: { noted(number, session.closed($0)) }))
+                }
+            } catch {
+                noted(number, .failure(error))
+            }
+        }
+        _ = Runner(jobs, models: models).runAll()
+        let shouldStop = { sessions.contains { $0.stopFlag.isSet } }
+        // After an error, or where somebody waits for the end, the results' own journal is all that is written.
+        guard isSound, !shouldStop(), let engine = models.ifLoaded?.engine else { return }
+        sessions.first?.session.job.log(engine.keepPrefixes(until: shouldStop))
+    }
+
+    /// Has the job run in the loop of a model. On return it may still run.
+    func join(_ model: ModelContainer, _ run: RunningJob.State) throws {
+        try suspendedOnError {
+            let loaded = LoadedModel(model.engine)
+            let models = ModelLoader { loaded }
+            _ = try models.loaded(for: settings)
+            let source = try JobRun(
+                job: settings, models: models, store: store, stopFlag: run.stopFlag, progress: run.publish,
+                ended: { run.end(self.closed($0)) })
+            try model.join(source)
+        }
+    }
+
+    /// The last thing that belongs to a complete job.
+    private func closed(_ result: Result<RunOutcome, any Error>) -> Result<RunOutcome, any Error> {
+        guard settings.provenance, case .success(let outcome) = result, outcome.status == .complete else {
+            return result
+        }
+        return Result {
+            // A run that was given no line makes no output.
+            guard Files.kind(of: settings.output) != nil else { return outcome }
+            try Manifest(settings, cache: job.cache).put(besideOutput: settings.output)
+            return outcome
+        }
+    }
+
+    private func suspendedOnError<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch {
+            // The first error is the one to tell; this may well fail for the same reason.
+            try? store.suspend()
+            throw error
+        }
+    }
+
+    /// A look before anything is opened: is there a model at all?
+    static func checkModelFolder(_ job: JobSettings) throws {
+        guard Files.kind(of: job.model) == .folder else {
+            throw ModelError(.missing, path: job.model, "there is no such model folder.")
+        }
+        guard Files.kind(of: Paths.join(job.model, "config.json")) != nil else {
+            throw ModelError(.missing, path: job.model, "is no model folder: it has no config.json.")
+        }
+        try ModelFolder.checkLinks(job.model)
+        if let adapter = job.adapter, Files.kind(of: adapter) != .folder {
+            throw ModelError(.missing, path: adapter, "there is no such adapter folder.")
+        }
+    }
+
+    private static func openStore(
+        _ job: BatchJob, _ engine: [(name: String, value: String)], _ stopFlag: StopFlag
+    ) throws -> any ResultStore {
+        let (settings, cache, log) = (job.settings, job.cache, job.log)
+        let fingerprint = try RunFingerprint(job: settings, engine: engine, cache: cache) { bytes in
+            guard bytes >= 1_000_000_000 else { return }
+            let fault = cache.folder.flatMap { FileHashes.fault(in: $0) }
+            let once = cache.folder == nil || fault != nil ? "" : "; it is known again next time"
+            log.info(
+                "reading the model's files (\(bytes / 1_000_000) MB) to know the model\(once)",
+                metadata: ["bytes": "\(bytes)"])
+            if let fault {
+                log.notice("hashes of the model's files are not kept: \(fault.path) \(fault.reason)")
+            }
+        }
+        guard settings.output != "-" else {
+            if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
+            if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
+            return StreamStore(
+                fingerprint: fingerprint, samples: settings.samples, selection: settings.selection,
+                format: settings.outputFormat.format,
+                idScratch: cache.scratch)
+        }
+        let waiting = OutputLock.Waiting(
+            onWait: { holder in
+                log.info(
+                    "waiting for \(holder?.description ?? "another run"), which is writing \(settings.output)"
+                )
+            }, shouldStop: { stopFlag.isSet })
+        let store = try JournalStore(
+            output: settings.output, fingerprint: fingerprint, lines: try LineScheme(settings),
+            samples: settings.samples, selection: settings.selection, format: settings.outputFormat.format,
+            errors: settings.errors,
+            restart: job.restarts,
+            ifChanged: job.ifChanged,
+            prunes: job.prunes,
+            keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
+            waiting: job.waits ? waiting : nil)
+        if let verified = job.verified {
+            store.others = verified
+            store.earlierSchemes = store.earlierSchemes.adding(verified.lines)
+        }
+        for note in store.notes { log.warning("\(note)") }
+        if store.storedAtStart > 0 {
+            let results = store.storedAtStart
+            log.info(
+                "\(counted(results, "result")) of an earlier run \(results == 1 ? "is" : "are") there",
+                metadata: ["results": "\(results)"])
+        }
+        return store
+    }
+}
+
+extension BatchJob {
+    fileprivate var engineOptions: EngineOptions {
+        var options = settings.engine.options(cache: cache)
+        options.adapter = settings.adapter
+        return options
+    }
+
+    /// Loads the job's model once, however many runs use it.
+    package func makeModelLoader() -> ModelLoader {
+        ModelLoader {
+            log.info("loading the model \(settings.model)")
+            return try loadModel()
+        }
+    }
+
+    /// Whether another job can run on the model that this one loads.
+    package func sharesModel(with other: BatchJob) -> Bool {
+        func place(_ path: String?) -> Files.Identity? { path.flatMap { Files.identity(of: $0) } }
+        let (mine, others) = (settings, other.settings)
+        return place(mine.model) == place(others.model) && place(mine.adapter) == place(others.adapter)
+            && mine.engine.usesMLX == others.engine.usesMLX
+            && mine.engine.threads == others.engine.threads
+            && mine.engine.kvBudget == others.engine.kvBudget
+            && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
+            && mine.engine.kvCache == others.engine.kvCache
+    }
+
+    fileprivate func log(_ report: PrefixReport) {
+        if report.readTokens > 0 {
+            log.info(
+                "\(report.readTokens) tokens at the beginnings of prompts were in the cache folder, and read in \(Int((report.readSeconds * 1000).rounded())) ms",
+                metadata: ["tokens": "\(report.readTokens)", "seconds": "\(report.readSeconds)"]
+            )
+        }
+        if report.writtenTokens > 0 {
+            log.info(
+                "\(report.writtenTokens) tokens that prompts begin with are kept for the next run, in \((report.writtenBytes + 500_000) / 1_000_000) MB (kv_cache)",
+                metadata: ["tokens": "\(report.writtenTokens)", "bytes": "\(report.writtenBytes)"]
+            )
+        }
+        for fault in report.faults {
+            log.notice("beginnings of prompts could not all be read or kept: \(fault)")
+        }
+    }
+
+    /// The engine alone, for what measures it.
+    package func loadEngine() throws -> PhiEngine {
+        try PhiEngine(folder: settings.model, options: engineOptions)
+    }
+
+    fileprivate func loadModel() throws -> LoadedModel {
+        if settings.engine.usesMLX {
+            let engine = try MLXEngine(folder: settings.model, options: engineOptions)
+            for note in engine.notes { log.warning("\(note)") }
+            if let advice = engine.advice { log.notice("\(advice)") }
+            return LoadedModel(engine: engine, text: engine.text)
+        }
+        let engine = try loadEngine()
+        for note in engine.notes { log.warning("\(note)") }
+        if let advice = engine.advice { log.notice("\(advice)") }
+        if let fault = engine.threadFault { log.notice("\(fault)") }
+        if let fault = engine.cacheFault {
+            log.notice("packed weights are not kept for the next start: \(fault)")
+        }
+        return LoadedModel(engine)
+    }
+}

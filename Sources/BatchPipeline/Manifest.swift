@@ -1,0 +1,240 @@
+import Faults
+import JSON
+import Jobs
+import OperatingSystem
+import PhiModel
+
+/// What a finished output came from, as a JSON file beside it: so that who has the dataset knows what made it, and
+/// `verify` can tell whether all of it is still the same.
+package struct Manifest: Sendable {
+    private static let start = "{\n  \"phibatch_manifest\": "
+    private static let version = 1
+
+    private let json: JSONValue
+
+    // MARK: Writing
+
+    /// - Parameters:
+    ///   - job: of the output, with the folder of its model.
+    ///   - cache: where hashes of large files are kept.
+    /// - Throws: `StoreError` or `JobError` if the output is not there or not complete, or a file can't be read.
+    package init(_ job: JobSettings, cache: WeightCacheLocation) throws {
+        let format = job.outputFormat.format
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: job.output, format: format, in: system)
+        let status = try JobStatus.read(output: job.output, format: format, scratch: cache.scratch)
+        guard status.state == .complete, let settings = try OutputSettings.read(at: paths, in: system) else {
+            throw JobError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
+        }
+        let parts = Parts(
+            output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
+            results: status.done, failed: status.failed, completionTokens: status.completionTokens)
+        json = .object(JSONObject(try Self.members(job, parts)))
+    }
+
+    /// What it says besides the job.
+    private struct Parts {
+        var output: String
+        var errors: String?
+        /// Nil if the model is not here.
+        var made: RunFingerprint?
+        /// Nil if nobody knows.
+        var kept: [KeptRun]?
+        var results: Int
+        var failed: Int
+        var completionTokens: Int
+    }
+
+    private static func members(_ job: JobSettings, _ parts: Parts) throws -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("phibatch_manifest", .int(version)),
+            ("program", .string(program)),
+        ]
+        if let made = parts.made { members.append(("run", .string(made.digest))) }
+        members.append(("output", try file(parts.output)))
+        if let errors = parts.errors { members.append(("errors", try file(errors))) }
+        members += [
+            ("input", .array(try job.input.map { $0 == "-" ? ["file": "-"] : try file($0) })),
+            ("model", model(job)),
+        ]
+        if let made = parts.made { members.append(("made_with", Self.parts(made))) }
+        let kept = parts.kept?.compactMap { $0.fingerprint.map(Self.parts) } ?? []
+        if !kept.isEmpty { members.append(("some_results_made_with", .array(kept))) }
+        members.append(
+            (
+                "counts",
+                [
+                    "results": .int(parts.results), "failed": .int(parts.failed),
+                    "completion_tokens": .int(parts.completionTokens),
+                ]
+            ))
+        return members
+    }
+
+    private static var program: String { "phibatch \(ProgramVersion.current)" }
+
+    /// Puts it beside the output, unless it is there.
+    /// - Returns: its path.
+    /// - Throws: `JobError` or `StoreError` naming the path.
+    @discardableResult package func put(besideOutput output: String) throws -> String {
+        let path = OutputPaths.manifest(of: output)
+        let file = try ReplacedFile(path, start: Self.start, what: "manifest")
+        let bytes = Array(json.indentedText.utf8)
+        if (try? Files.contents(of: path)) != bytes { try file.replace(with: bytes) }
+        return path
+    }
+
+    private static func file(_ path: String) throws -> JSONValue {
+        let (size, sha256) = try hash(path)
+        return [
+            "file": .string(Paths.name(of: path)), "bytes": .int(size), "sha256": .string(sha256),
+        ]
+    }
+
+    private static func hash(_ path: String) throws -> (size: Int, sha256: String) {
+        do throws(FileFault) {
+            let hash = try FileHash(of: OpenFile.at(path))
+            return (hash.state.size, hash.sha256)
+        } catch {
+            throw JobError(.inputOutput, at: path, "\(error.reason).")
+        }
+    }
+
+    /// Its name, and where it comes from Hugging Face's cache, its repository and commit.
+    private static func model(_ job: JobSettings) -> JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("name", .string(job.modelName ?? Paths.name(of: job.model)))
+        ]
+        let parts = (Files.canonicalPath(job.model) ?? job.model).split(separator: "/").map(String.init)
+        if let place = parts.lastIndex(of: "snapshots"), place > 0, place + 1 < parts.count,
+            parts[place - 1].hasPrefix("models--")
+        {
+            let repository = parts[place - 1].dropFirst("models--".count).replacing("--", with: "/")
+            members.append(("repository", .string(String(repository))))
+            members.append(("revision", .string(parts[place + 1])))
+        }
+        if let adapter = job.adapter { members.append(("adapter", .string(Paths.name(of: adapter)))) }
+        return .object(JSONObject(members))
+    }
+
+    /// By group: `model.config.json` is `config.json` in `model`.
+    private static func parts(_ fingerprint: RunFingerprint) -> JSONValue {
+        var groups: [(name: String, members: [(String, JSONValue)])] = []
+        for (name, value) in fingerprint.parts {
+            let group = String(name.prefix { $0 != "." })
+            let member = (String(name.dropFirst(group.count + 1)), JSONValue.string(value))
+            if let known = groups.firstIndex(where: { $0.name == group }) {
+                groups[known].members.append(member)
+            } else {
+                groups.append((group, [member]))
+            }
+        }
+        return .object(JSONObject(groups.map { ($0.name, .object(JSONObject($0.members))) }))
+    }
+
+    // MARK: Comparing
+
+    /// - Returns: nil if the output has none.
+    /// - Throws: `JobError` if there is one that can't be read.
+    package init?(ofOutput output: String) throws {
+        let path = OutputPaths.manifest(of: output)
+        guard Files.kind(of: path) == .regular else { return nil }
+        let bytes = try ByteSource(path: path).readAll(limit: 1 << 24)
+        guard let json = try? JSONValue(parsing: bytes, limits: .file),
+            json.int("phibatch_manifest") == Self.version
+        else { throw JobError(.badJob, at: path, "is no manifest that can be read.") }
+        self.json = json
+    }
+
+    /// How it compares with what is here.
+    package struct Comparison: Sendable, Equatable {
+        package internal(set) var differences: [Message] = []
+        /// What it says that was not compared.
+        package internal(set) var unseen: [Message] = []
+    }
+
+    /// Compares each of its members with what it should be now.
+    /// - Parameters:
+    ///   - output: which the manifest is of.
+    ///   - errors: its file of failed lines, if it has one.
+    ///   - audit: of the output.
+    /// - Throws: as a run, if a file can't be read.
+    package func comparison(
+        with job: JobSettings, output: String, errors: String?, audit: OutputAudit, cache: WeightCacheLocation
+    ) throws -> Comparison {
+        let system = POSIXFileSystem()
+        let paths = try OutputPaths(output: output, format: job.outputFormat.format, in: system)
+        let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
+        let parts = Parts(
+            output: output, errors: errors, made: try job.runFingerprint(cache: cache), kept: settings?.kept,
+            results: audit.results, failed: audit.failed, completionTokens: audit.completionTokens)
+        var comparison = Comparison()
+        comparison.compare(json, .object(JSONObject(try Self.members(job, parts))), "")
+        if settings?.kept.isEmpty == true, json["some_results_made_with"] != nil {
+            comparison.unseen.removeAll { $0.text.hasPrefix("some_results_made_with") }
+            comparison.differences.append("some_results_made_with is there, but no result was made so")
+        }
+        comparison.differences.sort { $0.text < $1.text }
+        return comparison
+    }
+}
+
+extension Manifest.Comparison {
+    /// - Parameters:
+    ///   - there: what the manifest has.
+    ///   - here: what it should have.
+    ///   - path: where it has it.
+    fileprivate mutating func compare(_ there: JSONValue, _ here: JSONValue, _ path: String) {
+        switch (there, here) {
+        case (.object(let old), .object(let new)):
+            for member in old {
+                let name = path.isEmpty ? member.name : "\(path).\(member.name)"
+                if name == "program" {
+                    compareProgram(member.value, here[member.name])
+                } else if let value = new[member.name] {
+                    if member.name == "sha256", member.value != value {
+                        let file = new["file"].map { $0.shortText } ?? path
+                        differences.append(
+                            "\(file) is not as it was when the output was made (\(name) was \(member.value.shortText))"
+                        )
+                    } else {
+                        compare(member.value, value, name)
+                    }
+                } else {
+                    unseen.append("\(name) (nothing here to compare it with)")
+                }
+            }
+            // Where a model came from need not be known where it is used.
+            for member in new where old[member.name] == nil && path != "model" {
+                let name = path.isEmpty ? member.name : "\(path).\(member.name)"
+                differences.append("\(name) is missing; it is \(member.value.shortText)")
+            }
+        case (.array(let old), .array(let new)):
+            if old.count != new.count {
+                differences.append("\(path) had \(old.count) elements, and has \(new.count)")
+            }
+            for (place, (old, new)) in zip(old, new).enumerated() { compare(old, new, "\(path)[\(place)]") }
+        default:
+            if there != here {
+                differences.append("\(path) was \(there.shortText), and is \(here.shortText)")
+            }
+        }
+    }
+
+    /// Another version makes the same results, or has another run.
+    private mutating func compareProgram(_ there: JSONValue, _ here: JSONValue?) {
+        guard there != here else { return }
+        if case .string(let text) = there, text.hasPrefix("phibatch ") {
+            unseen.append("program (it says \(text), and this is \(here?.shortText ?? ""))")
+        } else {
+            differences.append("program was \(there.shortText), and is \(here?.shortText ?? "")")
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var shortText: String {
+        if case .string(let text) = self { return String(text.prefix(200)) }
+        return String(JSONWriter.text(of: self).prefix(200))
+    }
+}

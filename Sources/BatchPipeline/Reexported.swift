@@ -1,0 +1,2 @@
+// What jobs are made of.
+@_exported import Jobs

@@ -1,0 +1,6 @@
+import Constraints
+
+extension JobSettings {
+    /// How answers in JSON are laid out.
+    package var answerLayout: AnswerGrammar.Layout { indent.map { .indented($0) } ?? .compact }
+}

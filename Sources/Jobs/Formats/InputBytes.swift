@@ -1,0 +1,83 @@
+import OperatingSystem
+
+/// A file's bytes for a cursor, in large reads. A byte order mark at its start is passed over.
+package final class InputBytes {
+    /// A line as it stands, without its line feed.
+    package struct Line {
+        /// Empty if the line is longer than the limit.
+        package var bytes: [UInt8]
+        /// In bytes, a byte order mark included.
+        package var length: Int
+        /// Whether it ends in a line feed, and not with the file.
+        package var isComplete: Bool
+    }
+
+    /// Lines that were read so far.
+    package private(set) var lineCount = 0
+    private let source: ByteSource
+    private let follow: FollowedInput?
+    private var chunk: [UInt8]
+    private var unread = 0..<0
+    /// Bytes of the first line up to its first carriage return; nil if it has none.
+    private var firstReturn: Int?
+
+    /// As messages name the file.
+    var name: String { source.name }
+
+    /// - Parameter follow: says whether to read on at the end of what is there.
+    package init(_ source: ByteSource, chunkSize: Int, follow: FollowedInput? = nil) {
+        self.source = source
+        self.follow = follow
+        chunk = [UInt8](repeating: 0, count: chunkSize)
+    }
+
+    /// The next line, or nil at the end.
+    /// - Parameter limit: a longer line is not kept in memory, only measured.
+    /// - Throws: `JobError` if the file can't be read.
+    package func nextLine(limit: Int) throws -> Line? {
+        var line = Line(bytes: [], length: 0, isComplete: false)
+        while !line.isComplete {
+            if unread.isEmpty {
+                let count = try chunk.withUnsafeMutableBytes { try source.read(into: $0) }
+                unread = 0..<count
+                if count == 0 {
+                    if follow?.waits() == true { continue }
+                    try refuseReturns(line)
+                    break
+                }
+            }
+            let lineFeed = chunk.withUnsafeBytes { chunk in
+                Platform.find(0x0A, in: UnsafeRawBufferPointer(rebasing: chunk[unread]))
+            }
+            let end = lineFeed.map { unread.lowerBound + $0 } ?? unread.upperBound
+            if lineCount == 0, firstReturn == nil {
+                firstReturn = chunk[unread.lowerBound..<end].firstIndex(of: 0x0D)
+                    .map { line.length + $0 - unread.lowerBound }
+            }
+            line.length += end - unread.lowerBound
+            if line.length <= limit {
+                // Growing by doubling would have a long line in memory twice; what is not touched costs nothing.
+                if line.length > 1 << 20, line.bytes.capacity < line.length {
+                    line.bytes.reserveCapacity(limit)
+                }
+                line.bytes += chunk[unread.lowerBound..<end]
+            } else {
+                line.bytes = []
+            }
+            line.isComplete = lineFeed != nil
+            unread = min(end + 1, unread.upperBound)..<unread.upperBound
+        }
+        guard line.isComplete || line.length > 0 else { return nil }
+        lineCount += 1
+        if lineCount == 1, line.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { line.bytes.removeFirst(3) }
+        return line
+    }
+    /// A file without a line feed, but with carriage returns in it, would be one line.
+    private func refuseReturns(_ line: Line) throws(JobError) {
+        guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }
+        throw JobError(
+            .badJob, at: name,
+            "has lines that end in a carriage return alone (CR), as on old Macs; they must end in LF or CR LF. "
+                + "\"tr '\\r' '\\n' < FILE > NEW\" makes such a file.")
+    }
+}

@@ -1,0 +1,45 @@
+extension JobSettings {
+    /// How many lines of the input a run would take up: all that are not blank, and not half a line at an end.
+    /// - Parameter goesOn: asked from time to time.
+    /// - Returns: nil if the input is, or includes, stdin or another thing that can be read but once, or if the count
+    ///   was not to go on.
+    /// - Throws: `JobError` if a file can't be read.
+    package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
+        guard try canReadTwice() else { return nil }
+        // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
+        var reader = InputReader(paths: input, format: inputFormat.format, limit: nil)
+        var count = 0
+        while let line = try reader.next() {
+            if line.isUnterminated || line.isBroken, try isHalf(line, by: reader) { continue }
+            if errorLines == .skip, carriesError(line, by: reader) { continue }
+            count += 1
+            if count % 1024 == 0, !goesOn() { return nil }
+        }
+        return selection.count(of: count)
+    }
+
+    /// Of a line that is too long to keep here, the beginning tells: results of ours have their error in front.
+    private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
+        guard line.bytes.firstRange(of: Self.errorName) != nil else { return false }
+        if line.excessLength != nil { return line.bytes.firstRange(of: Self.errorStart) != nil }
+        return (try? reader.fields(of: line)).flatMap(EarlierStep.error) != nil
+    }
+    private static let errorName = Array("\"error\"".utf8)
+    private static let errorStart = Array("\"error\":{\"code\":".utf8)
+
+    /// Whether the input is files alone.
+    package func canReadTwice() throws -> Bool {
+        try input.allSatisfy { path in
+            try path != "-" && POSIXFileSystem().infoIfPresent(path).map { $0.kind == .regular } ?? true
+        }
+    }
+
+    private func isHalf(_ line: InputRecord, by reader: InputReader) throws -> Bool {
+        guard line.excessLength != nil, !line.isBroken else { return reader.isHalf(line) }
+        var reader = InputReader(paths: [line.file], format: inputFormat.format)
+        while let whole = try reader.next() {
+            if whole.number == line.number { return reader.isHalf(whole) }
+        }
+        return false
+    }
+}

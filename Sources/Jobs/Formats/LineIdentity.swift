@@ -1,0 +1,83 @@
+import JSON
+
+/// By what a job knows its lines again.
+package struct LineKeys: Sendable {
+    /// The field that is the id; nil is `id`.
+    let idField: String?
+    let scheme: LineScheme
+    /// Those of earlier runs whose results count, too.
+    let earlier: [LineScheme]
+
+    /// - Throws: `JobError` if a template of the job is malformed.
+    package init(_ job: JobSettings, earlier: [LineScheme] = []) throws {
+        idField = job.idField
+        let scheme = try LineScheme(job)
+        self.scheme = scheme
+        self.earlier = earlier.filter { $0 != scheme }
+    }
+
+    /// The earlier scheme by which a line is known under a key; nil if it is by the job's own.
+    func earlierScheme(of key: WorkKey, _ line: LineIdentity) -> LineScheme? {
+        guard key.contentHash != line.contentHash else { return nil }
+        return line.earlierHashes.firstIndex(of: key.contentHash).map { earlier[$0] }
+    }
+}
+
+/// What a record's result is filed under, and what the record asks. Every record has an id, its own or its number,
+/// even if it is wrong otherwise.
+package struct LineIdentity {
+    package var id: String
+    /// Its id is its number in the whole input, as it has none of its own.
+    let isNumbered: Bool
+    /// Of what the job uses of it.
+    private(set) var contentHash: UInt64
+    /// What it would be for each of the earlier runs.
+    private(set) var earlierHashes: [UInt64]
+    package var record: Result<PromptRecord, LineError>
+    /// What the line says; nil if it is no object.
+    private(set) var fields: JSONValue?
+    /// Nil if it is none of OpenAI's.
+    package private(set) var request: OpenAIRequest?
+
+    /// - Parameter reader: the one that has just read the record.
+    package init(_ line: InputRecord, by reader: InputReader, _ keys: LineKeys) {
+        var ownID: String?
+        var content: LineContent?
+        do throws(LineError) {
+            let read = try reader.content(of: line)
+            content = read
+            ownID = try PromptRecord.id(of: read.fields, keys.idField)
+            if let fault = read.fault { throw fault }
+            var prompt = try PromptRecord(fields: read.fields, idField: keys.idField)
+            prompt.request = read.request
+            record = .success(prompt)
+        } catch {
+            record = .failure(error)
+        }
+        id = ownID ?? String(line.overallNumber)
+        isNumbered = ownID == nil
+        (fields, request) = (content?.fields, content?.request)
+        contentHash = keys.scheme.hash(of: line, ownID, content)
+        earlierHashes = keys.earlier.map { $0.hash(of: line, ownID, content) }
+    }
+
+    /// What a sample's result is filed under: as an earlier run has filed it, if it has.
+    /// - Parameter filed: the hashes under which results of an id and sample are there.
+    package func key(_ sample: Int, filed: (WorkKey) throws -> [UInt64]) rethrows -> WorkKey {
+        var key = WorkKey(id: id, sample: sample, contentHash: contentHash)
+        guard !earlierHashes.isEmpty else { return key }
+        let filed = try filed(key)
+        if !filed.contains(contentHash), let known = earlierHashes.first(where: filed.contains) {
+            key.contentHash = known
+        }
+        return key
+    }
+
+    /// How many results the line has: as many as it asks for itself, where an output can hold them, or else the job.
+    package func samples(in job: JobSettings) -> Int {
+        job.outputFormat.format.isByLine ? request?.choices ?? job.samples : job.samples
+    }
+
+    /// The error of an earlier step that the line carries.
+    package var carriedError: LineError? { fields.flatMap(EarlierStep.error) }
+}

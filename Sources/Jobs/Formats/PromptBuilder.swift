@@ -1,0 +1,151 @@
+import JSON
+import PhiText
+
+/// Makes a model's prompt of a line, as the job says.
+struct PromptBuilder: Sendable {
+    private let system: LineTemplate?
+    private let messages: [(role: String, content: LineTemplate)]
+    private let prompt: LineTemplate
+    private let prefix: LineTemplate?
+    /// The job itself chose the prompt template.
+    private let isPromptChosen: Bool
+    private let usesChat: Bool
+    /// A text is scored from its beginning if the line asks nothing before it.
+    private let mayBeEmpty: Bool
+    /// What is scored after the prompt; nil in a job that generates.
+    let completion: CompletionSource?
+
+    /// - Throws: `JobError` if a template is malformed.
+    init(_ job: JobSettings) throws {
+        system = try job.system.map { try LineTemplate("system", $0) }
+        messages = try job.messages.enumerated().map { index, message in
+            (message.role, try LineTemplate("messages[\(index)]", message.content))
+        }
+        prompt = try LineTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
+        prefix = try job.prefix.map { try LineTemplate("prefix", $0) }
+        completion = job.task == .score ? try CompletionSource(job.completion) : nil
+        isPromptChosen = job.prompt != nil && job.prompt != JobSettings.defaultPrompt
+        usesChat = job.chat
+        mayBeEmpty = job.task == .score && !job.chat
+    }
+
+    /// The job's messages end with the question, so that the line needs none.
+    private var asksByItself: Bool { !isPromptChosen && messages.last?.role == "user" }
+
+    /// The fields that the job's templates use.
+    var fields: Set<String> {
+        let others = [system, prefix].compactMap { $0 } + messages.map(\.content)
+        return others.reduce(asksByItself ? [] : prompt.variables) { $0.union($1.variables) }
+            .union(completion?.fields ?? [])
+    }
+
+    /// All fields that the job's templates can depend on.
+    var names: [String] {
+        let templates =
+            [system, prefix].compactMap { $0 } + messages.map(\.content)
+            + (asksByItself ? [] : [prompt])
+        return templates.flatMap(\.names) + (completion?.names ?? [])
+    }
+
+    /// - Throws: `LineError` if the line lacks what the job's templates need.
+    func prompt(for record: PromptRecord) throws(LineError) -> Prompt {
+        if case .tokens(let ids) = record.content, !asksByItself {
+            if ids.isEmpty { throw LineError(.missingPrompt, "`prompt` is an empty list.") }
+            guard messages.isEmpty, prefix == nil else {
+                throw LineError(
+                    .badField,
+                    "`prompt` is a list of token ids, which the job's messages or prefix can't be put to.")
+            }
+            return .tokens(ids)
+        }
+        let beginning = try prefix.map { template throws(LineError) in try template.fill(from: record) }
+        let isCompletion = record.request?.endpoint == .completions
+        if isCompletion, system != nil || !messages.isEmpty {
+            throw LineError(
+                .badField,
+                "A completion goes without a chat template, so the job's system and messages have no place in it."
+            )
+        }
+        guard usesChat, !isCompletion else {
+            if case .messages = record.content, !(isPromptChosen && usesPromptTemplate(record)) {
+                try refuseBoth(record)
+                throw LineError(.badField, "`messages` need a chat template, but the job says chat: false.")
+            }
+            let text = try question(record)
+            if text.isEmpty, !mayBeEmpty { throw LineError(.missingPrompt, "The prompt is empty.") }
+            return .text(text + (beginning ?? ""))
+        }
+        let conversation = try conversation(record)
+        return beginning.map { .continued(conversation, prefix: $0) } ?? .messages(conversation)
+    }
+
+    /// The system message, the job's messages, and the line's own or its question.
+    private func conversation(_ record: PromptRecord) throws(LineError) -> [ChatMessage] {
+        var own: [ChatMessage]
+        switch record.content {
+        case .messages(let messages) where !(isPromptChosen && usesPromptTemplate(record)):
+            try refuseBoth(record)
+            if asksByItself {
+                throw LineError(
+                    .badField,
+                    "The line has `messages`, but the job's messages end with the question themselves.")
+            }
+            own = messages
+        default:
+            own = asksByItself ? [] : [ChatMessage(role: "user", content: try question(record))]
+        }
+        var examples: [ChatMessage] = []
+        for (role, content) in messages {
+            examples.append(ChatMessage(role: role, content: try content.fill(from: record)))
+        }
+        own.insert(contentsOf: examples, at: own.first?.role == "system" ? 1 : 0)
+        return try withSystem(own, record)
+    }
+
+    private func refuseBoth(_ record: PromptRecord) throws(LineError) {
+        guard record.fields["prompt"] == nil else {
+            throw LineError(
+                .badField,
+                "The line has both `prompt` and `messages`; keep one, or choose with the job's prompt template."
+            )
+        }
+    }
+
+    private func question(_ record: PromptRecord) throws(LineError) -> String {
+        if case .fields = record.content, !isPromptChosen {
+            if mayBeEmpty, LineField(record.fields)["prompt"] == nil { return "" }
+            try checkPrompt(record.fields["prompt"])
+        }
+        return try prompt.fill(from: record)
+    }
+
+    private func checkPrompt(_ prompt: JSONValue?) throws(LineError) {
+        switch prompt {
+        case .string: return
+        case nil, .null:
+            throw LineError(
+                .missingPrompt, "The line has no `prompt` (a string or token ids) and no `messages`.")
+        case let other?:
+            throw LineError(
+                .badField, "`prompt` must be a string or a list of token ids, but is \(other.kindName).")
+        }
+    }
+
+    /// A template of the job's own decides for lines with messages too, if it can be filled from them.
+    private func usesPromptTemplate(_ record: PromptRecord) -> Bool {
+        record.fields["prompt"] != nil || prompt.variables.contains("messages")
+    }
+
+    /// The job's system message comes first; its text replaces that of one that the line has there.
+    private func withSystem(_ messages: [ChatMessage], _ record: PromptRecord) throws(LineError)
+        -> [ChatMessage]
+    {
+        guard let system else { return messages }
+        var messages = messages
+        if messages.first?.role != "system" {
+            messages.insert(ChatMessage(role: "system", content: ""), at: 0)
+        }
+        messages[0].content = try system.fill(from: record)
+        return messages
+    }
+}

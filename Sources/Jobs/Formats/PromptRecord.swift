@@ -1,0 +1,174 @@
+import BatchEngine
+import JSON
+import PhiText
+
+/// One line of the input, parsed and checked: what is asked, and the settings it brings along.
+package struct PromptRecord: Sendable {
+    /// What the line asks.
+    package enum Content: Sendable, Equatable {
+        /// `prompt` as text, or other fields that the job's templates use.
+        case fields
+        /// `messages`.
+        case messages([ChatMessage])
+        /// `prompt` as a list of token ids.
+        case tokens([Int32])
+    }
+
+    /// Nil if the line has none. A whole number counts as its digits.
+    package var id: String?
+    package var content: Content
+    /// The whole line, for templates.
+    package var fields: JSONValue
+
+    package var maxTokens: Int?
+    package var seed: Int?
+    package var stop: [String] = []
+    package var temperature: Float?
+    package var topP: Float?
+    package var topK: Int?
+    package var minP: Float?
+    package var presencePenalty: Float?
+    package var frequencyPenalty: Float?
+    package var repetitionPenalty: Float?
+    /// By token id.
+    package var logitBias: [Int32: Float]?
+    /// What the answer must be like; nil if the line doesn't say.
+    package var form: AnswerForm?
+    /// Nil if the line is none of OpenAI's.
+    package var request: OpenAIRequest?
+
+    static let idLimit = 4096
+
+    /// Fields that are read as settings of the line.
+    static let settingNames = [
+        "max_tokens", "seed", "stop", "temperature", "top_k", "top_p", "min_p", "presence_penalty",
+        "frequency_penalty", "repetition_penalty", "logit_bias", "response_format", "regex", "choices",
+    ]
+
+    /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
+    /// like others: tables of a database, say.
+    static func isSetting(_ field: JSONMember) -> Bool {
+        field.name == "schema" ? isSchema(field.value) : settingNames.contains(field.name)
+    }
+
+    static func isSchema(_ value: JSONValue) -> Bool {
+        switch value {
+        case .object, .bool: true
+        default: false
+        }
+    }
+
+    /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.
+    package static func parse(_ bytes: [UInt8]) throws(LineError) -> PromptRecord {
+        try PromptRecord(fields: parseObject(bytes))
+    }
+
+    /// - Throws: `LineError` with code `invalid_utf8` or `invalid_json`.
+    static func parseObject(_ bytes: [UInt8]) throws(LineError) -> JSONValue {
+        guard UTF8Check.isValid(bytes) else { throw LineError(.invalidUTF8, "The line is not valid UTF-8.") }
+        let value: JSONValue
+        do throws(JSONFault) {
+            value = try JSONValue(parsing: bytes, limits: .line)
+        } catch {
+            throw LineError(.invalidJSON, "The line is not valid JSON: \(error.atByte).")
+        }
+        guard case .object = value else {
+            throw LineError(.invalidJSON, "The line must be a JSON object, but is \(value.kindName).")
+        }
+        return value
+    }
+
+    /// - Parameter idField: the field that is the id.
+    init(fields: JSONValue, idField: String? = nil) throws(LineError) {
+        self.fields = fields
+        id = try Self.id(of: fields, idField)
+        content = .fields
+        let field = LineField(fields)
+        maxTokens = try field.int("max_tokens", in: JobSettings.maxTokensRange)
+        // A result of ours says with which seed it was made. That asks for nothing.
+        seed = EarlierStep.isResult(fields) ? nil : try field.int("seed", in: Int.min...Int.max)
+        topK = try field.int("top_k", in: SamplingParameters.topKRange)
+        temperature = try field.number("temperature", in: SamplingParameters.temperatureRange)
+        topP = try field.number("top_p", in: SamplingParameters.topPRange)
+        minP = try field.number("min_p", in: SamplingParameters.minPRange)
+        presencePenalty = try field.number("presence_penalty", in: LogitRules.penaltyRange)
+        frequencyPenalty = try field.number("frequency_penalty", in: LogitRules.penaltyRange)
+        repetitionPenalty = try field.number("repetition_penalty", in: LogitRules.repetitionPenaltyRange)
+        logitBias = try field.logitBias()
+        stop = try field.stops()
+        form = try field.answerForm()
+        if let tokens = try field.tokenIDs("prompt") {
+            guard field["messages"] == nil else {
+                throw LineError(.badField, "The line has token ids in `prompt` and `messages` too; keep one.")
+            }
+            content = .tokens(tokens)
+        } else if let messages = try field.messages() {
+            content = .messages(messages)
+        }
+    }
+
+    /// With what covers texts of control tokens in it.
+    func covered(by shield: TextShield) -> PromptRecord {
+        var covered = self
+        covered.fields = shield.covered(fields)
+        if case .messages(let messages) = content {
+            covered.content = .messages(messages.map(shield.covered))
+        }
+        return covered
+    }
+
+    /// The id of a line, even of one that is wrong otherwise.
+    /// - Parameter field: where it is; nil is `id`, which a line need not have.
+    static func id(of fields: JSONValue, _ field: String? = nil) throws(LineError) -> String? {
+        let name = field ?? "id"
+        guard let value = fields[name], value != .null else {
+            guard let field else { return nil }
+            throw LineError(.badField, "The line has no `\(field)`, which the job names as the id.")
+        }
+        guard let id = idText(value) else {
+            throw LineError(
+                .badField, "`\(name)` must be a string or a whole number, but is \(value.kindName).")
+        }
+        guard id.utf8.count <= idLimit else {
+            throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
+        }
+        // Of several samples of a line each has its id.
+        if field == nil, EarlierStep.isResult(fields), let sample = fields.int("sample") {
+            return "\(id)#\(sample)"
+        }
+        return id
+    }
+
+    private static func idText(_ value: JSONValue) -> String? {
+        switch value {
+        case .int(let number): String(number)
+        case .number(let number): number.isWhole ? number.text : nil
+        case .string(let text): text
+        default: nil
+        }
+    }
+}
+
+/// A line that is the result of an earlier step.
+enum EarlierStep {
+    static func isResult(_ fields: JSONValue) -> Bool {
+        guard case .string? = fields["line_hash"], case .string? = fields["run"] else { return false }
+        return true
+    }
+
+    /// The error that a line carries, as phibatch writes them; nil if it carries none.
+    static func error(in fields: JSONValue) -> LineError? {
+        guard let error = fields["error"], case .string(let code)? = error["code"],
+            case .string(let message)? = error["message"]
+        else { return nil }
+        return LineError(.earlierError, code == "earlier_error" ? message : "\(code): \(message)")
+    }
+}
+
+enum UTF8Check {
+    static func isValid(_ bytes: [UInt8]) -> Bool {
+        // Most lines are ASCII, which needs no closer look.
+        if bytes.withUnsafeBufferPointer({ $0.allSatisfy { $0 < 0x80 } }) { return true }
+        return String(validating: bytes, as: UTF8.self) != nil
+    }
+}

@@ -1,0 +1,124 @@
+import BatchEngine
+import Essentials
+import OperatingSystem
+
+/// A count that may be left to the program.
+public enum CountSetting: Sendable, Equatable {
+    case auto
+    case count(Int)
+}
+
+/// How much memory KV caches may take.
+public enum MemoryBudget: Sendable, Equatable {
+    case auto
+    case bytes(Int)
+    /// A share of the machine's memory, 0 ... 1.
+    case share(Double)
+}
+
+/// In which precision KV caches are kept.
+public enum CachePrecision: String, Sendable, CaseIterable {
+    case auto, int8, f16
+}
+
+/// Whether tokens are guessed ahead of the model, and checked by it in one step.
+public enum SpeculationSetting: Sendable, Equatable {
+    /// Where rows of a step are free, and the guesses are likely to hold.
+    case auto
+    case off
+    /// Up to so many of each completion in each step, whatever it costs; 1 ... 24.
+    case tokens(Int)
+
+    var engineValue: Speculation {
+        switch self {
+        case .auto: .auto
+        case .off: .off
+        case .tokens(let count): .always(count)
+        }
+    }
+}
+
+/// Whether KV caches of beginnings that many lines share are kept on disk.
+public enum CacheKeeping: String, Sendable, CaseIterable {
+    /// Where packed weights are kept, too.
+    case auto
+    case off
+}
+
+/// Which rotary factors are used, of a model that has two sets (LongRoPE).
+public enum LongRopeSetting: String, Sendable, CaseIterable {
+    /// Each completion's are the long ones if its prompt and the most tokens it may have come to more than the short
+    /// ones are for.
+    case auto
+    /// Whatever length it may have.
+    case short, long
+
+    var engineValue: RopeFactors {
+        switch self {
+        case .auto: .byLength
+        case .short: .short
+        case .long: .long
+        }
+    }
+}
+
+/// What computes.
+public enum EngineKind: String, Sendable, CaseIterable {
+    /// `mlx` where it is there and finds a GPU, else `cpu`.
+    case auto
+    /// phibatch's own arithmetic, with the same bytes on every machine.
+    case cpu
+    /// Apple's MLX, which `make mlx` fetches: results are the same to within rounding.
+    case mlx
+}
+
+/// How the machine is used. Results don't depend on it, but for the engine and the KV cache's precision, which are in
+/// the engine's identity, and the rotary factors.
+public struct EngineSettings: Sendable, Equatable {
+    /// What computes.
+    public var kind = EngineKind.cpu
+    /// Requests that advance together.
+    public var workers = CountSetting.auto
+    /// Compute threads.
+    public var threads = CountSetting.auto
+    /// Memory for KV caches.
+    public var kvBudget = MemoryBudget.auto
+    /// What KV caches hold.
+    public var kvPrecision = CachePrecision.auto
+    /// Rotary factors, where the model has two sets.
+    public var longRope = LongRopeSetting.auto
+    /// Whether a later run finds what lines begin with.
+    public var kvCache = CacheKeeping.auto
+    /// The most prompt tokens in one step, beside the others' decode.
+    public var prefillChunk = 512
+    /// Whether tokens are guessed ahead.
+    public var speculation = SpeculationSetting.auto
+
+    public init() {}
+
+    /// Where they are measured, how many there are at first.
+    package var workerCount: Int {
+        if case .count(let count) = workers { return count }
+        return Scheduler.automaticWorkers(threads: threadCount)
+    }
+
+    /// More than `workerCount` where they are measured.
+    package var mostWorkers: Int {
+        if case .count(let count) = workers { return count }
+        return Scheduler.mostWorkers(threads: threadCount)
+    }
+
+    private var threadCount: Int {
+        if case .count(let count) = threads { return count }
+        return Processors.count
+    }
+
+    /// What is wrong with the settings together, if MLX computes; nil if nothing is.
+    package var problemWithMLX: String? {
+        guard threads != .auto || kvPrecision != .auto else { return nil }
+        let name = threads != .auto ? "threads" : "kv"
+        return
+            "\(name) belongs to the CPU engine, and engine is \(kind.rawValue): MLX has its own threads, and keeps KV "
+            + "caches in the precision that it computes in. Leave \(name) out."
+    }
+}

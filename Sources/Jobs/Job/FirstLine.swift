@@ -1,0 +1,185 @@
+import Faults
+import JSON
+
+/// The first line of an input beside what the job says: guesses that would go wrong with every line are found
+/// before the first of them is done.
+struct FirstLine {
+    let job: JobSettings
+    let path: String
+    private let number: Int
+    private let fields: JSONObject
+    /// One of OpenAI's requests, whose fields are what its body says.
+    private let isRequest: Bool
+
+    /// Nil if the input shows no first line, or one that is no object.
+    init?(_ look: InputLook, path: String, job: JobSettings) {
+        guard let fields = look.firstFields else { return nil }
+        self.init(fields, number: look.firstLineNumber, path: path, job: job)
+    }
+
+    init?(_ line: JSONValue, isRequest: Bool = false, number: Int, path: String, job: JobSettings) {
+        guard case .object(let fields) = line else { return nil }
+        self.isRequest = isRequest
+        (self.job, self.path, self.fields, self.number) = (job, path, fields, number)
+    }
+
+    private var place: String { "\(path):\(number)" }
+    private func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
+    private var choosesPrompt: Bool { job.prompt != nil && job.prompt != JobSettings.defaultPrompt }
+
+    /// Fields that are neither the line's id nor a setting.
+    private var ownFields: [JSONMember] {
+        fields.filter {
+            $0.name != (job.idField ?? "id") && !PromptRecord.isSetting($0) && $0.value != .null
+        }
+    }
+
+    /// - Throws: `JobError` of kind `badJob` if no line of this kind can be a prompt.
+    func check() throws {
+        try checkCompletion()
+        guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user",
+            job.task == .generate || job.chat
+        else { return }
+        if let foreign = ForeignRequest(fields) {
+            throw JobError(.badJob, at: place, foreign.problem(path: path))
+        }
+        guard let (names, reference) = offer else { return }
+        throw JobError(
+            .badJob, at: place,
+            "the line has no `prompt` and no `messages`, but has \(names). Say how they make a prompt, as a template: --prompt '\(reference)', or prompt: \"\(reference)\" in the job file."
+        )
+    }
+
+    /// The same for what is scored.
+    private func checkCompletion() throws {
+        guard job.task == .score, job.completion == nil,
+            !CompletionSource.standard.contains(where: has), let (names, reference) = offer
+        else { return }
+        throw JobError(
+            .badJob, at: place,
+            "the line has no `completion` and no `text`, but has \(names). Say what is scored, as a template: --completion '\(reference)', or completion: \"\(reference)\" in the job file."
+        )
+    }
+
+    /// The line's fields, and a template of one that may be meant; nil of a line that says nothing of the others.
+    private var offer: (names: String, reference: String)? {
+        guard !ownFields.isEmpty, EarlierStep.error(in: .object(fields)) == nil else { return nil }
+        let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
+        let text =
+            ownFields.first { $0.value.kindName == "a string" && $0.name != "prompt" } ?? ownFields[0]
+        return (names, reference(to: text.name))
+    }
+
+    /// How a template names a field.
+    private func reference(to name: String) -> String {
+        let isName =
+            name.utf8.allSatisfy {
+                $0 == UInt8(ascii: "_") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            }
+            && name.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } ?? false
+        return "{{ \(isName ? String(name.prefix(64)) : "FIELD") }}"
+    }
+
+    /// What goes on, but is hardly meant.
+    func warnings(templateFields: Set<String>) -> [String] {
+        var warnings: [String] = []
+        if choosesPrompt, templateFields.isEmpty, !ownFields.isEmpty {
+            let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
+            let field = ownFields[0].name
+            warnings.append(
+                "the prompt template uses no field, so that all lines ask the same; the lines have \(names). A field is written \(reference(to: field))."
+            )
+        }
+        if job.samples > 1, job.temperature ?? 0 == 0, !(job.temperature == nil && has("temperature")) {
+            warnings.append(
+                "samples is \(job.samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
+            )
+        }
+        if job.keep == .all, job.task == .generate, let lost = fields.first(where: { $0.name == "text" }) {
+            warnings.append(
+                "keep: all leaves out \(lost.name), which a result has of its own. keep: {NEW: \(lost.name)} gives it another name."
+            )
+        }
+        // A body's are dealt with line by line.
+        if isRequest { return warnings }
+        for field in ownFields where !templateFields.contains(field.name) {
+            if field.name == "schema" {
+                warnings.append(
+                    "\(place): the field schema is \(field.value.kindName), and so no JSON Schema; it has no effect here."
+                )
+            } else if Self.foreignSettings.contains(field.name) {
+                warnings.append(
+                    "\(place): the field \(field.name) is a setting elsewhere, and has no effect here.")
+            } else if let near = Self.meant(by: field.name) {
+                warnings.append(
+                    "\(place): the field \(field.name.prefix(64)) has no effect. Is \(near) meant?")
+            }
+        }
+        return warnings
+    }
+
+    /// Settings of OpenAI's requests that lines don't have here.
+    private static let foreignSettings: Set = [
+        "n", "max_completion_tokens", "top_logprobs", "logprobs", "tools", "tool_choice",
+        "stream", "best_of", "echo", "suffix", "model",
+    ]
+
+    /// The setting of which the name is a slip; nil if it may well be a name of its own.
+    private static func meant(by name: String) -> String? {
+        guard name.utf8.count >= 4 else { return nil }
+        let hint = NearMiss.hint(for: name, among: PromptRecord.settingNames.filter { $0.utf8.count >= 5 })
+        guard !hint.isEmpty else { return nil }
+        return PromptRecord.settingNames.first { hint.contains(" \($0)?") }
+    }
+}
+
+extension JobSettings {
+    /// - Throws: `JobError` if an input is of no use as it is.
+    func checkBeginnings() throws {
+        for path in input {
+            guard let look = InputLook(path: path) else { continue }
+            let isJSON = inputFormat.format.format(for: path).isJSONLines
+            if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
+                throw JobError(.badJob, at: path, problem)
+            }
+            if task == .score, path == input.first, firstLineIsRequest {
+                throw JobError(
+                    .badJob, at: path,
+                    "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
+                )
+            }
+            try firstLine(look, path)?.check()
+        }
+    }
+
+    /// Nil if there is none, or it is not right by itself.
+    private func firstLine(_ look: InputLook, _ path: String) throws -> FirstLine? {
+        let format = inputFormat.format.format(for: path)
+        if let lines = format as? OpenAILines {
+            guard let fields = look.firstFields else { return nil }
+            let content = lines.content(of: fields)
+            return FirstLine(
+                content.fields, isRequest: content.request != nil, number: look.firstLineNumber, path: path,
+                job: self)
+        }
+        guard !format.isJSONLines else { return FirstLine(look, path: path, job: self) }
+        var reader = InputReader(paths: [path], format: format)
+        guard let record = try reader.next(), let fields = try? reader.fields(of: record) else { return nil }
+        return FirstLine(fields, number: record.number, path: path, job: self)
+    }
+
+    /// What is hardly meant, but no error.
+    package func warnings() throws -> [String] {
+        let fields = try PromptBuilder(self).fields
+        var warnings: [String] = []
+        if let form = answerForm, form.isConstraint, let rules = try? AnswerRules(form) {
+            warnings += rules.warnings.map { "\(answerPlace): \($0)" }
+        }
+        for path in input {
+            guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }
+            return warnings + line.warnings(templateFields: fields)
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,73 @@
+import OperatingSystem
+
+extension JobSettings {
+    /// The input's files: paths, and in the place of a pattern such as `data/*.jsonl` what matches it, in the order of
+    /// the names, without what the job writes itself. A file may well be called as a pattern is.
+    package mutating func findInputs() {
+        let own = OwnNames(of: self)
+        input = inputPatterns.flatMap { pattern in
+            Self.isPattern(pattern) ? Files.matching(pattern).filter { !own.contain($0) } : [pattern]
+        }
+    }
+
+    /// What patterns of the input match, but the job writes itself.
+    package var inputsLeftOut: [String] {
+        let own = OwnNames(of: self)
+        return inputPatterns.filter(Self.isPattern).flatMap { Files.matching($0).filter(own.contain) }
+    }
+
+    static func isPattern(_ path: String) -> Bool { Files.isPattern(path) && Files.kind(of: path) == nil }
+
+    /// - Throws: `JobError` if the job names no input, or only patterns that nothing matches.
+    func checkInputIsThere(_ kind: JobError.Kind, file: String?) throws {
+        if awaitsInput, !inputPatterns.isEmpty { return }
+        let own = OwnNames(of: self)
+        for pattern in inputPatterns where Self.isPattern(pattern) {
+            let found = Files.matching(pattern)
+            guard found.allSatisfy(own.contain) else { continue }
+            throw JobError(
+                .missingInput, at: pattern,
+                found.isEmpty
+                    ? "no file matches this pattern."
+                    : "only files that the job itself writes match this pattern.")
+        }
+        guard input.isEmpty else { return }
+        throw JobError(
+            kind, at: file, "input is missing; give it in the job file (`input: ...`) or as --input.")
+    }
+}
+
+/// The names of what a job writes: output and failed lines, the output's shards, and what lies beside each of them.
+private struct OwnNames {
+    private let places: [(folder: String, name: [UInt8])]
+    /// By other names, too.
+    private let outputs: [Files.Identity]
+
+    init(of job: JobSettings) {
+        let files = [job.wholeOutput, job.errors ?? ""].filter { !$0.isEmpty && $0 != "-" }
+        places = files.map { file in
+            let place = Files.destination(of: file)
+            return (Paths.folder(of: place), Paths.name(of: place).pathBytes)
+        }
+        outputs = [job.output, job.wholeOutput].filter { Files.kind(of: $0) == .regular }
+            .compactMap { Files.identity(of: $0) }
+    }
+
+    func contain(_ path: String) -> Bool {
+        if let identity = Files.identity(of: path), outputs.contains(identity) { return true }
+        let name = Paths.name(of: path).pathBytes
+        return places.contains { place in
+            guard name.starts(with: place.name),
+                Self.isOwnEnd(String(decoding: name.dropFirst(place.name.count), as: UTF8.self))
+            else { return false }
+            return Paths.areEqual(Files.destination(of: Paths.folder(of: path)), place.folder)
+        }
+    }
+
+    /// What follows the output's name in that of one of its files.
+    private static func isOwnEnd(_ end: String) -> Bool {
+        let pattern =
+            /(\.shard-\d+-of-\d+)?(\.journal(\.inflight)?|\.lock|\.record|\.settings|\.manifest\.json)?(\.old-\d+)?(\.phibatch-.*)?/
+        return end.wholeMatch(of: pattern) != nil
+    }
+}

@@ -1,0 +1,87 @@
+import Faults
+
+/// Reads settings from a job file (YAML, and so JSON too).
+package enum JobFile {
+    /// Job files are written by hand; a larger one is a mistake.
+    package static let sizeLimit = 1 << 20
+
+    /// - Parameter name: how errors name the file.
+    package static func apply(_ bytes: [UInt8], name: String, folder: String, to job: inout JobSettings)
+        throws
+    {
+        let entries = try entries(bytes, name: name, folder: folder)
+        for (key, value, line) in entries {
+            if key == "prompt_file", entries.contains(where: { $0.key == "prompt" }) {
+                throw JobError(
+                    .badJob, at: "\(name):\(line)", "prompt and prompt_file are both given; keep one.")
+            }
+            guard let setting = JobKey.named(key) else {
+                throw JobError(
+                    .badJob, at: "\(name):\(line)",
+                    "unknown key \"\(key.prefix(64))\"."
+                        + NearMiss.hint(for: key, among: JobKey.all.map(\.name)))
+            }
+            do { try setting.member.set(&job, value) } catch {
+                throw JobError(.badJob, at: "\(name):\(error.line ?? line)", "\(key) \(error.message).")
+            }
+        }
+    }
+
+    private static func entries(
+        _ bytes: [UInt8], name: String, folder: String
+    ) throws -> [(key: String, value: SettingValue, line: Int)] {
+        guard bytes.count <= sizeLimit else {
+            throw JobError(.badJob, at: name, "is too large for a job file (over \(sizeLimit >> 20) MiB).")
+        }
+        guard var text = String(validating: bytes, as: UTF8.self) else {
+            throw JobError(.badJob, at: name, "is not UTF-8 text.")
+        }
+        if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+        let found: YAMLNode?
+        do { found = try YAMLReader.root(of: text) } catch {
+            throw JobError(.badJob, at: "\(name):\(error.line)", "\(error.message).")
+        }
+        guard let root = found else {
+            throw JobError(.badJob, at: name, "is empty; a job needs model, input and output.")
+        }
+        guard case .mapping(let mapping) = root.content else {
+            throw JobError(
+                .badJob, at: "\(name):\(root.line)",
+                "must be a mapping of keys to values, like `model: FOLDER`.")
+        }
+        return try mapping.map { key, value in
+            let line = key.line
+            guard case .scalar(let text, _) = key.content else {
+                throw JobError(.badJob, at: "\(name):\(line)", "a key must be a plain word, like `model`.")
+            }
+            var setting = SettingValue(value, folder: folder, depth: 0)
+            setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }
+            return (text, setting, line)
+        }
+    }
+}
+
+extension SettingValue {
+    /// Three levels are all that settings have (a list of maps), but for those that take any JSON (`json()`); what lies
+    /// deeper is not looked at.
+    fileprivate init(_ node: YAMLNode, folder: String, depth: Int) {
+        self.init(content: .mapping([]), folder: folder, line: node.line)
+        switch node.content {
+        case .scalar(let text, isPlain: true):
+            content = ["", "~", "null", "Null", "NULL"].contains(text) ? .null : .plain(text)
+        case .scalar(let text, isPlain: false): content = .quoted(text)
+        case .sequence(let elements):
+            content = .list(
+                depth == 0 ? elements.map { SettingValue($0, folder: folder, depth: 1) } : [])
+        case .mapping(let members):
+            content = .mapping(
+                depth <= 1
+                    ? members.map {
+                        (
+                            SettingValue($0.key, folder: folder, depth: depth + 1),
+                            SettingValue($0.value, folder: folder, depth: depth + 1)
+                        )
+                    } : [])
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Essentials
+import OperatingSystem
+
+extension JobSettings {
+    /// Settings from a job file, from command-line options, or from both; options replace what the file says.
+    ///
+    /// Relative paths start at the job file's folder, those in options at the working directory.
+    /// - Parameters:
+    ///   - file: path of a job file (YAML or JSON), or nil for a job made of options alone. It is as
+    ///     `ProgramCall` gives it, so that its path need not be UTF-8.
+    /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
+    ///   - awaitsInput: whether patterns of the input may match nothing yet.
+    package static func load(
+        file: String?, options: [JobOption] = [], awaitsInput: Bool = false
+    ) throws -> JobSettings {
+        var job = JobSettings()
+        job.awaitsInput = awaitsInput
+        if let file {
+            job.sources.append(SourceFile(path: file, what: "the job file"))
+            try job.apply(file: file)
+        }
+        try job.apply(options)
+        // What the job writes is known now, and is no input.
+        job.findInputs()
+        try job.check(file: file)
+        job.chooseShardOutput()
+        try job.checkScheduledShard()
+        job.chooseOutputFormat()
+        try job.checkOutputFormat(file: file)
+        return job
+    }
+
+    /// As `load(file:options:)`, with the file's content given; `name` stands for it in errors.
+    package static func parse(
+        _ yaml: String, name: String = "job", folder: String = "", options: [JobOption] = []
+    ) throws
+        -> JobSettings
+    {
+        var job = JobSettings()
+        try JobFile.apply(Array(yaml.utf8), name: name, folder: folder, to: &job)
+        try job.apply(options)
+        try job.check(file: name)
+        return job
+    }
+
+    private mutating func apply(file: String) throws {
+        switch Files.kind(of: file) {
+        case nil: throw JobError(.missingInput, at: file, "there is no such job file.")
+        case .folder: throw JobError(.missingInput, at: file, "is a folder, not a job file.")
+        case .regular, .other: break
+        }
+        let bytes: [UInt8]
+        do {
+            let source = try ByteSource(path: file)
+            bytes = try source.readAll(limit: JobFile.sizeLimit + 1)
+        } catch let error as JobError {
+            throw error
+        }
+        try JobFile.apply(bytes, name: file, folder: Paths.folder(of: file), to: &self)
+    }
+
+    /// The output looks as its name or its input does, unless the job says how.
+    package mutating func chooseOutputFormat() {
+        var format = outputFormat.format.base
+        if outputFormatFollowsInput {
+            let asInput: any ResultFormat =
+                task == .generate && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
+            format = OutputName(output, of: selection).format ?? asInput
+        }
+        if format is OpenAIResults {
+            let name = Files.kind(of: model) == .folder ? Paths.name(of: model) : modelName
+            format = OpenAIResults(model: name ?? Paths.name(of: model))
+        }
+        if let columns = format as? DelimitedResults {
+            var names: [String] = []
+            if case .fields(let fields) = keep { names = fields.map(\.resultName) }
+            format = columns.keeping(names, hasChoices: !choices.isEmpty)
+        }
+        if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
+        outputFormat = FormatChoice(format)
+    }
+
+    /// - Throws: `JobError` if the output's format can't have what the job asks for.
+    package func checkOutputFormat(file: String?) throws {
+        guard let problem = outputFormat.format.problem(with: self) else { return }
+        throw JobError(
+            file == nil ? .usage : .badJob, at: file,
+            "output_format \(outputFormat.format.base.name) \(problem).")
+    }
+
+    /// - Throws: `JobError` if failed lines can't have the file that the job gives them.
+    private func checkErrors(_ kind: JobError.Kind, file: String?) throws {
+        guard let errors else { return }
+        if output == "-" || errors == "-" {
+            throw JobError(
+                kind, at: file,
+                "errors needs two files, and \(errors == "-" ? "is" : "output is") -; in a stream failed lines are among the results."
+            )
+        }
+        if case .shard = selection {
+            throw JobError(
+                kind, at: file,
+                "errors can't be combined with shard, as merge joins outputs; failed lines are among the results."
+            )
+        }
+    }
+
+    var firstLineIsRequest: Bool {
+        guard let path = input.first, inputFormat.format.format(for: path) is OpenAILines,
+            let fields = InputLook(path: path)?.firstFields
+        else { return false }
+        return OpenAIRequest.isOne(fields)
+    }
+
+    /// What must hold between settings.
+    package func check(file: String?) throws {
+        let kind: JobError.Kind = file == nil ? .usage : .badJob
+        for (name, isMissing) in [
+            ("model", model.isEmpty), ("output", output.isEmpty),
+        ]
+        where isMissing {
+            throw JobError(
+                kind, at: file,
+                "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")
+        }
+        try checkInputIsThere(kind, file: file)
+        if input.contains(""), let file { throw JobError(kind, at: file, "input is an empty path.") }
+        if model == "-" { throw JobError(kind, at: file, "model must be a folder, but is -.") }
+        if input.count(where: { $0 == "-" }) > 1 {
+            throw JobError(kind, at: file, "input names stdin (-) more than once.")
+        }
+        try checkErrors(kind, file: file)
+        if provenance, output == "-" {
+            throw JobError(kind, at: file, "provenance needs an output that is a file, but it is -.")
+        }
+        if !chat, system != nil {
+            throw JobError(
+                kind, at: file,
+                "system has no place without a chat template; put it into prompt, or drop chat: false.")
+        }
+        if !chat, !messages.isEmpty {
+            throw JobError(
+                kind, at: file,
+                "messages have no place without a chat template; put them into prompt, or drop chat: false.")
+        }
+        if let problem = taskProblem ?? choicesProblem ?? answerProblem
+            ?? (engine.kind == .mlx ? engine.problemWithMLX : nil)
+        {
+            throw JobError(kind, at: file, problem)
+        }
+        var names = FileNames()
+        try names.add(self)
+    }
+}

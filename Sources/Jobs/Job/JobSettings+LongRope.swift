@@ -1,0 +1,46 @@
+import BatchEngine
+
+extension JobSettings {
+    /// What is wrong with `long_rope` for a model; nil if nothing is.
+    package func ropeProblem(with limits: ModelLimits) -> JobError? {
+        guard engine.longRope != .auto, limits.shortRopeLength == nil else { return nil }
+        return JobError(
+            .badJob,
+            "long_rope is \(engine.longRope.rawValue), but the model has one set of rotary factors only; leave it out."
+        )
+    }
+}
+
+/// How a job's completions have a model's rotary factors, where it has two sets and the job leaves the choice to their
+/// lengths.
+package struct RopeSides: Sendable, Equatable {
+    /// The most tokens of a sequence with the short factors.
+    package let shortLength: Int
+    package private(set) var short = 0
+    package private(set) var long = 0
+    /// Of `long`, those whose prompts alone would have the short ones.
+    package private(set) var longByCompletion = 0
+
+    /// Nil where there is no choice.
+    package init?(_ job: JobSettings, _ limits: ModelLimits) {
+        guard job.engine.longRope == .auto, let length = limits.shortRopeLength else { return nil }
+        shortLength = length
+    }
+
+    package mutating func add(_ line: LinePreparer.Prepared) {
+        for part in line.scoring?.parts ?? [] { add(part.prompt.count, part.completion.count) }
+        if line.scoring == nil { add(line.prompt.count, line.maxTokens) }
+    }
+
+    private mutating func add(_ prompt: Int, _ completion: Int) {
+        guard prompt + completion > shortLength else {
+            short += 1
+            return
+        }
+        long += 1
+        if prompt <= shortLength { longByCompletion += 1 }
+    }
+
+    /// Whether results depend on where the switch lies between them.
+    package var areMixed: Bool { long > 0 && (short > 0 || longByCompletion > 0) }
+}

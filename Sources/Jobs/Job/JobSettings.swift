@@ -1,0 +1,209 @@
+import BatchEngine
+import PhiText
+
+/// How many lines may fail in a job that still counts as complete.
+public enum FailureLimit: Sendable, Equatable {
+    case count(Int)
+    case percent(Double)
+
+    package func allowed(of total: Int) -> Int {
+        switch self {
+        case .count(let count): return count
+        case .percent(let percent): return Int((Double(total) * percent / 100).rounded(.down))
+        }
+    }
+}
+
+/// As a job writes it.
+extension FailureLimit: LosslessStringConvertible {
+    public var description: String {
+        switch self {
+        case .count(let count): "\(count)"
+        case .percent(let percent): "\(percent)%"
+        }
+    }
+
+    /// A whole number, 0 or more, or a percentage such as `5%`.
+    public init?(_ text: String) {
+        guard let limit = try? SettingValue(content: .plain(text), isOption: true, folder: "").failureLimit()
+        else { return nil }
+        self = limit
+    }
+}
+
+/// What texts such as `<|end|>` in a line are.
+public enum ControlTokenHandling: String, Sendable, CaseIterable {
+    /// Text. Special tokens come from the chat template and from the job's own templates only.
+    case text
+    /// Special tokens, as in Hugging Face's tokenizers.
+    case parse
+}
+
+/// What becomes of a line that carries the error of an earlier step.
+public enum ErrorLineHandling: String, Sendable, CaseIterable {
+    /// Passed over and counted.
+    case skip
+    /// Its error becomes its result.
+    case pass
+}
+
+/// What becomes of one of OpenAI's requests that asks for what can't be done here.
+public enum UnsupportedHandling: String, Sendable, CaseIterable {
+    /// It fails.
+    case refuse
+    /// It is answered without, if that is an answer to the same question; what was left out is counted by name.
+    case ignore
+}
+
+/// A file that settings were read from: the job file, or a template.
+package struct SourceFile: Sendable, Equatable {
+    package var path: String
+    /// As in "the job file".
+    package var what: String
+}
+
+/// All that a job says. `JobKey.all` has the range and the default of each member, and `phibatch run --help` shows
+/// them.
+///
+/// An optional member is nil where the job doesn't say; then a line may.
+public struct JobSettings: Sendable, Equatable {
+    /// The model's folder.
+    public var model: String = ""
+    /// The model as it is written, where that may be a name and no path.
+    package var modelName: String?
+    /// The folder of a LoRA adapter that is applied to the model; nil without one.
+    public var adapter: String?
+    /// Files of prompts, one JSON object a line; "-" is stdin.
+    public var input: [String] = []
+    /// As the job names them, with patterns.
+    package var inputPatterns: [String] = []
+    /// Other files that the settings were read from.
+    package var sources: [SourceFile] = []
+    /// Patterns may match nothing yet.
+    package var awaitsInput = false
+    /// The file of results; "-" is stdout.
+    public var output: String = ""
+    /// How the input is read and how the output looks. Neither changes what a result is.
+    package var inputFormat = FormatChoice(InputFormats.standard)
+    package var outputFormat = FormatChoice(ResultFormats.standard)
+    /// Not chosen by the job: it is that of the input.
+    package var outputFormatFollowsInput = true
+    /// The file of results of failed lines, which then are not in the output; nil where they are.
+    public var errors: String?
+    /// The lines that are taken up.
+    package var selection = LineSelection.all
+    /// Which ones the scheduler said that started this process.
+    package var isShardScheduled = false
+
+    public var task = JobTask.generate
+    /// What is scored, a template over the line's fields; nil is the line's `completion`, or else its `text`.
+    public var completion: String?
+
+    /// System message, a template over the line's fields; replaces a line's own.
+    public var system: String?
+    /// The prompt, a template over the line's fields; nil is `{{ prompt }}`.
+    public var prompt: String?
+    /// Whether prompts go through the model's chat template.
+    public var chat = true
+    /// Messages before the line's own, such as examples; each content is a template over the line's fields. If the
+    /// last one is a user's, it is the question, and the line's own prompt only a field.
+    public var messages: [ChatMessage] = []
+    /// The beginning of the answer, from which the model goes on; a template over the line's fields.
+    public var prefix: String?
+    public var controlTokens = ControlTokenHandling.text
+
+    /// The field that is a line's id; nil is `id`.
+    public var idField: String?
+    /// Fields of the line that its result has too.
+    public var keep = KeptFields.none
+    public var errorLines = ErrorLineHandling.skip
+    public var unsupported = UnsupportedHandling.refuse
+
+    /// The most tokens of a completion, which no line can exceed; nil is 256.
+    public var maxTokens: Int?
+    /// 0 is greedy; at most 10.
+    public var temperature: Float?
+    /// Keeps the likeliest tokens that reach this probability together; above 0, 1 keeps all.
+    public var topP: Float?
+    /// Keeps so many of the likeliest tokens; 0 keeps all.
+    public var topK: Int?
+    /// Keeps tokens at least this likely, relative to the likeliest; 0 keeps all.
+    public var minP: Float?
+    /// Taken from the logit of each token that the completion has; -2 ... 2, as in OpenAI's API.
+    public var presencePenalty: Float?
+    /// Taken from a token's logit for each time the completion has it; -2 ... 2, as in OpenAI's API.
+    public var frequencyPenalty: Float?
+    /// Divides positive logits of tokens that prompt or completion have, and multiplies negative ones; above 0, at
+    /// most 100, as in Hugging Face's transformers.
+    public var repetitionPenalty: Float?
+    /// Added to the logits of these token ids; -100 ... 100.
+    public var logitBias: [Int32: Float]?
+    /// Of the random streams; a line's own replaces it.
+    public var seed: Int?
+    /// Any of these strings ends a completion, which is cut before it. A line's own come in addition.
+    public var stop: [String] = []
+    /// The answers to choose from, two or more: a result is the likeliest, with the probability of each. One alone
+    /// that is `{{ FIELD }}` names a field of the line with a list of them. Empty where the job doesn't say.
+    public var choices: [String] = []
+    /// Go on after the end of sequence, up to the most tokens: for measurements.
+    public var ignoreEndOfSequence = false
+    /// Results for each line, each with a random stream of its own.
+    public var samples = 1
+
+    /// A JSON Schema that all answers follow. At most one of this, `responseFormat` and `regex` is given; each goes
+    /// before what a line asks for.
+    public var schema: AnswerSchema?
+    /// What answers are like, as OpenAI's API says it.
+    public var responseFormat: ResponseFormat?
+    /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
+    public var regex: String?
+    /// Spaces by which JSON is deeper at each level, 0 ... 16, each member on a line of its own; nil is no white
+    /// space at all.
+    public var indent: Int?
+    /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
+    public var retries: Int?
+
+    /// Adds the completion's token ids to results.
+    public var tokens = false
+    /// Adds log-probabilities of each chosen token and so many of the likeliest, 0 ... 20; nil adds none.
+    public var logprobs: Int?
+
+    /// How the machine is used for it.
+    public var engine = EngineSettings()
+
+    /// Lines that may fail in a job that still counts as complete. If it is given and certain to be passed, the run
+    /// ends early; nil is none, found at the end.
+    public var maxFailures: FailureLimit?
+    /// How many earlier outputs stay under other names, where results would be lost with them.
+    public var keepOld = 3
+    /// Whether a manifest of what it came from lies beside the finished output.
+    public var provenance = false
+    /// Requests that the model would answer alike are computed once; results are the same without.
+    package var computesEqualsOnce = true
+    /// Seconds between two savings of the completions under way.
+    public var checkpointInterval = 15.0
+
+    public init() {}
+
+    public static let defaultMaxTokens = 256
+    public static let defaultPrompt = "{{ prompt }}"
+    package static let maxTokensRange = 1...Int.max
+
+    package func resultRun(digest: String) -> ResultRun {
+        ResultRun(digest: digest, samples: samples, selection: selection)
+    }
+
+    /// The ranges of settings that are given in code; those of files and options are checked as they are read.
+    /// - Throws: `JobError` naming the setting.
+    package func checkValues() throws {
+        for key in JobKey.all {
+            if let problem = key.member.problem(self) { throw JobError(.badJob, "\(key.name) \(problem).") }
+        }
+    }
+
+    /// What the results depend on, in a fixed order, each value as text: another value, other results. Later
+    /// settings are left out where they are not set, so that older results still count.
+    package var resultSettings: [(name: String, value: String)] {
+        JobKey.all.compactMap { key in key.resultValue(self).map { (key.name, $0) } }
+    }
+}

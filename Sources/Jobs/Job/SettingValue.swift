@@ -1,0 +1,172 @@
+import BatchEngine
+import Essentials
+import JSON
+import OperatingSystem
+
+/// What is wrong with one value; whoever knows the place makes a `JobError` of it.
+struct SettingProblem: Error {
+    let message: String
+    /// The line of the value at fault, where it is not the setting's own (an element of a list).
+    var line: Int?
+
+    init(_ message: String, line: Int? = nil) {
+        self.message = message
+        self.line = line
+    }
+}
+
+/// A setting's value as written, before a key says what it must be.
+struct SettingValue {
+    package enum Content {
+        /// Unquoted text in a job file, or the text of an option: a number, a word, ...
+        case plain(String)
+        /// Text in quotes or in a block: a string and nothing else.
+        case quoted(String)
+        case list([SettingValue])
+        case mapping([(key: SettingValue, value: SettingValue)])
+        case null
+    }
+
+    var content: Content
+    /// True for an option on the command line, where all is text and nothing can be quoted.
+    var isOption = false
+    /// Relative paths start here.
+    var folder: String
+    var line: Int?
+    /// All that is in a value of a job file, at any depth.
+    var whole: (() throws(SettingProblem) -> JSONValue)?
+
+    /// How an error names the value.
+    var shown: String {
+        switch content {
+        case .plain(let text): return text.count > 60 ? "\(text.prefix(60))…" : text
+        case .quoted(let text): return text.count > 60 ? "\"\(text.prefix(60))…\"" : "\"\(text)\""
+        case .list: return "a list"
+        case .mapping: return "a mapping"
+        case .null: return "nothing"
+        }
+    }
+
+    func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
+        guard case .plain(let text) = content, let number = Int(text), range.contains(number) else {
+            throw wrong(range.right)
+        }
+        return number
+    }
+
+    func number(in range: NumberRange) throws(SettingProblem) -> Double {
+        guard case .plain(let text) = content, let number = decimal(text), range.contains(number) else {
+            throw wrong(range.right)
+        }
+        return number
+    }
+
+    func bool() throws(SettingProblem) -> Bool {
+        switch content {
+        case .plain("true"): return true
+        case .plain("false"): return false
+        default: throw wrong("true or false")
+        }
+    }
+
+    func string() throws(SettingProblem) -> String {
+        switch content {
+        case .quoted(let text): return text
+        case .plain(let text) where isOption:
+            guard let text = text.textOfPath else { throw wrong("UTF-8 text") }
+            return text
+        case .plain(let text):
+            if !looksLikeNumberOrBool(text) { return text }
+            throw wrong("a string (put it in quotes)")
+        case .list, .mapping, .null: throw wrong("a string")
+        }
+    }
+
+    /// One string or a list of them.
+    func strings() throws(SettingProblem) -> [String] {
+        guard case .list(let elements) = content else {
+            do { return [try string()] } catch { throw wrong("a string or a list of strings") }
+        }
+        var result: [String] = []
+        for element in elements {
+            do { result.append(try element.string()) } catch {
+                throw SettingProblem(
+                    "must be a string or a list of strings; its element \(element.shown) is no string"
+                        + (element.isNumberLike ? " (put it in quotes)" : ""),
+                    line: element.line)
+            }
+        }
+        return result
+    }
+
+    /// One of a few words.
+    func word<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws(SettingProblem) -> Choice
+    where Choice.RawValue == String {
+        guard let text = text, let choice = Choice(rawValue: text) else {
+            throw wrong("one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    /// A path; `-` stays as it is.
+    func path() throws(SettingProblem) -> String {
+        // An option is the system's bytes as they are; a text names the file of its UTF-8.
+        var path: String
+        if isOption, case .plain(let text) = content {
+            path = text
+        } else {
+            path = String(pathBytes: Array(try string().utf8))
+        }
+        if path.utf8.contains(0) { throw wrong("a path, which can't hold the character 0") }
+        if path.utf8.starts(with: "~/".utf8), let home = ProgramCall.path(inVariable: "HOME") {
+            path = home + String(Substring(path.utf8.dropFirst()))
+        }
+        return path == "-" || path.isEmpty ? path : Files.joined(folder, path)
+    }
+
+    func paths() throws(SettingProblem) -> [String] {
+        // What is wrong with a value is said as for any strings.
+        if !isOption { _ = try strings() }
+        guard case .list(let elements) = content else { return [try path()] }
+        if elements.isEmpty { throw wrong("a path or a list of paths") }
+        var all: [String] = []
+        for element in elements { all.append(try element.path()) }
+        return all
+    }
+
+    /// The value as JSON, whatever it holds.
+    func json() throws(SettingProblem) -> JSONValue {
+        guard let whole else { throw wrong("a value of a job file") }
+        return try whole()
+    }
+
+    /// The text of a scalar, quoted or not.
+    var text: String? {
+        switch content {
+        case .plain(let text), .quoted(let text): return text
+        case .list, .mapping, .null: return nil
+        }
+    }
+
+    func wrong(_ right: String) -> SettingProblem {
+        SettingProblem("must be \(right), but is \(shown)", line: line)
+    }
+
+    private var isNumberLike: Bool {
+        if case .plain(let text) = content { return looksLikeNumberOrBool(text) }
+        return false
+    }
+}
+
+/// A decimal number as JSON and YAML write it; no hexadecimal, no infinity.
+private func decimal(_ text: String) -> Double? {
+    guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || "+-.eE".utf8.contains($0) }) else {
+        return nil
+    }
+    guard let number = Double(text), number.isFinite else { return nil }
+    return number
+}
+
+private func looksLikeNumberOrBool(_ text: String) -> Bool {
+    decimal(text) != nil || text == "true" || text == "false"
+}

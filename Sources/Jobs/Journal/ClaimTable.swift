@@ -1,0 +1,165 @@
+/// What of an earlier run's results could be used; complete when the whole input is claimed.
+package struct ResumeReport: Sendable, Equatable {
+    /// Results that were there for the same id and content.
+    package var kept = 0
+    /// Of those, the failed ones.
+    package var keptFailed = 0
+    /// Completions that are taken up in the middle.
+    package var resumed = 0
+    /// A result was there for the id, but the line's content is another now.
+    package var changed = 0
+    package var new = 0
+    /// Results whose lines are no longer in the input; they are dropped from the output.
+    package var gone = 0
+}
+
+/// Which result stands at which position: the keys that this run has claimed, and what was known of them.
+package final class ClaimTable {
+    package let index: ResultIndex
+    /// For each position the number of its entry in the index.
+    private let positions: PagedArray<UInt32>
+    /// In-flight completions of an earlier run, by entry name, until they are taken up.
+    private var carried: [UInt64: InFlightRecord] = [:]
+    /// Results that were there at the start, whether or not they still fit the input.
+    private(set) var storedAtStart = 0
+    private var claimedStored = 0
+    private var counts = ResumeReport()
+    package var earlier = EarlierResults()
+
+    package init(_ scratch: Scratch) {
+        index = ResultIndex(scratch)
+        positions = PagedArray(scratch)
+    }
+
+    package var count: Int { positions.count }
+
+    /// What could be used of an earlier run's results, so far as lines are claimed.
+    package var report: ResumeReport {
+        var report = counts
+        report.gone = storedAtStart - claimedStored
+        return report
+    }
+
+    /// All that an earlier run left is in the index.
+    package func begin() throws {
+        storedAtStart = index.count
+        for number in 0..<index.count { earlier.find(try index[number]) }
+        index.beginClaims()
+    }
+
+    // MARK: Claims
+
+    /// The next position is this key's.
+    package func claim(_ key: WorkKey) throws -> StoredState {
+        let number = try entryNumber(for: key)
+        try positions.append(UInt32(number))
+        let known = try index[number]
+        var claimed = known
+        claimed.claim()
+        claimed.contentHash = key.contentHash
+        if known.isStored, known.contentHash != key.contentHash { claimed.forgetResult() }
+        try index.set(number, claimed)
+        return state(of: known, for: key)
+    }
+
+    /// What is known of a key by the entry that it finds; counts it.
+    private func state(of known: ResultIndex.Entry, for key: WorkKey) -> StoredState {
+        earlier.claim(known, contentHash: key.contentHash)
+        if known.isStored {
+            claimedStored += 1
+            if known.contentHash == key.contentHash {
+                counts.kept += 1
+                if known.isFailed { counts.keptFailed += 1 }
+                carried[known.nameHash] = nil
+                return .done(failed: known.isFailed)
+            }
+            counts.changed += 1
+        } else {
+            counts.new += 1
+        }
+        if let record = carried[known.nameHash] {
+            if record.key == key {
+                counts.resumed += 1
+                return .inFlight(record)
+            }
+            carried[known.nameHash] = nil
+        }
+        return .new
+    }
+
+    /// The entry for a key that comes for the first or a further time in this run's input.
+    private func entryNumber(for key: WorkKey) throws -> Int {
+        let name = ResultIndex.nameHash(key, repetition: 0)
+        guard let first = try index.find(name) else { return try insert(key, repetition: 0, name: name) }
+        guard try index[first].isClaimed else { return first }
+        let repetition = try index.nextRepetition(of: name) {
+            guard let number = try index.find(ResultIndex.nameHash(key, repetition: $0)) else { return false }
+            return try index[number].isClaimed
+        }
+        let repeated = ResultIndex.nameHash(key, repetition: repetition)
+        return try index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
+    }
+
+    private func insert(_ key: WorkKey, repetition: Int, name: UInt64) throws -> Int {
+        try index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
+    }
+
+    /// The content hashes under which there is something of a key's id and sample.
+    package func hashes(of key: WorkKey) throws -> [UInt64] {
+        let name = ResultIndex.nameHash(key, repetition: 0)
+        let entry = try index.lookUp(name).map { try index[$0] }
+        let stored = entry.flatMap { $0.isStored ? $0.contentHash : nil }
+        return [stored, carried[name]?.key.contentHash].compactMap { $0 }
+    }
+
+    /// A line to come has this key.
+    func lookAhead(at key: WorkKey) throws {
+        // A repeated id gets an error, never a result that could be lost.
+        guard let number = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)) else { return }
+        earlier.lookAhead(try index[number], contentHash: key.contentHash)
+    }
+
+    // MARK: Positions
+
+    /// The entry's number in the index, and the entry.
+    func entry(at position: Int) throws -> (number: Int, entry: ResultIndex.Entry) {
+        let number = Int(try positions[position])
+        return (number, try index[number])
+    }
+
+    /// A result of a claimed position is in the journal now.
+    func store(_ number: Int, at offset: Int, length: Int, failed: Bool, run: String) throws {
+        var entry = try index[number]
+        entry.store(
+            at: offset, length: length, failed: failed, inOutput: false, run: index.number(ofRun: run))
+        try index.set(number, entry)
+        carried[entry.nameHash] = nil
+    }
+
+    /// Whether every position has the result that stands there in the earlier output.
+    func isAsInOutput() throws -> Bool {
+        try (0..<count).allSatisfy { position in
+            let (number, entry) = try entry(at: position)
+            return number == position && entry.isStored && entry.isInOutput
+        }
+    }
+
+    /// How many of the positions' results each run has made.
+    func countByRun() throws -> [RunShare] {
+        var counts = [Int](repeating: 0, count: 256)
+        for position in 0..<count { counts[Int(try entry(at: position).entry.run)] += 1 }
+        return index.shares(counts)
+    }
+
+    // MARK: Completions under way
+
+    func carry(_ records: [InFlightRecord]) {
+        for record in records { carried[ResultIndex.nameHash(record.key, repetition: 0)] = record }
+    }
+
+    /// Those of an earlier run that nobody has taken up yet, but for those that are saved now.
+    func carried(beside records: [InFlightRecord]) -> [InFlightRecord] {
+        for record in records { carried[ResultIndex.nameHash(record.key, repetition: 0)] = nil }
+        return Array(carried.values)
+    }
+}

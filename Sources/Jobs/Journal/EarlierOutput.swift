@@ -1,0 +1,92 @@
+/// The output of an earlier run: what of it counts, and how its results are had again.
+package final class EarlierOutput {
+    private enum Kind {
+        case selfRecording(any SelfRecordingFormat)
+        case recorded(RecordedOutput, OutputRecord.Header)
+    }
+
+    /// What the index's entries point into: the output, or its record.
+    let source: File
+    package let outcome: OutputOutcome
+    private let kind: Kind
+    private let format: any ResultFormat
+    private let run: ResultRun
+
+    /// Reads what is there into an index.
+    /// - Parameters:
+    ///   - record: the output's record, where its format needs one.
+    ///   - accepts: whether results of a run count, by its digest.
+    package init(
+        _ output: File, record: File?, format: any ResultFormat, run: ResultRun, index: ResultIndex,
+        accepts: (String) throws -> Bool
+    ) throws {
+        self.format = format
+        self.run = run
+        if let format = format as? any SelfRecordingFormat {
+            kind = .selfRecording(format)
+            source = output
+            outcome = try OutputReader(file: output, format: format).results(
+                into: index, run: run, accepts: accepts)
+        } else if let record {
+            let recorded = RecordedOutput(record: record, output: output)
+            source = record
+            guard case .valid(let header) = try OutputRecord.header(of: record) else {
+                preconditionFailure("a record is looked at before")
+            }
+            kind = .recorded(recorded, header)
+            if try accepts(header.run) {
+                outcome = try recorded.results(into: index, of: header)
+            } else {
+                outcome = OutputOutcome(lines: 1, foreign: 1, isInOrder: false)
+            }
+        } else {
+            preconditionFailure("an output that is no record of itself has one")
+        }
+    }
+
+    /// Whether the output has this very result.
+    /// - Parameter known: an entry of the index that is in the output.
+    func holds(
+        _ result: GenerationResult, at place: ResultPlace, _ known: ResultIndex.Entry
+    ) throws -> Bool {
+        var line = [UInt8](repeating: 0, count: Int(known.length))
+        let count = try line.withUnsafeMutableBytes { try source.read(into: $0, at: known.offset) }
+        guard count == line.count else { throw StoreError.changedUnderneath(source.path) }
+        return try line.withUnsafeBytes { line in
+            if case .selfRecording(let format) = kind { return format.holds(result, in: line) }
+            var encoder = format.makeEncoder(for: run)
+            var (start, fresh): ([UInt8], [UInt8]) = ([], [])
+            encoder.begin(&start)
+            encoder.append(result, at: place, to: &fresh)
+            // One of several in a piece says nothing of the others.
+            if encoder.isHolding || fresh.isEmpty { return false }
+            return try withKept(line, of: known) { _, bytes in bytes.elementsEqual(fresh) }
+        }
+    }
+
+    /// A result again, and checked again: disks and people change files while runs take days.
+    /// - Parameters:
+    ///   - line: what the entry points to.
+    ///   - body: gets the result's bytes in the output.
+    func withKept<R>(
+        _ line: UnsafeRawBufferPointer, of known: ResultIndex.Entry,
+        _ body: (RecordedResult, UnsafeRawBufferPointer) throws -> R
+    ) throws -> R {
+        switch kind {
+        case .selfRecording(let format):
+            guard let result = format.result(in: line), result.key.contentHash == known.contentHash else {
+                throw StoreError.changedUnderneath(source.path)
+            }
+            return try body(result, line)
+        case .recorded(let recorded, let header):
+            guard SealedLine.isValid(line), let entry = OutputRecord.Entry(line),
+                entry.key.contentHash == known.contentHash
+            else { throw StoreError.changedUnderneath(source.path) }
+            guard let made = try recorded.bytes(of: entry, { try body(entry.recorded(by: header.run), $0) })
+            else {
+                throw StoreError.changedUnderneath(recorded.output.path)
+            }
+            return made
+        }
+    }
+}

@@ -1,0 +1,189 @@
+/// An open file: whole transfers, and errors that name the path. Closed with the last reference.
+package final class File {
+    /// Changes when the file is put in place.
+    private(set) var path: String
+    let system: any FileSystem
+    let descriptor: Int32
+
+    private init(path: String, system: any FileSystem, descriptor: Int32) {
+        self.path = path
+        self.system = system
+        self.descriptor = descriptor
+    }
+
+    deinit { system.close(descriptor) }
+
+    static func open(_ path: String, _ access: FileAccess, in system: any FileSystem) throws(StoreError)
+        -> File
+    {
+        do {
+            let descriptor = try system.retrying { () throws(SystemError) in try system.open(path, access) }
+            return File(path: path, system: system, descriptor: descriptor)
+        } catch {
+            switch access {
+            case .read, .readStream, .readOwn:
+                throw StoreError(.io, path: path, "cannot be opened for reading", error)
+            case .readWrite:
+                throw StoreError(.cannotCreate, path: path, "cannot be opened for writing", error)
+            case .createNew: throw StoreError(.cannotCreate, path: path, "cannot be created", error)
+            }
+        }
+    }
+
+    /// nil if there is no such file.
+    package static func openIfPresent(
+        _ path: String, _ access: FileAccess, in system: any FileSystem
+    ) throws(StoreError) -> File? {
+        do {
+            return try open(path, access, in: system)
+        } catch {
+            if error.code == ErrorCode.notFound { return nil }
+            throw error
+        }
+    }
+
+    package func info() throws(StoreError) -> FileInfo {
+        try attempt("cannot be examined") { () throws(SystemError) in try system.info(descriptor) }
+    }
+
+    /// - Returns: the number of bytes read: fewer than asked for only at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let position = offset + done
+            let count = try attempt("cannot be read") { () throws(SystemError) in
+                try system.read(descriptor, into: rest, at: position)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let position = offset + done
+            let count = try attempt("cannot be written") { () throws(SystemError) in
+                try system.write(descriptor, rest, at: position)
+            }
+            guard count > 0 else { throw StoreError(.io, path: path, "cannot be written: no progress.") }
+            done += count
+        }
+    }
+
+    func fill(_ range: Range<Int>, with byte: UInt8) throws {
+        let bytes = [UInt8](repeating: byte, count: min(range.count, 1 << 16))
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: 1 << 16) {
+            try bytes.withUnsafeBytes {
+                try write(
+                    UnsafeRawBufferPointer(rebasing: $0[..<min($0.count, range.upperBound - start)]),
+                    at: start)
+            }
+        }
+    }
+
+    func sync() throws(StoreError) {
+        try attempt("cannot be synced to disk") { () throws(SystemError) in try system.sync(descriptor) }
+    }
+
+    func truncate(to size: Int) throws(StoreError) {
+        try attempt("cannot be shortened") { () throws(SystemError) in
+            try system.truncate(descriptor, to: size)
+        }
+    }
+
+    /// - Returns: false if another holds the lock.
+    func lock(exclusive: Bool) throws(StoreError) -> Bool {
+        try attempt("cannot be locked") { () throws(SystemError) in
+            try system.lock(descriptor, exclusive: exclusive)
+        }
+    }
+
+    /// Whether `path` still names this file.
+    func isInPlace() throws(StoreError) -> Bool {
+        guard let there = try system.entryIfPresent(path) else { return false }
+        return there.isSameFile(as: try info())
+    }
+
+    /// Moves the file to another name, where there is nothing.
+    func moveNew(to target: String) throws(StoreError) {
+        do {
+            try system.retrying { () throws(SystemError) in try system.renameNew(path, to: target) }
+        } catch {
+            if error.code == ErrorCode.exists { throw StoreError.appeared(target, error) }
+            throw StoreError(.io, path: target, "cannot be put in place (rename)", error)
+        }
+        path = target
+    }
+
+    /// Moves the file to another name, in the place of `earlier`; nil if there should be nothing.
+    func replace(_ target: String, _ earlier: FileInfo?) throws(StoreError) {
+        guard let earlier, let there = try system.entryIfPresent(target) else {
+            return try moveNew(to: target)
+        }
+        guard there.isSameFile(as: earlier) else {
+            throw StoreError.appeared(target, SystemError(code: ErrorCode.exists))
+        }
+        try system.moveIntoPlace(path, to: target)
+        path = target
+    }
+
+    /// Removes the file's name, if it is still this file's.
+    func remove() throws(StoreError) {
+        if try isInPlace() { try system.removeIfPresent(path) }
+    }
+
+    func setMode(_ mode: UInt32) throws(StoreError) {
+        try attempt("cannot be given its permissions") { () throws(SystemError) in
+            try system.setMode(descriptor, mode)
+        }
+    }
+
+    func attempt<T>(
+        _ what: String, _ call: () throws(SystemError) -> T
+    ) throws(StoreError) -> T {
+        do {
+            return try system.retrying(call)
+        } catch {
+            throw StoreError(.io, path: path, what, error)
+        }
+    }
+}
+
+/// Collects bytes and writes them one after the other to a file.
+struct BufferedWriter {
+    private let file: File
+    private var buffer: [UInt8] = []
+    private var offset = 0
+    private static let capacity = 1 << 20
+
+    init(_ file: File) {
+        self.file = file
+        buffer.reserveCapacity(Self.capacity + (64 << 10))
+    }
+
+    mutating func withBuffer<R>(_ body: (inout [UInt8]) throws -> R) throws -> R {
+        let result = try body(&buffer)
+        if buffer.count >= Self.capacity { try flush() }
+        return result
+    }
+
+    mutating func appendLine(_ line: [UInt8]) throws {
+        try withBuffer { $0 += line + [0x0a] }
+    }
+
+    mutating func flush() throws(StoreError) {
+        do {
+            try buffer.withUnsafeBytes { try file.write($0, at: offset) }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, path: file.path, "\(error)")
+        }
+        offset += buffer.count
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,153 @@
+/// The results of a run, kept in a journal beside the output until the output is complete.
+///
+/// Nothing a run does before `finish` touches an output that is already there. After any error the
+/// store refuses further work, and what was handed over before is found again by the next run.
+package final class JournalStore {
+    package let fingerprint: RunFingerprint
+    /// What was found at the start and is worth saying: a torn line, damage, a journal set aside.
+    package internal(set) var notes: [String] = []
+    /// Saved with the in-flight completions, for `JobStatus`.
+    package var progress = JobProgress()
+    /// Kept beside the finished output.
+    package var failures: AllowedFailures?
+    /// How many results of the finished output each run has made.
+    package internal(set) var madeBy: [RunShare] = []
+    /// Whether `finish` put a new output in place; false if there was nothing to do.
+    package internal(set) var didReplaceOutput = false
+    /// What `finish` found that must not go unnoticed: results that are no longer in the output.
+    package internal(set) var warnings: [String] = []
+
+    // Not private for the sake of the steps of a run, which have files of their own.
+    var options: StoreOptions
+    let place: OutputPlace
+    var paths: OutputPaths { place.paths }
+    var system: any FileSystem { place.system }
+    private let lock: OutputLock
+    let journal: JournalWriter
+    /// The file of completions under way that is there, if it is ours.
+    var inFlight: FileInfo?
+    /// Nil if there is none, or none that counts.
+    var earlierOutput: EarlierOutput?
+    let claims: ClaimTable
+    var hasKeptOutput = false
+    var inputEnd: InputEnd?
+    /// What lies beside a finished output.
+    var settings: OutputSettings?
+    /// By which schemes lines are known in what was there, but for the run's own.
+    package var earlierSchemes: [LineScheme] = []
+    /// Those of them by which lines of this run's input are known.
+    var usedSchemes: [LineScheme] = []
+    /// Results elsewhere whose lines are to be known as they are there.
+    package var others: FinishedOutput?
+    private(set) var failure: StoreError?
+
+    /// Whether the results of an output that was there before count; false once a run begins again beside it.
+    var usesOutput: Bool {
+        get { journal.header.usesOutput }
+        set { journal.header.usesOutput = newValue }
+    }
+
+    /// Opens what there is beside `output`, after taking the lock.
+    ///
+    /// - Parameters:
+    ///   - output: the path of the output file, as the user gave it. Its folder must exist.
+    ///   - fingerprint: everything that all results depend on; not `samples`, of which each result is its own.
+    ///   - lines: by which scheme the run knows its lines.
+    ///   - samples: how many results each line has; `index` is the position divided by this.
+    ///   - selection: which lines it takes up.
+    ///   - format: how the output looks.
+    ///   - errors: the file of failed lines; nil where they are in the output.
+    ///   - restart: begin again. An earlier journal is kept under a numbered name; an earlier output stays
+    ///     in place until the new one is complete, and is then kept too.
+    ///   - ifChanged: what to do if earlier results have another fingerprint.
+    ///   - prunes: whether any number of results may go whose lines are no longer in the input.
+    ///   - keptOutputCount: how many earlier outputs are kept, and how many earlier journals.
+    ///   - inputs: paths of files that are never taken for earlier outputs, and removed.
+    ///   - waiting: how to wait for another run's lock; nil to leave at once.
+    ///   - residentCount: of how many results the whereabouts are held in memory, a power of two; those of
+    ///     the others go to nameless files beside the output.
+    ///   - now: seconds on a clock that only goes forward.
+    /// - Throws: `StoreError` of any kind but `closedStream`.
+    package init(
+        output: String, fingerprint: RunFingerprint, lines: LineScheme = .bytes, samples: Int = 1,
+        selection: LineSelection = .all,
+        format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
+        ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
+        inputs: [String] = [],
+        waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
+        residentCount: Int = Scratch.defaultResidentCount,
+        now: @escaping () -> Double = JournalStore.monotonicSeconds
+    ) throws {
+        self.fingerprint = fingerprint
+        precondition(samples > 0, "a line has at least one sample")
+        let options = StoreOptions(
+            lines: lines, samples: samples, selection: selection, format: format, errors: errors,
+            restart: restart,
+            ifChanged: ifChanged,
+            prunes: prunes,
+            keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
+        self.options = options
+        guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
+        let paths = try OutputPaths(output: output, format: options.format, in: system)
+        claims = ClaimTable(
+            Scratch(path: paths.indexScratch, residentCount: options.residentCount, in: system))
+        _ = try OutputPlace(paths, output: output, in: system)
+        let lock = try OutputLock(
+            paths.lock, draft: paths.lockDraft, output: output, waiting: waiting, in: system)
+        self.lock = lock
+        do {
+            // The run before may have put an output in place while this one was waiting.
+            var place = try OutputPlace(paths, output: output, in: system)
+            try place.prepare()
+            self.place = place
+            journal = JournalWriter(
+                JournalHeader(fingerprint: fingerprint, usesOutput: true, lines: [lines]), at: place, now: now
+            )
+            if let warning = place.warning { notes.append(warning) }
+            try load()
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    var run: ResultRun {
+        ResultRun(digest: fingerprint.digest, samples: options.samples, selection: options.selection)
+    }
+
+    /// Seconds since some fixed moment, whatever is done to the wall clock.
+    package static func monotonicSeconds() -> Double {
+        (ContinuousClock.now - monotonicStart).seconds
+    }
+    private static let monotonicStart = ContinuousClock.now
+
+    /// The journal, if this store has one, and it wasn't removed or replaced.
+    package var journalPath: String? { journal.pathInPlace }
+
+    /// What could be used of an earlier run's results, so far as lines are claimed.
+    package var report: ResumeReport { claims.report }
+
+    /// Results that were there at the start, whether or not they still fit the input.
+    package var storedAtStart: Int { claims.storedAtStart }
+
+    // MARK: - Parts
+
+    func failing<T>(_ work: () throws -> T) throws -> T {
+        do {
+            return try work()
+        } catch let error as StoreError {
+            failure = error
+            throw error
+        } catch {
+            let wrapped = StoreError(.io, path: paths.output, "\(error)")
+            failure = wrapped
+            throw wrapped
+        }
+    }
+
+    func close() {
+        journal.close()
+        earlierOutput = nil
+        lock.release()
+    }
+}

@@ -1,0 +1,88 @@
+import OperatingSystem
+
+/// The files beside an output. A symbolic link as output is followed once, here, so that the rename
+/// replaces the file it points to and not the link.
+///
+/// None of these names is proof that a file is ours: `RunFile` looks into it. The drafts' names are such as
+/// nobody gives by chance; they are fixed, so that what a killed run left is found without listing the folder.
+package struct OutputPaths: Equatable {
+    package let output: String
+    /// Whether what a finished output holds is known by a file beside it.
+    package let keepsRecord: Bool
+    package var journal: String { output + ".journal" }
+    package var inFlight: String { output + ".journal.inflight" }
+    var lock: String { output + ".lock" }
+    var record: String { output + ".record" }
+    var settings: String { output + ".settings" }
+
+    /// What says how a complete output was made.
+    package static func manifest(of output: String) -> String { output + ".manifest.json" }
+
+    // Drafts of the output and of these, and what a run tries the place with.
+    var draft: String { output + ".phibatch-new" }
+    var journalDraft: String { output + ".phibatch-journal" }
+    var inFlightDraft: String { output + ".phibatch-inflight" }
+    var lockDraft: String { output + ".phibatch-lock" }
+    var recordDraft: String { output + ".phibatch-record" }
+    var settingsDraft: String { output + ".phibatch-settings" }
+    /// The longest name of all, so that none of the others is too long.
+    var trial: String { output + ".phibatch-trial-of-place" }
+    // The names that two kinds of scratch files have for an instant.
+    var indexScratch: String { output + ".phibatch-index" }
+    var idScratch: String { output + ".phibatch-ids" }
+
+    /// All names that a run may use, and what it uses them for.
+    var own: [(path: String, use: RunFile.Use)] {
+        [
+            (journal, .journal), (inFlight, .inFlight), (lock, .lock), (lockDraft, .lockDraft),
+            (settings, .settings),
+        ] + (keepsRecord ? [(record, .record), (recordDraft, .recordDraft)] : []) + drafts
+    }
+
+    /// What nobody uses when a run begins. (The lock's draft is there whenever another run tries for the lock. The
+    /// draft of a record may be that of the output, see `OutputRecord`.)
+    var drafts: [(path: String, use: RunFile.Use)] {
+        [
+            (draft, .outputDraft), (journalDraft, .journalDraft), (inFlightDraft, .inFlightDraft),
+            (settingsDraft, .settingsDraft), (trial, .scratch), (indexScratch, .scratch),
+            (idScratch, .scratch),
+        ]
+    }
+
+    var folder: String { Paths.folder(of: output) }
+
+    /// - Parameter format: of the output; one that is no record of itself has a file more.
+    package init(
+        output: String, format: any ResultFormat = ResultFormats.standard, in system: any FileSystem
+    ) throws(StoreError) {
+        var path = output
+        var links = 0
+        do {
+            while true {
+                // A link of this process's own streams, which names nothing in a folder.
+                if ["/dev/fd/", "/dev/std", "/proc/"].contains(where: { path.utf8.starts(with: $0.utf8) }) {
+                    throw StoreError(
+                        .cannotCreate, path: output,
+                        "is an open stream and not a file. For the standard output, give - as output.")
+                }
+                guard
+                    let target = try system.retrying({ () throws(SystemError) in try system.linkTarget(path) }
+                    )
+                else { break }
+                links += 1
+                guard links <= 40 else {
+                    throw StoreError(.cannotCreate, path: output, "is a symbolic link that leads nowhere.")
+                }
+                path = Paths.join(Paths.folder(of: path), target)
+            }
+        } catch let error as SystemError {
+            throw StoreError(.cannotCreate, path: output, "cannot be examined", error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.cannotCreate, path: output, "\(error)")
+        }
+        self.output = path
+        keepsRecord = !(format is any SelfRecordingFormat)
+    }
+}

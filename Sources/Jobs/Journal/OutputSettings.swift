@@ -1,0 +1,80 @@
+import JSON
+
+/// What the results of a finished output depend on, in a file beside it, so that a run with other settings can say
+/// what has changed: one sealed line.
+///
+///     {"sum":"…","phibatch_settings":1,"fingerprint":[["name","value"],…][,"kept":[{"run":"…","fingerprint":[…]},…]][,"lines":[…]][,"shard":"I/N"]
+///     [,"input":{"lines":N,"content":"<crc64>"}][,"failures":{"lines":N,"allowed":"…"}]}
+///
+/// Nothing else depends on it: without it, the results' digests still tell that something has changed.
+package struct OutputSettings: Equatable {
+    static let version = 1
+    static let marker: StaticString = "\"phibatch_settings\":"
+
+    /// Of the run that put the output in place.
+    package var fingerprint: RunFingerprint
+    /// Runs of which results stand in it too.
+    package var kept: [KeptRun] = []
+    /// By which schemes lines are known in it.
+    package var lines = [LineScheme.bytes]
+    /// Of which lines, as `I/N`; nil of all.
+    var shard: String?
+    /// The whole input, and what became of this output's lines; nil where an earlier version wrote this.
+    var input: InputSeen?
+    var failures: AllowedFailures?
+
+    private var line: [UInt8] {
+        SealedLine.make { writer in
+            writer.int("phibatch_settings", Self.version)
+            fingerprint.write(to: &writer)
+            KeptRun.write(kept, to: &writer)
+            LineScheme.write(lines, to: &writer)
+            if let shard { writer.string("shard", shard) }
+            input?.write(to: &writer)
+            failures?.write(to: &writer)
+        } + [0x0a]
+    }
+
+    /// - Returns: nil if there is none, or it can't be read any more.
+    /// - Throws: `StoreError` of kind `mismatch` if a file of another's has its name.
+    package static func read(at paths: OutputPaths, in system: any FileSystem) throws -> OutputSettings? {
+        guard let file = try RunFile.open(paths.settings, .settings, .readOwn, in: system) else { return nil }
+        var settings: OutputSettings?
+        try LineScanner(file: file).forEachLine { line in
+            if line.isWhole, SealedLine.isValid(line.bytes),
+                let json = try? JSONValue(parsing: line.bytes, limits: .file),
+                json.int("phibatch_settings") == version,
+                let fingerprint = json["fingerprint"].flatMap(RunFingerprint.init)
+            {
+                settings = OutputSettings(
+                    fingerprint: fingerprint, kept: KeptRun.list(in: json), lines: LineScheme.list(in: json),
+                    shard: json.string("shard"), input: InputSeen(in: json),
+                    failures: AllowedFailures(in: json))
+            }
+            return false
+        }
+        return settings
+    }
+
+    /// Puts it beside the output, on the disk, unless it is there.
+    func put(at place: OutputPlace) throws {
+        let (paths, system) = (place.paths, place.system)
+        guard try Self.read(at: paths, in: system) != self else { return }
+        let earlier = try RunFile.open(paths.settings, .settings, .readOwn, in: system)?.info()
+        let file = try place.makeOwnFile(paths.settingsDraft)
+        do {
+            try line.withUnsafeBytes { try file.write($0, at: 0) }
+            try file.sync()
+            try file.replace(paths.settings, earlier)
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        try system.syncFolder(paths.folder)
+    }
+
+    /// What is known of a run of which the output has results.
+    package func run(_ digest: String) -> RunFingerprint? {
+        kept.fingerprint(of: digest, beside: fingerprint)
+    }
+}

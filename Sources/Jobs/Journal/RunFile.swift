@@ -1,0 +1,153 @@
+/// Files beside the output that only phibatch makes, and how they are told from anybody else's: a name proves
+/// nothing, so each is looked into before it is written, moved or removed, and a link is never followed.
+package enum RunFile {
+    package enum Use: String {
+        case journal
+        case inFlight = "file of completions under way"
+        case lock
+        case outputDraft = "draft of the output"
+        case journalDraft = "draft of the journal"
+        case inFlightDraft = "draft of the file of completions under way"
+        case lockDraft = "draft of the lock"
+        case record = "record of the output"
+        case recordDraft = "draft of the record of the output"
+        case settings = "settings of the output"
+        case settingsDraft = "draft of the settings of the output"
+        /// Never written to under its name.
+        case scratch = "scratch file"
+    }
+
+    /// Opens a file of ours; nil if there is none.
+    /// - Throws: `StoreError` of kind `mismatch` if what is there isn't ours.
+    package static func open(
+        _ path: String, _ use: Use, _ access: FileAccess, in system: any FileSystem
+    ) throws(StoreError) -> File? {
+        guard let file = try openUnchecked(path, use, access, in: system) else { return nil }
+        guard try isOurs(file, use) else { throw foreign(path, use) }
+        return file
+    }
+
+    /// As `open`, but the content is left to the caller.
+    static func openUnchecked(
+        _ path: String, _ use: Use, _ access: FileAccess, in system: any FileSystem
+    ) throws(StoreError) -> File? {
+        let file: File?
+        do {
+            file = try File.openIfPresent(path, access, in: system)
+        } catch {
+            // The call's own answer to a link; or what is there can't be opened for writing.
+            if let there = try? system.entry(path), there.kind != .regular { throw foreign(path, use, there) }
+            throw error
+        }
+        guard let file else { return nil }
+        let info = try file.info()
+        guard info.kind == .regular else { throw foreign(path, use, info) }
+        return file
+    }
+
+    /// Makes a file where there is none, and locks it, so that others can tell it from what a killed run left.
+    static func create(
+        _ path: String, mode: UInt32 = 0o666, in system: any FileSystem
+    ) throws(StoreError) -> File {
+        let file: File
+        do {
+            file = try File.open(path, .createNew(mode: mode), in: system)
+        } catch {
+            if error.code == ErrorCode.exists {
+                throw StoreError.appeared(path, SystemError(code: ErrorCode.exists))
+            }
+            throw error
+        }
+        do throws(StoreError) {
+            guard try file.lock(exclusive: true) else { throw inUse(path) }
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        return file
+    }
+
+    /// Removes what a killed run left half written.
+    /// - Parameter isKnown: something else than its content says that it is ours.
+    /// - Throws: `StoreError`: `mismatch` if it isn't ours, `locked` if a run that lives is writing it.
+    static func removeLeftover(
+        _ path: String, _ use: Use, isKnown: Bool = false, in system: any FileSystem
+    ) throws(StoreError) {
+        // Most often there is nothing.
+        guard try system.entryIfPresent(path) != nil else { return }
+        guard let file = try openUnchecked(path, use, .readOwn, in: system) else { return }
+        guard try file.lock(exclusive: true) else { throw inUse(path) }
+        if !isKnown { guard try isOurs(file, use) else { throw foreign(path, use) } }
+        try file.remove()
+    }
+
+    static func foreign(_ path: String, _ use: Use, _ info: FileInfo? = nil) -> StoreError {
+        let kind =
+            switch info?.kind {
+            case .link: "is a symbolic link, which phibatch does not follow here"
+            case .folder: "is a folder"
+            case .other: "is no regular file"
+            case .regular, nil: "was not made by phibatch"
+            }
+        return StoreError(
+            .mismatch, path: path,
+            "\(kind), and phibatch would keep its \(use.rawValue) under this name. It is left as it is; "
+                + "move it away, or name another output.")
+    }
+
+    private static func inUse(_ path: String) -> StoreError {
+        StoreError(.locked, path: path, "another run is writing it.")
+    }
+
+    // MARK: - Content
+
+    /// Whether the content is what phibatch writes into such a file, perhaps not to its end.
+    static func isOurs(_ file: File, _ use: Use) throws(StoreError) -> Bool {
+        do {
+            switch use {
+            case .journal: return try holdsSealedLine(file, marker: "\"phibatch_journal\":")
+            case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
+            case .lock: return try OutputLock.holder(in: file) != nil
+            case .record: return try holdsSealedLine(file, marker: OutputRecord.marker)
+            case .settings: return try holdsSealedLine(file, marker: OutputSettings.marker)
+            case .outputDraft: return try begins(file, with: NativeLine.start)
+            case .journalDraft, .inFlightDraft, .recordDraft, .settingsDraft:
+                return try begins(file, with: SealedLine.start)
+            case .lockDraft: return try begins(file, with: "{\"pid\":")
+            case .scratch: return try file.info().size == 0
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, path: file.path, "\(error)")
+        }
+    }
+
+    /// Any line with a valid sum will do: the first one may be damaged. So will a first line that begins as
+    /// ours does, with nothing after it that could be checked.
+    private static func holdsSealedLine(_ file: File, marker: StaticString) throws -> Bool {
+        var found = false
+        try LineScanner(file: file).forEachLine { line in
+            found = line.isWhole && SealedLine.isValid(line.bytes)
+            return !found
+        }
+        if found { return true }
+        var head = [UInt8](repeating: 0, count: 64)
+        let count = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        return head.withUnsafeBytes { bytes in
+            var cursor = ByteCursor(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            return cursor.skip(SealedLine.start) && cursor.hex() != nil && cursor.skip("\",")
+                && cursor.skip(marker)
+        }
+    }
+
+    /// Whether a draft begins so, as far as it goes. One that was never brought to the disk may begin with zeros
+    /// after a power failure.
+    private static func begins(_ file: File, with start: StaticString) throws -> Bool {
+        var head = [UInt8](repeating: 0, count: 4096)
+        let count = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        let read = head[..<count]
+        let expected = UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
+        return read.starts(with: expected.prefix(count)) || read.allSatisfy { $0 == 0 }
+    }
+}

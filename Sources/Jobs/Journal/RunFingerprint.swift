@@ -1,0 +1,94 @@
+import OperatingSystem
+
+/// All that every result of a run depends on, as an ordered list of named values.
+///
+/// Names are `group.name` (`model.config`, `job.temperature`). Files that a run leaves carry either the
+/// whole list (the journal's header) or its `digest` (each result). The digest has one part of eight
+/// hexadecimal digits for each group, in order of first appearance, so that even a finished output,
+/// which has no room for the list, can say which group differs.
+package struct RunFingerprint: Sendable, Equatable {
+    package let parts: [(name: String, value: String)]
+    /// For example `5f3a91c2-77d0be11-09ac3d5e`.
+    package let digest: String
+    let groups: [String]
+
+    /// How the parts are made: since 2, of every byte of the model's files. Before there was no such part.
+    static let version = ("phibatch.fingerprint", "2")
+    /// Whether this one says so. (One that names no model at all is not of a job.)
+    var isOfEarlierVersion: Bool {
+        parts.contains { $0.name.hasPrefix("model.") && $0.value.contains(", sampled weights ") }
+    }
+
+    static let maximumDigestLength = 200
+    private static let maximumGroups = 20
+
+    package init(_ parts: [(String, String)]) {
+        self.parts = parts.map { (name: $0.0, value: $0.1) }
+        var groups: [String] = []
+        var hashes: [SHA] = []
+        for (name, value) in parts {
+            var group = String(name.prefix { $0 != "." })
+            var place = groups.firstIndex(of: group)
+            if place == nil, groups.count == Self.maximumGroups {
+                place = groups.count - 1
+                group = groups[groups.count - 1]
+            }
+            if place == nil {
+                groups.append(group)
+                hashes.append(SHA.sha256())
+                place = groups.count - 1
+            }
+            guard let place else { continue }
+            // Lengths first, so that no two lists run together to the same bytes.
+            hashes[place].update("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8)
+        }
+        self.groups = groups
+        digest = hashes.map { Hexadecimal.text($0.finalize().prefix(4)) }.joined(separator: "-")
+    }
+
+    package static func == (a: Self, b: Self) -> Bool {
+        a.parts.elementsEqual(b.parts) {
+            $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.utf8.elementsEqual($1.value.utf8)
+        }
+    }
+
+    /// One line for each part that differs from an earlier run's.
+    package func changes(from old: RunFingerprint) -> [String] {
+        var lines: [String] = []
+        let before = Dictionary(
+            old.parts.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let now = Set(parts.map(\.name))
+        for (name, value) in parts {
+            let earlier = before[name]
+            if earlier.map({ $0.utf8.elementsEqual(value.utf8) }) != true {
+                lines.append("\(name): \(earlier ?? "(not set)") -> \(value)")
+            }
+        }
+        for (name, value) in old.parts where !now.contains(name) {
+            lines.append("\(name): \(value) -> (not set)")
+        }
+        return lines
+    }
+
+    /// What differs, as far as an earlier run's digest can tell.
+    package func changedGroups(fromDigest old: String) -> String {
+        let before = old.split(separator: "-", omittingEmptySubsequences: false)
+        let now = digest.split(separator: "-", omittingEmptySubsequences: false)
+        let changed = before.count == now.count ? groups.indices.filter { before[$0] != now[$0] } : []
+        if changed.isEmpty { return "settings or version" }
+        return changed.map { groups[$0] == "phibatch" ? "the version of phibatch" : groups[$0] }
+            .joined(separator: ", ")
+    }
+}
+
+enum Hexadecimal {
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        var digits: [UInt8] = []
+        for byte in bytes {
+            for nibble in [byte >> 4, byte & 15] {
+                digits.append(nibble < 10 ? nibble + UInt8(ascii: "0") : nibble - 10 + UInt8(ascii: "a"))
+            }
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}

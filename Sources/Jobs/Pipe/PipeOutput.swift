@@ -1,0 +1,98 @@
+import BatchEngine
+import Essentials
+import JSON
+import OperatingSystem
+import PhiText
+
+/// What a pipe says, a JSON object a line.
+///
+///     {"phibatch":"1.0","protocol":1,"model":"…","context_length":4096,"vocabulary_size":…,"tokenizer":true}
+///     {"request":7,"text":"…"[,"sample":1][,"attempt":1]}
+///     {"request":7,"left":0,"result":{…}}
+///     {"request":7,"error":{"code":"…","message":"…"}}
+///     {"request":7,"cancelled":true}
+package final class PipeOutput: @unchecked Sendable {
+    private let stopFlag: StopFlag
+    private let write: ([UInt8]) throws -> Void
+    private let lock = Lock()
+    /// Guarded by `lock`.
+    private var failure: (any Error)?
+
+    package init(stopFlag: StopFlag, write: @escaping ([UInt8]) throws -> Void) {
+        (self.stopFlag, self.write) = (stopFlag, write)
+    }
+
+    package func greet(model: String, _ limits: ModelLimits, hasTokenizer: Bool) {
+        say { writer in
+            writer.string("phibatch", ProgramVersion.current)
+            writer.int("protocol", PipeMessage.version)
+            writer.string("model", model)
+            writer.int("context_length", limits.contextLength)
+            writer.int("vocabulary_size", limits.vocabularySize)
+            writer.key("tokenizer")
+            writer.bool(hasTokenizer)
+        }
+    }
+
+    package func tell(_ request: Int, _ event: PipedLines.Event) {
+        say { writer in
+            writer.int("request", request)
+            switch event {
+            case .text(let text, let sample, let attempt):
+                writer.string("text", text)
+                if sample > 0 { writer.int("sample", sample) }
+                if attempt > 0 { writer.int("attempt", attempt) }
+            case .result(let bytes, let left):
+                writer.int("left", left)
+                writer.key("result")
+                writer.raw(String(decoding: bytes, as: UTF8.self))
+            case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
+            case .stopped:
+                Self.write("stopped", "phibatch was asked to stop before the request was done.", &writer)
+            case .cancelled:
+                writer.key("cancelled")
+                writer.bool(true)
+            }
+        }
+    }
+
+    /// A message that can't be used.
+    package func refuse(_ problem: PipeMessage.Problem) {
+        say { writer in
+            if let request = problem.request { writer.int("request", request) }
+            Self.write("bad_message", problem.text, &writer)
+        }
+    }
+
+    /// Nothing more can be answered.
+    package func fail(_ error: any Error) {
+        lock.withLock { failure = failure ?? error }
+        stopFlag.set()
+    }
+
+    /// - Throws: what made the end.
+    package func end() throws {
+        if let failure = lock.withLock({ failure }) { throw failure }
+    }
+
+    private static func write(_ code: String, _ message: String, _ writer: inout JSONWriter) {
+        writer.object("error") { writer in
+            writer.string("code", code)
+            writer.string("message", message)
+        }
+    }
+
+    private static func code(of error: any Error) -> String {
+        switch error {
+        case is JobError: "bad_settings"
+        case is ModelError: "model_failed"
+        default: "failed"
+        }
+    }
+
+    private func say(_ members: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        writer.object(members)
+        do { try lock.withLock { if failure == nil { try write(writer.bytes) } } } catch { fail(error) }
+    }
+}

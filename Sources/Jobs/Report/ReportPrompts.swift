@@ -1,0 +1,128 @@
+import PhiText
+
+/// The prompts of some results, read from the input again and put out of the way until they are wanted.
+package final class ReportPrompts {
+    /// Longer prompts are cut in a report, and so are answers.
+    package static let textLimit = 32 << 10
+
+    package enum Prompt {
+        /// - Parameter length: in bytes, before it was cut.
+        case text(String, length: Int)
+        /// The input has a line of that id, but not with the content that the result is of.
+        case changed
+        /// The input has no such line.
+        case none
+    }
+
+    private struct Name: Hashable {
+        var id: UInt64
+        var content: UInt64
+    }
+
+    private struct Place {
+        var offset: Int
+        var count: Int
+        var length: Int
+    }
+
+    private let file: any ScratchFile
+    private var end = 0
+    private var places: [Name: Place] = [:]
+    /// The content of the first line of an id, by all schemes.
+    private var contents: [UInt64: [UInt64]] = [:]
+
+    /// Reads the whole input.
+    /// - Parameters:
+    ///   - ids: hashes of the ids whose prompts will be asked for; see `hash`.
+    ///   - schemes: by which the results know their lines, beside the job's own.
+    ///   - scratch: where the prompts go.
+    /// - Throws: `JobError` if the input can't be read or a template is malformed.
+    package init(
+        of job: JobSettings, for ids: Set<UInt64>, schemes: [LineScheme] = [], scratch: Scratch,
+        progress: (Int) -> Void = { _ in }
+    ) throws {
+        file = scratch.makeFile()
+        let builder = try PromptBuilder(job)
+        let keys = try LineKeys(job, earlier: schemes)
+        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var lines = 0
+        while let line = try reader.next() {
+            if reader.isHalf(line) { continue }
+            lines += 1
+            if lines & 0xfff == 0 { progress(lines) }
+            let identity = LineIdentity(line, by: reader, keys)
+            let id = Self.hash(identity.id)
+            guard ids.contains(id) else { continue }
+            let hashes = [identity.contentHash] + identity.earlierHashes
+            if contents[id] == nil { contents[id] = hashes }
+            let names = hashes.map { Name(id: id, content: $0) }.filter { places[$0] == nil }
+            guard !names.isEmpty, case .success(let record) = identity.record,
+                let prompt = try? builder.prompt(for: record)
+            else { continue }
+            try store(Self.text(of: prompt), as: names)
+        }
+    }
+
+    package static func hash(_ id: String) -> UInt64 {
+        var id = id
+        return id.withUTF8 { Checksum.crc64(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func store(_ text: String, as names: [Name]) throws {
+        let cut = Self.cut(text)
+        let bytes = Array(cut.utf8)
+        try bytes.withUnsafeBytes { try file.write($0, at: end) }
+        for name in names { places[name] = Place(offset: end, count: bytes.count, length: text.utf8.count) }
+        end += bytes.count
+    }
+
+    /// At most `textLimit` bytes of it.
+    package static func cut(_ text: String) -> String {
+        guard text.utf8.count > textLimit else { return text }
+        // Such an index falls back to the beginning of its scalar.
+        return String(text.unicodeScalars[..<text.utf8.index(text.startIndex, offsetBy: textLimit)])
+    }
+
+    /// How many bytes `prompt(id:content:)` has; 0 if there is no prompt.
+    package func byteCount(id: UInt64, content: UInt64?) -> Int { place(id, content)?.count ?? 0 }
+
+    /// Whether the input has no such line, or another content in it.
+    package func isWithoutLine(id: UInt64, content: UInt64?) -> Bool {
+        guard let known = contents[id] else { return true }
+        guard let content, !known.contains(content) else { return false }
+        return places[Name(id: id, content: content)] == nil
+    }
+
+    /// - Parameters:
+    ///   - id: its hash.
+    ///   - content: the line's hash as the result has it; nil where it has none.
+    package func prompt(id: UInt64, content: UInt64?) throws -> Prompt {
+        guard let place = place(id, content) else {
+            guard let known = contents[id] else { return .none }
+            return content.map(known.contains) ?? true ? .none : .changed
+        }
+        var bytes = [UInt8](repeating: 0, count: place.count)
+        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: place.offset) }
+        return .text(String(decoding: bytes[..<count], as: UTF8.self), length: place.length)
+    }
+
+    private func place(_ id: UInt64, _ content: UInt64?) -> Place? {
+        guard let content = content ?? contents[id]?.first else { return nil }
+        return places[Name(id: id, content: content)]
+    }
+
+    /// One question alone is its own text; of several messages each has its role before it.
+    static func text(of prompt: PhiText.Prompt) -> String {
+        switch prompt {
+        case .messages(let messages): text(of: messages)
+        case .continued(let messages, let prefix): text(of: messages) + "\n\n[the answer begins]\n" + prefix
+        case .text(let text): text
+        case .tokens(let tokens): "token ids: " + tokens.map(String.init).joined(separator: " ")
+        }
+    }
+
+    private static func text(of messages: [ChatMessage]) -> String {
+        if messages.count == 1, messages[0].role == "user" { return messages[0].content }
+        return messages.map { "[\($0.role)]\n\($0.content)" }.joined(separator: "\n\n")
+    }
+}

@@ -1,0 +1,76 @@
+import BatchEngine
+
+/// Requests and lines that come to nothing.
+extension JobRun {
+    package func refused(_ request: Request, _ refusal: Refusal) throws {
+        let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
+        let error = LineError(code, refusal.message)
+        for label in [request.work] + equals.gaveUp(request) {
+            if label.scored != nil {
+                try take(.failure(error), of: label, nil)
+            } else {
+                close(label)
+                try file(error, label)
+            }
+        }
+    }
+
+    package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
+        for label in [sequence.request.work] + equals.gaveUp(sequence.request) {
+            if label.scored != nil {
+                let error = LineError(fault, after: sequence.logprobs.count)
+                try take(.failure(error), of: label, sequence)
+            } else {
+                try fail(label, LineError(fault, after: sequence.tokens.count))
+            }
+        }
+    }
+
+    /// A completion has failed under way; those of the line's other samples need not.
+    func fail(_ label: WorkLabel, _ error: LineError, text: String? = nil) throws {
+        let isNew = faulty.insert(
+            label, lowest: [open.keys.min(), queue.lowestIndex].compactMap { $0 }.min())
+        close(label)
+        try file(error, label, counts: isNew, text: text)
+    }
+
+    func close(_ label: WorkLabel) {
+        let left = open[label.index, default: 1] - 1
+        open[label.index] = left > 0 ? left : nil
+        work.set(running: open.count)
+    }
+
+    /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
+    /// end, so that all that is wrong shows at once.)
+    private var failsForCertain: Bool {
+        guard let limit = job.maxFailures else { return false }
+        switch limit {
+        case .count(let count): return statistics.failed > count
+        case .percent:
+            let count = feeder.count
+            guard let lines = count.isWhole ? count.lines : total.lines else { return false }
+            return statistics.failed > limit.allowed(of: lines)
+        }
+    }
+
+    /// - Parameters:
+    ///   - counts: whether it is one more failed line; by default at a line's first sample, as what is wrong with a
+    ///     line is so with all of them.
+    ///   - text: the answer that is at fault.
+    func file(_ error: LineError, _ label: WorkLabel, counts: Bool? = nil, text: String? = nil) throws {
+        // The step that failed with it has counted it.
+        if error.code != .earlierError, counts ?? (label.sample == 0) {
+            statistics.failed += 1
+            statistics.errors[error.code, default: 0] += 1
+            if failures.count < Self.failuresReported {
+                failures.append(
+                    FailedLine(id: label.key.id, file: label.file, line: label.lineNumber, error: error))
+            }
+        }
+        statistics.failedResults += 1
+        endsEarly = endsEarly || failsForCertain
+        if error.code == .earlierError { statistics.passedOn += 1 }
+        let result = GenerationResult(error, label, job: job, text: text)
+        try store.use { try $0.append(result, key: label.key, position: label.position) }
+    }
+}

@@ -1,0 +1,336 @@
+import BatchEngine
+import DequeModule
+import Essentials
+import PhiText
+
+/// One job in a loop: its lines become requests, and what comes of them goes to its store. Its own are input,
+/// journal, settings, statistics and failure limit.
+///
+/// A thread of its own reads ahead (`LineFeeder`). Between them lies a queue, so that parsing and tokenizing
+/// don't hold up the engine, and no more lines are read than will soon be needed: enough to see the end coming, where
+/// long ones go first.
+package final class JobRun: RequestSource {
+    static let failuresReported = 5
+
+    package let workers: Int
+    /// How many run together before it is measured how many should.
+    var firstWorkers: Int { job.engine.workerCount }
+    var prefillChunk: Int { job.engine.prefillChunk }
+    package var speculation: Speculation { job.engine.speculation.engineValue }
+    /// How the job ended; nil before.
+    private(set) var result: Result<RunOutcome, any Error>?
+
+    let job: JobSettings
+    private let models: ModelLoader
+    let store: SharedStore
+    private let stopFlag: StopFlag
+    private let progress: (RunStatistics) -> Void
+    private let ended: (Result<RunOutcome, any Error>) -> Void
+
+    let queue: WorkQueue
+    let feeder: LineFeeder
+    let total = InputTotal()
+    let work: WorkLeft
+    private let follows: Bool
+    private let followed: FollowedInput?
+    private let piped: PipedLines?
+    /// Somebody waits for each result, in order.
+    private var flows: Bool { job.output == "-" }
+    private var expected = ExpectedWork()
+    /// Whether the lines that are left begin in another order than the input's.
+    var isReordered: Bool { !flows && queue.isWhole }
+    private var hasStarted = false
+    /// More lines have failed than may.
+    var endsEarly = false
+    /// To be generated anew, as what came was not what was asked for.
+    var again: Deque<Request> = []
+    /// Those that the model would answer alike are computed once.
+    var equals = EqualRequests()
+    /// Whether any answer is judged, so that its request may come again.
+    private var judges = false
+    private var text: (any TextCoding)?
+
+    var statistics = RunStatistics()
+    var failures: [FailedLine] = []
+    var faulty = FaultyLines()
+    var scores = OpenScores()
+    /// How many requests of a line the loop has.
+    var open: [Int: Int] = [:]
+    /// Once the model is there and the first request admitted: what speeds are reckoned from.
+    private var hasBegun = false
+    /// What the engine had taken until then.
+    private var timesBefore: ComputeTimes?
+    private var started = ContinuousClock.now
+    private var startedAt = Date().timeIntervalSince1970
+    private var lastSaving = ContinuousClock.now
+    private var lastProgress = ContinuousClock.now
+
+    /// - Parameters:
+    ///   - stopFlag: once set, the job saves what is under way and ends, resumable.
+    ///   - progress: called from time to time, on the loop's thread.
+    ///   - ended: called once, on the loop's thread, when `result` is there.
+    /// - Throws: `JobError` if a template of the job is malformed.
+    ///   - follows: the input is read on while it grows.
+    ///   - piped: what is read in place of the input; the store, too.
+    package init(
+        job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        follows: Bool = false, piped: PipedLines? = nil,
+        progress: @escaping (RunStatistics) -> Void = { _ in },
+        ended: @escaping (Result<RunOutcome, any Error>) -> Void = { _ in }
+    ) throws {
+        self.job = job
+        self.models = models
+        self.store = SharedStore(store)
+        self.stopFlag = stopFlag
+        self.progress = progress
+        self.ended = ended
+        self.follows = follows
+        self.piped = piped
+        workers = job.engine.mostWorkers
+        queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
+        let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
+        self.work = work
+        followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
+        feeder = try LineFeeder(
+            job: job, models: models, store: self.store, queue: queue, piped: piped, follow: followed)
+    }
+
+    // MARK: Requests
+
+    package var isCancelled: Bool { stopFlag.isSet || endsEarly }
+
+    package func next(patience: Double) throws -> SourceAnswer {
+        if !hasStarted {
+            hasStarted = true
+            try feeder.start()
+        }
+        // A step between two may be due.
+        var copies = 0
+        while !isCancelled, copies < EqualRequests.copiesAtOnce {
+            if let request = again.popFirst() {
+                if giveUp(request.work) { continue }
+                return .request(request)
+            }
+            guard equals.mayGrow else { break }
+            // Results that can't be put out yet are held in memory; so none may run too far ahead.
+            let limit = store.use { $0.positionLimit }
+            switch try queue.pop(
+                patience: patience, before: limit,
+                cost: flows ? nil : { [expected] in expected.cost(of: $0) })
+            {
+            case .request(let request):
+                if piped?.drops(request.work) == true {
+                    forget(request.work)
+                    continue
+                }
+                open[request.work.index, default: 0] += 1
+                judges = judges || request.work.answer != nil
+                work.set(running: open.count)
+                guard try isShared(request) else { return .request(request) }
+                copies += 1
+            case .failure(let label, let error): try file(error, label)
+            case .wait:
+                reportIfDue()
+                return .wait
+            case .end: return judges && !open.isEmpty ? .wait : .end
+            }
+        }
+        reportIfDue()
+        return .wait
+    }
+
+    package func note(on choice: TokenChoice) -> String? {
+        if text == nil { text = try? models.loaded().text }
+        return text.map { LogprobEntry(choice, text: $0).encoded }
+    }
+
+    package func admitted(_ sequence: TokenSequence) {
+        if !hasBegun {
+            hasBegun = true
+            started = .now
+            startedAt = Date().timeIntervalSince1970
+            // Not before: a thread takes address space that the check of the model's memory would miss.
+            if !follows, piped == nil { total.start(job) }
+        }
+        // Completions of one line share their prompt.
+        if sequence.request.work.scored?.number ?? 0 == 0 {
+            statistics.promptTokens += sequence.request.prompt.count
+        }
+        if sequence.savedCount > 0 { statistics.resumed += 1 }
+    }
+
+    package func received(_ text: String, of sequence: TokenSequence) {
+        piped?.received(text, of: sequence.request.work)
+    }
+
+    // MARK: Requests that nobody waits for any more
+
+    package var drops: Bool { piped?.drops ?? false }
+
+    package func drops(_ request: Request) -> Bool { giveUp(request.work) }
+
+    /// - Returns: whether the request, which is open, is cancelled; then it is closed.
+    private func giveUp(_ label: WorkLabel) -> Bool {
+        guard piped?.drops(label) == true else { return false }
+        close(label)
+        forget(label)
+        return true
+    }
+
+    private func forget(_ label: WorkLabel) {
+        if label.scored != nil { scores.drop(label) }
+        piped?.gone(label)
+    }
+
+    // MARK: Results
+
+    package func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
+        expected.note(sequence)
+        try take(sequence, as: sequence.request.work, provenance)
+        try share(sequence, provenance)
+    }
+
+    /// - Parameter label: the work that the sequence is the outcome of; it may have been computed for an equal one.
+    func take(_ sequence: TokenSequence, as label: WorkLabel, _ provenance: [String: String]) throws {
+        if label.scored != nil { return try takeScore(of: sequence, as: label, provenance) }
+        if let problem = label.answer?.problem(with: sequence.text) {
+            return try turnDown(sequence, as: label, problem)
+        }
+        close(label)
+        let result =
+            GenerationResult(chosenBy: sequence, label, job: job, provenance: provenance)
+            ?? GenerationResult(sequence, label, job: job, provenance: provenance)
+        statistics.done += 1
+        if !sequence.isOwn(label) { statistics.copied += 1 }
+        note(result, isOwn: sequence.isOwn(label))
+        try store.use { try $0.append(result, key: label.key, position: label.position) }
+    }
+
+    private func note(_ result: GenerationResult, isOwn: Bool) {
+        guard case .completion(let completion) = result else { return }
+        statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
+        guard isOwn, let timing = completion.timing else { return }
+        statistics.firstTokenTimes.add(timing.prefill)
+        statistics.requestTimes.add(timing.prefill + timing.decode)
+    }
+
+    // MARK: The end
+
+    package func completed() {
+        // Asked to stop at the last moment: then the next run puts the results in place.
+        guard stopFlag.beginEnd() else { return abandoned([], error: nil) }
+        end([]) {
+            let count = feeder.count
+            let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
+            guard statistics.failed <= allowed else {
+                try store.close { try $0.suspend() }
+                return outcome(.tooManyFailures(allowed: allowed))
+            }
+            if !follows, let half = count.unfinished.first { throw JobError(half) }
+            try store.close { [statistics, job] store in
+                (store as? JournalStore)?.failures = AllowedFailures(
+                    lines: statistics.failed, limit: job.maxFailures ?? .count(0))
+                try store.finish(count: count.positions)
+            }
+            return outcome(.complete)
+        }
+    }
+
+    package func abandoned(_ live: [TokenSequence], error: (any Error)?) {
+        end(live) {
+            if let error { throw error }
+            try save(live)
+            try store.close { try $0.suspend() }
+            guard endsEarly, !stopFlag.isSet, let limit = job.maxFailures else {
+                return outcome(.interrupted)
+            }
+            let lines = total.lines ?? feeder.count.lines
+            return outcome(.tooManyFailures(allowed: limit.allowed(of: lines)), endedEarly: true)
+        }
+    }
+
+    private func end(_ live: [TokenSequence], _ body: () throws -> RunOutcome) {
+        defer {
+            queue.close()
+            total.stop()
+            // What is remembered knows its source, which is this job.
+            equals = EqualRequests()
+            if let result { ended(result) }
+        }
+        do {
+            result = .success(try body())
+        } catch {
+            // The first error is the one to tell; saving may well fail for the same reason.
+            try? save(live)
+            try? store.close { try $0.suspend() }
+            result = .failure(error)
+        }
+    }
+
+    private func outcome(_ status: RunOutcome.Status, endedEarly: Bool = false) -> RunOutcome {
+        let count = feeder.count
+        return RunOutcome(
+            status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
+            unfinished: count.unfinished, inputs: followed?.paths ?? job.input,
+            hasNumbered: count.numbered > 0,
+            missingFields: count.missingFields)
+    }
+
+    // MARK: Checkpoints and progress
+
+    package func stepped(_ report: StepReport, in loop: BatchLoop) throws {
+        let share = report.seconds / Double(max(1, report.stepRows))
+        statistics.prefillSeconds += share * Double(report.prefillRows)
+        statistics.decodeSeconds += share * Double(report.decodeRows)
+        let before = timesBefore ?? report.timesBefore
+        timesBefore = before
+        statistics.compute = report.times - before
+        statistics.completionTokens += report.tokens
+        statistics.guessed += report.guessed
+        statistics.rightGuesses += report.rightGuesses
+        if job.task == .score {
+            statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
+        }
+        statistics.preempted += report.preempted
+        statistics.running = report.running
+        statistics.workers = loop.workersFinding
+        if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
+        reportIfDue()
+    }
+
+    /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
+    private func save(_ live: [TokenSequence]) throws {
+        let records = (live.map { ($0.request.work, $0.tokens, $0.notes) } + again.map { ($0.work, [], []) })
+            .filter { label, tokens, _ in !tokens.isEmpty || label.attempt > 0 }
+            .sorted { $0.0.position < $1.0.position }
+            .map { InFlightRecord(key: $0.key, tokens: $1, logprobs: $2, attempt: $0.attempt) }
+        let count = feeder.count
+        try store.use { store in
+            (store as? JournalStore)?.progress = JobProgress(
+                startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
+                doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
+            try store.saveInFlight(records)
+        }
+        lastSaving = .now
+    }
+
+    private func reportIfDue() {
+        guard (.now - lastProgress).seconds >= 0.1 else { return }
+        lastProgress = .now
+        progress(currentStatistics)
+    }
+
+    private var currentStatistics: RunStatistics {
+        var statistics = statistics
+        let count = feeder.count
+        statistics.lines = count.lines
+        statistics.results = count.positions
+        statistics.skipped = count.done
+        statistics.passedOver = count.passedOver
+        statistics.covered = count.covered
+        statistics.missing = count.missing
+        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.samples }
+        statistics.seconds = (.now - started).seconds
+        return statistics
+    }
+}

@@ -1,0 +1,258 @@
+import BatchEngine
+import Faults
+import OperatingSystem
+import PhiText
+
+/// Reads lines ahead of the model, on a thread of its own: parses them, passes over those that are done,
+/// and turns the others into token ids.
+final class LineFeeder: @unchecked Sendable {
+    /// What the feeder has seen so far.
+    struct Count: Sendable {
+        var lines = 0
+        /// Of these, lines that are known by their number.
+        var numbered = 0
+        /// Pieces of work: lines times samples.
+        var positions = 0
+        /// Pieces of work that an earlier run has done.
+        var done = 0
+        /// Lines passed over, as they carry the error of an earlier step.
+        var passedOver = 0
+        /// Lines in which texts of control tokens are taken as text.
+        var covered = 0
+        /// What OpenAI's requests asked for and were answered without: in how many lines, by name.
+        var missing: [String: Int] = [:]
+        /// What lines that are taken up lack of the fields that are kept.
+        var missingFields = MissingFields()
+        /// Half lines at the end of the input, or of one of its files.
+        var unfinished: [UnfinishedLine] = []
+        /// Whether `lines` is all there are.
+        var isWhole = false
+    }
+
+    private let job: JobSettings
+    private let models: ModelLoader
+    private let store: SharedStore
+    private let queue: WorkQueue
+    private let preparer: LinePreparer
+    private let keys: LineKeys
+    private let lock = Lock()
+    private var counted = Count()
+    // Used by the feeder's thread alone.
+    private var reader: InputReader
+    private var input = InputSeen()
+    /// Nil where ids may come again.
+    private var seen: SeenIDs?
+    private var hasLookedAhead = false
+    /// Lines that count so far, whether they are taken up or not.
+    private var place = 0
+
+    /// - Throws: `JobError` if a template of the job is malformed.
+    /// - Parameters:
+    ///   - piped: what is read in place of the job's input.
+    ///   - follow: for an input that is read on while it grows.
+    init(
+        job: JobSettings, models: ModelLoader, store: SharedStore, queue: WorkQueue,
+        piped: PipedLines? = nil, follow: FollowedInput? = nil
+    ) throws {
+        self.job = job
+        self.models = models
+        self.store = store
+        self.queue = queue
+        preparer = try LinePreparer(job)
+        keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
+        reader =
+            piped.map { InputReader($0) }
+            ?? InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
+        seen = piped == nil ? SeenIDs(store.use { $0.idScratch }) : nil
+    }
+
+    var count: Count { lock.withLock { counted } }
+
+    /// - Throws: `ModelError` of kind `resources` if there can be no thread.
+    func start() throws {
+        do throws(WorkerThread.CannotStart) {
+            try WorkerThread.start("lines") { self.run() }
+        } catch {
+            throw ModelError(
+                .resources,
+                "the thread that reads the input can't be made: \(error.reason). "
+                    + "Raise the limit on processes (ulimit -u, or pids.max of the control group).")
+        }
+    }
+
+    private func run() {
+        do {
+            while var line = try reader.next() {
+                if reader.isHalf(line) {
+                    let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
+                    lock.withLock { counted.unfinished.append(half) }
+                    continue
+                }
+                guard try feed(&line) else { return }
+            }
+            lock.withLock { counted.isWhole = true }
+            input.lines = place
+            let end = InputEnd(
+                lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0,
+                seen: input)
+            try store.use { try $0.inputEnds(end) }
+            queue.finish()
+        } catch let error as StoreError where error.kind == .wouldLose {
+            queue.fail(error)
+        } catch {
+            queue.finish(error)
+        }
+    }
+
+    /// - Returns: false if the run is over.
+    private func feed(_ line: inout InputRecord) throws -> Bool {
+        input.add(line)
+        guard let parsed = try identify(line) else {
+            lock.withLock { counted.passedOver += 1 }
+            return true
+        }
+        let index = place
+        place += 1
+        guard job.selection.holds(index) else { return true }
+        // A long line need not be in memory twice.
+        line.bytes = []
+        let samples = parsed.samples(in: job)
+        var kept = parsed.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
+        if job.outputFormat.format.isByLine {
+            kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
+        }
+        lock.withLock {
+            counted.lines += 1
+            if parsed.isNumbered { counted.numbered += 1 }
+        }
+        var prepared: Result<LinePreparer.Prepared, LineError>?
+        for sample in 0..<samples {
+            var label = WorkLabel(
+                position: count.positions, index: index, sample: sample,
+                key: try parsed.key(sample, filed: store.filedHashes),
+                file: line.file, lineNumber: line.number)
+            label.kept = kept
+            if let scheme = keys.earlierScheme(of: label.key, parsed) {
+                store.use { $0.note(earlierScheme: scheme) }
+            }
+            guard let state = try store.claim(label.key, position: label.position) else { return false }
+            lock.withLock { counted.positions += 1 }
+            // A failed piece is tried again: perhaps what made it fail has been mended.
+            if case .done(failed: false) = state {
+                lock.withLock { counted.done += 1 }
+                continue
+            }
+            if !hasLookedAhead {
+                hasLookedAhead = true
+                let others = try (sample + 1..<samples).map { try parsed.key($0, filed: store.filedHashes) }
+                try LookAhead(job: job, store: store, keys: keys).look(
+                    past: line.overallNumber, place: place, lines: count.lines,
+                    hasNumbered: count.numbered > 0, samples: others)
+            }
+            if prepared == nil, let fields = parsed.fields {
+                lock.withLock {
+                    counted.missingFields.note(fields, at: "\(line.file):\(line.number)", job.keep)
+                }
+            }
+            let line = try prepared ?? prepare(parsed.record)
+            prepared = line
+            let works: [Work]
+            switch line {
+            case .success(let line):
+                var saved: InFlightRecord?
+                if case .inFlight(let record) = state { saved = record }
+                works = try requests(label, line, saved: saved)
+            case .failure(let error): works = [.failure(label, error)]
+            }
+            for work in works { guard queue.push(work) else { return false } }
+        }
+        return true
+    }
+
+    // MARK: From bytes to a record
+
+    /// An id that has come before belongs to the line that came first.
+    /// - Returns: nil for a line that is passed over.
+    private func identify(_ line: InputRecord) throws -> LineIdentity? {
+        var identity = LineIdentity(line, by: reader, keys)
+        if let error = identity.carriedError {
+            if job.errorLines == .skip { return nil }
+            identity.record = .failure(error)
+        }
+        if try seen?.insert(identity.id) == false {
+            identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
+        }
+        return identity
+    }
+
+    // MARK: From a record to token ids
+
+    private func prepare(
+        _ record: Result<PromptRecord, LineError>
+    ) throws -> Result<LinePreparer.Prepared, LineError> {
+        do {
+            let prepared = try preparer.prepare(record.get()) {
+                let model = try models.loaded(for: job)
+                return (model.text, model.engine.limits, model.grammars)
+            }
+            lock.withLock {
+                if prepared.isCovered { counted.covered += 1 }
+                for name in prepared.missing { counted.missing[name, default: 0] += 1 }
+            }
+            return .success(prepared)
+        } catch let error as LineError {
+            return .failure(error)
+        }
+    }
+
+    /// One; of a line that is scored, one for each of its completions.
+    private func requests(_ label: WorkLabel, _ line: LinePreparer.Prepared, saved: InFlightRecord?) throws
+        -> [Work]
+    {
+        let model = try models.loaded()
+        var label = label
+        label.seed = line.seed
+        label.readyAt = .now
+        if let scoring = line.scoring {
+            return scoring.parts.enumerated().map { number, part in
+                label.scored = ScoredPart(
+                    number: number, count: scoring.parts.count, isList: scoring.isList,
+                    promptTokens: scoring.promptTokens)
+                return .request(
+                    withRope(
+                        Request(
+                            prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
+                            label: label)))
+            }
+        }
+        if let choosing = line.choosing {
+            label.choosing = choosing
+            return [
+                .request(
+                    withRope(
+                        Request(
+                            prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
+                            stream: label.stream, text: model.text.makeTextStream(), label: label)))
+            ]
+        }
+        label.form = line.answer?.form.digest
+        // A second attempt belongs to an answer that is judged.
+        let saved = line.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
+        label.attempt = saved?.attempt ?? 0
+        let request = withRope(
+            Request(
+                prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling, stream: label.stream,
+                endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
+                stops: line.stops, text: model.text.makeTextStream(),
+                saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label))
+        guard let answer = line.answer else { return [.request(request)] }
+        let compilation = answer.begin(for: queue.waiter)
+        return [.formed(FormedRequest(request: request, answer: answer, compilation: compilation))]
+    }
+
+    private func withRope(_ request: Request) -> Request {
+        var request = request
+        request.rope = job.engine.longRope.engineValue
+        return request
+    }
+}

@@ -1,0 +1,79 @@
+import BatchEngine
+import Constraints
+
+/// From what a line asks of its answer to what the loop is told.
+extension LinePreparer {
+    /// What an answer must be like. To tell what that means for its tokens may take a while.
+    package struct Answer: Sendable {
+        let form: AnswerForm
+        /// Of this line, all limits considered.
+        let maxTokens: Int
+        let layout: AnswerGrammar.Layout
+        let grammars: AnswerGrammars
+
+        /// Sees to it that the form gets compiled.
+        /// - Parameter waiter: told when it is.
+        func begin(for waiter: AnswerCompilation.Waiter) -> AnswerCompilation {
+            grammars.begin(form, layout, for: waiter)
+        }
+
+        /// Waits until it is compiled.
+        /// - Throws: `LineError` if there is no such answer.
+        package func compiled() throws(LineError) -> CompiledAnswer { try compiled(nil) }
+
+        fileprivate func compiled(_ begun: AnswerCompilation?) throws(LineError) -> CompiledAnswer {
+            let compiled: CompiledAnswer
+            do throws(AnswerFault) {
+                compiled = try (begun ?? grammars.compilation(form, layout)).value()
+            } catch {
+                throw LineError(.badSchema, "What the answer must be like can't be used: \(error.message)")
+            }
+            let least = compiled.grammar.leastTokens
+            guard least <= maxTokens else {
+                throw LineError(
+                    .maxTokensTooSmall,
+                    "The answer may have \(maxTokens) tokens (max_tokens, or what the context leaves), but one of the form that is asked for has at least \(least)."
+                )
+            }
+            return compiled
+        }
+    }
+
+    /// - Parameter maxTokens: of this line, all limits considered.
+    /// - Throws: `LineError` if the line asks for what doesn't go with it.
+    func answer(
+        of record: PromptRecord, maxTokens: Int, _ grammars: AnswerGrammars
+    ) throws(LineError) -> Answer? {
+        guard let form = jobForm ?? record.form, form.isConstraint else { return nil }
+        let stops = !record.stop.isEmpty || !job.stop.isEmpty
+        if let other = AnswerConflict(stops: stops, ignoresEnd: job.ignoreEndOfSequence) {
+            throw LineError(
+                .badField,
+                "`\(other.name)` can't be combined with what the answer must be like: \(other.reason).")
+        }
+        return Answer(form: form, maxTokens: maxTokens, layout: job.answerLayout, grammars: grammars)
+    }
+}
+
+/// A request that can begin once the form of its answer is compiled.
+struct FormedRequest: Sendable {
+    /// Without its constraint.
+    let request: Request
+    let answer: LinePreparer.Answer
+    let compilation: AnswerCompilation
+
+    /// What is to be done now that the form is compiled.
+    func begun() -> WorkQueue.Answer {
+        var label = request.work
+        do throws(LineError) {
+            let compiled = try answer.compiled(compilation)
+            var request = request
+            label.answer = compiled.rules
+            request.label = label
+            request.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
+            return .request(request)
+        } catch {
+            return .failure(label, error)
+        }
+    }
+}

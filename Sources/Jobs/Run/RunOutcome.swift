@@ -1,0 +1,146 @@
+import BatchEngine
+import PhiText
+
+/// Numbers of a run, so far or in all.
+public struct RunStatistics: Sendable, Equatable {
+    /// Lines read so far.
+    public var lines = 0
+    /// Results that these lines have.
+    package var results = 0
+    /// Results made by this run, failed ones not counted.
+    public var done = 0
+    /// Lines that failed.
+    public var failed = 0
+    /// Their results, one for each sample.
+    package var failedResults = 0
+    /// Results that the job will have; nil while they are not counted, and where the input can be read but once.
+    public var total: Int?
+    /// Results that an earlier run had made.
+    public var skipped = 0
+    /// Lines passed over, as they carry the error of an earlier step.
+    public var passedOver = 0
+    /// Results that are such an error.
+    public var passedOn = 0
+    /// Lines in which texts of control tokens, such as `<|end|>`, were taken as text.
+    public var covered = 0
+    /// What OpenAI's requests asked for and were answered without (`unsupported: ignore`): in how many lines, by name.
+    public var missing: [String: Int] = [:]
+    /// Completions taken up in the middle.
+    public var resumed = 0
+    /// Answers that were not what was asked for, and were generated anew.
+    public var turnedDown = 0
+    /// Results that needed no tokens of their own, as an equal request was computed. Their tokens are in no other number.
+    public var copied = 0
+    /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
+    public var preempted = 0
+    /// Requests under way now.
+    public var running = 0
+    /// How many run together, where that is measured and was found.
+    package var workers: WorkerMeasure.Finding?
+    /// Tokens of prompts admitted by this run.
+    public var promptTokens = 0
+    /// Tokens chosen or scored by this run.
+    public var completionTokens = 0
+    /// Tokens of completions that were guessed ahead, and those of them that the model chose as well.
+    public var guessed = 0
+    public var rightGuesses = 0
+    /// Tokens of prompts that were computed by this run, if it scores.
+    package var scoringRows = 0
+    /// Wall time since the first request was admitted; until then, since the start.
+    public var seconds = 0.0
+
+    /// Why the completions of this run ended, and what is wrong with lines that failed.
+    public var finishReasons: [String: Int] = [:]
+    public var errors: [LineError.Code: Int] = [:]
+    /// Seconds from when a request began to run until its first token was there, and until its end; waiting for a free
+    /// place is not in it.
+    package var firstTokenTimes = Distribution(exactLimit: 0)
+    package var requestTimes = Distribution(exactLimit: 0)
+
+    /// Of `seconds`: steps of the model, shared out by their rows of prompts and of completions.
+    public var prefillSeconds = 0.0
+    public var decodeSeconds = 0.0
+    /// What the steps' time went into.
+    package var compute = ComputeTimes()
+
+    package init() {}
+
+    /// Of jobs that run together, so far as it shows while they run.
+    package static func + (a: Self, b: Self) -> Self {
+        var sum = a
+        sum.lines += b.lines
+        sum.done += b.done
+        sum.failedResults += b.failedResults
+        sum.passedOn += b.passedOn
+        sum.skipped += b.skipped
+        sum.total = a.total.flatMap { total in b.total.map { total + $0 } }
+        sum.running += b.running
+        sum.completionTokens += b.completionTokens
+        sum.scoringRows += b.scoringRows
+        sum.seconds = max(a.seconds, b.seconds)
+        return sum
+    }
+
+    /// Results that are there, of earlier runs and of this one, failed ones included.
+    public var finished: Int { done + failedResults + skipped }
+
+    /// At the pace of this run; nil where `total` or a pace is not known.
+    public var secondsLeft: Double? {
+        guard let total, done + failedResults > 0, seconds > 0 else { return nil }
+        return Double(max(0, total - finished)) * seconds / Double(done + failedResults)
+    }
+
+    /// Not in a step: waiting for lines, writing results.
+    public var idleSeconds: Double { max(0, seconds - prefillSeconds - decodeSeconds) }
+    /// Tokens chosen; in a run that scores, all that were computed.
+    public var tokensPerSecond: Double {
+        seconds > 0 ? Double(completionTokens + scoringRows) / seconds : 0
+    }
+}
+
+/// A line that failed, for the report at the end.
+public struct FailedLine: Sendable, Equatable {
+    public var id: String
+    public var file: String
+    public var line: Int
+    public var error: LineError
+
+    package init(id: String, file: String, line: Int, error: LineError) {
+        (self.id, self.file, self.line, self.error) = (id, file, line, error)
+    }
+}
+
+/// Half a line at the end of an input, which is left for the next run.
+public struct UnfinishedLine: Sendable, Equatable {
+    public var file: String
+    public var line: Int
+    /// How many bytes of it are there.
+    public var bytes: Int
+}
+
+/// How a run ended.
+public struct RunOutcome: Sendable {
+    public enum Status: Sendable, Equatable {
+        /// All is done and the output in place.
+        case complete
+        /// More lines failed than `max_failures` allows. Every line was tried, unless the run ended early.
+        case tooManyFailures(allowed: Int)
+        /// The stop flag was set in time; the next run goes on from here.
+        case interrupted
+    }
+
+    public var status: Status
+    /// The failures that `max_failures` allows were passed before the end of the input.
+    public var endedEarly = false
+    public var statistics: RunStatistics
+    /// The first few lines that failed.
+    public var failures: [FailedLine]
+    /// Half lines at the end of the input's files. They count nowhere else.
+    public var unfinished: [UnfinishedLine] = []
+    /// The files of the input, as they were read.
+    package var inputs: [String] = []
+    /// Some lines have no id of their own, and are known by their number.
+    package var hasNumbered = false
+    /// What lines of this run lacked of the fields that are kept.
+    package var missingFields = MissingFields()
+}

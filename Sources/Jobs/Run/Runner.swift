@@ -1,0 +1,66 @@
+import BatchEngine
+
+/// Drives jobs from their lines to their results, on the thread that calls `run`: each is a `JobRun` in one
+/// `BatchLoop`, so that their lines share the steps.
+package final class Runner {
+    private let jobs: [JobRun]
+    private let loop: BatchLoop
+
+    /// With a model that is there already.
+    /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
+    package convenience init(
+        job: JobSettings, model: LoadedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        progress: @escaping (RunStatistics) -> Void = { _ in }
+    ) throws {
+        let models = ModelLoader { model }
+        _ = try models.loaded(for: job)
+        try self.init(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
+    }
+
+    /// - Parameters:
+    ///   - stopFlag: once set, the run saves what is under way and ends, resumable.
+    ///   - progress: called from time to time, on the thread that runs.
+    ///   - loadModel: called once, on another thread, when a line first needs the model; never if all
+    ///     lines are done. What it throws ends the run.
+    /// - Throws: `JobError` if a template of the job is malformed.
+    package convenience init(
+        job: JobSettings, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        progress: @escaping (RunStatistics) -> Void = { _ in },
+        loadModel: @escaping () throws -> LoadedModel
+    ) throws {
+        let models = ModelLoader(load: loadModel)
+        try self.init(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
+    }
+
+    private convenience init(
+        job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag,
+        progress: @escaping (RunStatistics) -> Void
+    ) throws {
+        self.init(
+            [try JobRun(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)],
+            models: models)
+    }
+
+    /// With jobs on one model.
+    package init(_ jobs: [JobRun], models: ModelLoader) {
+        self.jobs = jobs
+        let scheduler = Scheduler(
+            workers: jobs.map(\.firstWorkers).max() ?? 1, upTo: jobs.map(\.workers).max() ?? 1,
+            prefillChunk: jobs.map(\.prefillChunk).max() ?? 1)
+        loop = BatchLoop(scheduler: scheduler) { try models.loaded().engine }
+        for job in jobs { loop.add(job) }
+    }
+
+    /// Runs the job to its end, or until the stop flag is set. To be called once.
+    /// - Throws: what the input, the model or the store can't recover from; the job is resumable then.
+    package func run() throws -> RunOutcome { try runAll()[0].get() }
+
+    /// Runs all jobs to their ends.
+    package func runAll() -> [Result<RunOutcome, any Error>] {
+        loop.run()
+        return jobs.map { job in
+            guard let result = job.result else { preconditionFailure("a loop ends when its jobs have ended") }
+            return result
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// What makes a form usable, and finished answers valid.
+@Suite struct AnswerRulesTests {
+    private func rules(_ schema: JSONValue) throws -> AnswerRules {
+        try AnswerRules(AnswerForm(.schema(schema)))
+    }
+
+    private func fault(_ form: AnswerForm.Content) -> String {
+        do throws(AnswerFault) {
+            _ = try AnswerRules(AnswerForm(form))
+            return "no fault"
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test func answersAreJudged() throws {
+        let rules = try rules([
+            "type": "array", "items": ["type": "string", "format": "date"], "uniqueItems": true,
+        ])
+        #expect(rules.problem(with: #"["2026-11-23"]"#) == nil)
+        #expect(rules.problem(with: #"["2026-11-31"]"#)?.contains("#/items/format") == true)
+        #expect(rules.problem(with: #"["2026-11-23","2026-11-23"]"#)?.contains("#/uniqueItems") == true)
+        #expect(rules.problem(with: #"["2026-11-23""#)?.hasPrefix("it is not JSON") == true)
+        #expect(try self.rules([:]).problem(with: #"{"a":1,"a":2}"#)?.contains("twice") == true)
+        let object = try AnswerRules(AnswerForm(.object))
+        #expect(object.problem(with: "{}") == nil && object.problem(with: "[]") != nil)
+    }
+
+    @Test func expressionsMatchAsAWhole() throws {
+        let rules = try AnswerRules(AnswerForm(.regex("a|bc")))
+        #expect(rules.problem(with: "a") == nil && rules.problem(with: "bc") == nil)
+        for wrong in ["ac", "xa", "a\n", "", "abc"] { #expect(rules.problem(with: wrong) != nil, "\(wrong)") }
+        #expect(fault(.regex("a)(?:b")).hasPrefix("The regular expression has"))
+        #expect(fault(.regex("(?=a)")).hasPrefix("The regular expression has"))
+    }
+
+    @Test(
+        arguments: [
+            (["type": "strin"], "#/type"), (["$ref": "https://example.com/s"], "#/$ref"),
+            (["properties": ["a": ["nullable": true]]], "#/properties/a/nullable: nullable is OpenAPI's"),
+            (["requried": ["a"]], "#/requried: requried is no keyword of 2020-12. Did you mean required?"),
+            (["frobnicate": 1], "is written x-frobnicate."),
+        ] as [(JSONValue, String)])
+    func whatCannotBeUsedIsRefused(schema: JSONValue, part: String) {
+        #expect(fault(.schema(schema)).contains(part), "\(fault(.schema(schema)))")
+    }
+
+    @Test func wordsThatSayNothingAreTaken() throws {
+        _ = try rules([
+            "x-order": 1, "_comment": "c", "example": 3, "markdownDescription": "m", "@context": "u",
+            "properties": ["a": ["externalDocs": [:], "title": "t"]],
+        ])
+        let warnings = try rules(["properties": ["a": ["format": "colour"]]]).warnings
+        #expect(warnings == ["#/properties/a/format: the format colour is not known, and not checked."])
+    }
+
+    /// Numbers are judged by all their digits.
+    @Test(
+        arguments: [
+            (["maximum": 9_007_199_254_740_993], "9007199254740993", true),
+            (["maximum": 9_223_372_036_854_775_807], "9223372036854775808", false),
+            (["minimum": 0], "123456789012345678901234567890", true),
+            (["minimum": 0], "0.1234567890123456789012345", true),
+            (["exclusiveMaximum": 1], "0.99999999999999999999999", true),
+            (["minimum": 1], "1.00000000000000000000000", true),
+            (["maximum": 1], "1.00000000000000000000001", false),
+            (["type": "integer"], "1.00000000000000000000001", false),
+            (["type": "integer"], "123456789012345678901234567890", true),
+            (["multipleOf": 5], "123456789012345678901234567890", true),
+            (["multipleOf": 5], "1e30", true), (["const": 1e19], "10000000000000000001", false),
+            (["uniqueItems": true], "[10000000000000000001,10000000000000000002]", true),
+            (["uniqueItems": true], "[10000000000000000001,10000000000000000001.0]", false),
+            (["minimum": 0], "-0.0", true), (["minimum": 0], "0e5", true),
+        ] as [(JSONValue, String, Bool)])
+    func longNumbers(schema: JSONValue, answer: String, isTaken: Bool) throws {
+        #expect((try rules(schema).problem(with: answer) == nil) == isTaken)
+    }
+}

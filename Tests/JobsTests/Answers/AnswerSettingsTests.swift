@@ -1,0 +1,125 @@
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// How jobs ask for a form of their answers.
+@Suite struct AnswerSettingsTests {
+    private static let required = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
+
+    private func job(
+        _ yaml: String, _ options: KeyValuePairs<String, [String]> = [:], folder: String = "jobs"
+    ) throws -> JobSettings {
+        try JobSettings.parse(
+            Self.required + yaml, name: "job.yaml", folder: folder, options: JobOption.all(options))
+    }
+
+    private func problem(_ yaml: String, _ options: KeyValuePairs<String, [String]> = [:]) -> String {
+        do {
+            _ = try job(yaml, options)
+            return "no error"
+        } catch { return "\(error)" }
+    }
+
+    @Test func formsAreRead() throws {
+        let inline = try job(
+            """
+            schema:
+              type: object
+              properties:
+                a: {type: integer, maximum: 10, const: 1.5, enum: ["1", yes, null, true]}
+              required: [a]
+            indent: 2
+            retries: 0
+            """)
+        let document: JSONValue = [
+            "type": "object",
+            "properties": [
+                "a": ["type": "integer", "maximum": 10, "const": 1.5, "enum": ["1", "yes", nil, true]]
+            ],
+            "required": ["a"],
+        ]
+        #expect(inline.answerForm == AnswerForm(.schema(document)))
+        #expect(inline.indent == 2 && inline.retries == 0)
+        #expect(try job("schema: true").answerForm == AnswerForm(.schema(true)))
+        #expect(try job("response_format: json_object").answerForm?.content == .object)
+        #expect(try job("response_format: {type: text}").answerForm?.isConstraint == false)
+        let format = "response_format: {type: json_schema, json_schema: {name: n, schema: {type: integer}}}"
+        #expect(try job(format).answerForm?.content == .schema(["type": "integer"]))
+        #expect(try job("regex: 'yes|no'").answerForm?.content == .regex("yes|no"))
+        let option = try job(
+            "", ["response_format": [#"{"type":"json_schema","json_schema":{"schema":{}}}"#]])
+        #expect(option.answerForm?.content == .schema([:]))
+        #expect(try job("").answerForm == nil)
+    }
+
+    @Test func filesAreReadBesideTheJob() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(#"{"type": "integer"}"#, to: "s.json")
+        let read = try job("schema: s.json", folder: folder.path)
+        #expect(read.answerForm?.content == .schema(["type": "integer"]))
+        #expect(try job("schema: s.json", folder: folder.path) == read)
+        #expect(throws: JobError.self) { try job("schema: other.json", folder: folder.path) }
+        _ = try folder.write(#"{"type": "integer",}"#, to: "s.json")
+        #expect {
+            _ = try job("schema: s.json", folder: folder.path)
+        } throws: {
+            "\($0)".contains("job.yaml:4: schema \(folder.path)/s.json is not valid JSON")
+        }
+        _ = try folder.write(#"{"type": "integr"}"#, to: "s.json")
+        #expect {
+            _ = try job("schema: s.json", folder: folder.path)
+        } throws: {
+            "\($0)".contains("schema \(folder.path)/s.json can't be used: #/type")
+        }
+    }
+
+    /// What the file is called makes no difference to results, what it says does.
+    @Test func theContentBelongsToTheFingerprint() throws {
+        let folder = try TemporaryFolder()
+        func value(_ text: String, _ name: String) throws -> String? {
+            _ = try folder.write(text, to: name)
+            return try job("schema: \(name)", folder: folder.path).resultSettings
+                .first { $0.name == "schema" }?.value
+        }
+        let first = try value(#"{"type": "integer"}"#, "a.json")
+        #expect(try value(#"{"type":"integer"}"#, "b.json") == first && first != nil)
+        #expect(try value(#"{"type":"number"}"#, "a.json") != first)
+        let names = Set(JobKey.answers.map(\.name))
+        #expect(try !job("").resultSettings.contains { names.contains($0.name) })
+    }
+
+    @Test func whatDoesNotGoTogetherIsRefused() {
+        #expect(problem("schema: {}\nregex: a").contains("schema and regex both say"))
+        #expect(
+            problem("regex: a", ["response_format": ["text"]]).contains("response_format and regex both say"))
+        #expect(problem("schema: {}\nstop: x").contains("stop can't be combined with schema"))
+        #expect(problem("regex: a\nignore_eos: true").contains("ignore_eos can't be combined with regex"))
+        #expect(problem("response_format: text\nstop: x") == "no error")
+        for key in ["schema: {}", "regex: a", "indent: 2", "retries: 1", "response_format: text"] {
+            #expect(problem("task: score\n" + key).contains("has no meaning where nothing is generated"))
+        }
+    }
+
+    @Test func wrongValuesAreNamed() {
+        #expect(problem("schema: [1]").contains("job.yaml:4: schema must be"))
+        #expect(problem("regex: '('").contains("regex can't be used: The regular expression has"))
+        #expect(problem("regex: 5").contains("put it in quotes"))
+        #expect(problem("indent: 17").contains("indent must be"))
+        #expect(problem("retries: 101").contains("retries must be"))
+        #expect(problem("response_format: xml").contains("response_format must be"))
+        #expect(problem("response_format: {type: xml}").contains("response_format must have"))
+        #expect(problem("schema: {a: {1: 2, [x]: 3}}").contains("a key that is no string"))
+        #expect(problem("schema: {typ: object}").contains("Did you mean type?"))
+    }
+
+    @Test func aliasesDoNotMultiply() {
+        var yaml = "schema:\n  a0: &a0 {x: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}\n"
+        for level in 1...5 {
+            yaml +=
+                "  a\(level): &a\(level) [*a\(level - 1), *a\(level - 1), *a\(level - 1), *a\(level - 1)]\n"
+        }
+        #expect(problem(yaml).contains("schema can't be used") || problem(yaml).contains("too much"))
+    }
+}

@@ -1,0 +1,75 @@
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// How lines ask for a form of their answers.
+@Suite struct LineFormTests {
+    private func record(_ line: String) throws -> PromptRecord { try PromptRecord.parse(Array(line.utf8)) }
+
+    private func problem(_ line: String) -> String {
+        do {
+            _ = try record(line)
+            return "no error"
+        } catch { return (error as? LineError)?.message ?? "\(error)" }
+    }
+
+    @Test func formsAreRead() throws {
+        #expect(
+            try record(#"{"prompt":"a","response_format":{"type":"json_object"}}"#).form?.content == .object)
+        #expect(
+            try record(#"{"prompt":"a","schema":{"type":"null"}}"#).form?.content
+                == .schema(["type": "null"]))
+        #expect(try record(#"{"prompt":"a","regex":"x+"}"#).form?.content == .regex("x+"))
+        #expect(try record(#"{"prompt":"a","regex":null}"#).form == nil)
+        // Tables, as questions about databases have them.
+        #expect(try record(#"{"prompt":"a","schema":"CREATE TABLE t (a int)"}"#).form == nil)
+        #expect(try record(#"{"prompt":"a","schema":["t"]}"#).form == nil)
+        // These are JSON Schemas, too: any value, and none.
+        #expect(try record(#"{"prompt":"a","schema":true}"#).form?.content == .schema(true))
+        #expect(try record(#"{"prompt":"a","schema":false}"#).form?.content == .schema(false))
+    }
+
+    @Test func whatIsWrongIsSaid() {
+        #expect(problem(#"{"prompt":"a","regex":1}"#).hasPrefix("`regex` must be a string"))
+        #expect(problem(#"{"prompt":"a","response_format":{}}"#).hasPrefix("`response_format` needs `type`"))
+        #expect(problem(#"{"prompt":"a","regex":"x","schema":{}}"#).hasPrefix("`schema` and `regex` both"))
+    }
+
+    private func content(_ url: String, _ body: JSONValue) -> LineContent {
+        OpenAIRequest.content(of: ["custom_id": "a", "method": "POST", "url": .string(url), "body": body])
+    }
+
+    @Test func requestsOfOpenAI() throws {
+        let schema: JSONValue = ["type": "object"]
+        let question: JSONValue = [["role": "user", "content": "Why?"]]
+        let chat = content(
+            "/v1/chat/completions",
+            [
+                "messages": question,
+                "response_format": ["type": "json_schema", "json_schema": ["name": "n", "schema": schema]],
+            ])
+        #expect(try PromptRecord(fields: chat.fields).form?.content == .schema(schema))
+        let response = content(
+            "/v1/responses",
+            [
+                "input": "Why?",
+                "text": ["format": ["type": "json_schema", "name": "n", "schema": schema, "strict": true]],
+            ])
+        #expect(response.fault == nil)
+        #expect(try PromptRecord(fields: response.fields).form?.content == .schema(schema))
+        for text in [["format": ["type": "text"]], [:], ["format": nil]] as [JSONValue] {
+            let plain = content("/v1/responses", ["input": "Why?", "text": text])
+            #expect(plain.fault == nil)
+            #expect(try PromptRecord(fields: plain.fields).form?.isConstraint != true)
+        }
+        for (text, part) in [
+            (["format": ["type": "grammar"]], "`text.format` must have"),
+            ("x", "`text` must be"),
+        ] as [(JSONValue, String)] {
+            let fault = content("/v1/responses", ["input": "Why?", "text": text]).fault
+            #expect(fault?.message.hasPrefix(part) == true)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+@Suite struct ResponseFormatTests {
+    private static let schema: JSONValue = ["type": "integer"]
+
+    @Test func formsAreRead() throws {
+        #expect(try AnswerForm(responseFormat: ["type": "text"]).content == .text)
+        #expect(try AnswerForm(responseFormat: ["type": "json_object"]).content == .object)
+        let described: JSONValue = [
+            "name": "n", "schema": Self.schema, "strict": true, "description": "d",
+        ]
+        let nested: JSONValue = ["type": "json_schema", "json_schema": described]
+        #expect(try AnswerForm(responseFormat: nested).content == .schema(Self.schema))
+        let flat: JSONValue = ["type": "json_schema", "name": "n", "schema": Self.schema, "strict": nil]
+        #expect(try AnswerForm(responseFormat: flat, isFlat: true).content == .schema(Self.schema))
+        #expect(try AnswerForm(responseFormat: nested) == AnswerForm(schema: Self.schema))
+    }
+
+    @Test(
+        arguments: [
+            ("text", "must be an object"), ([:], "needs `type`"), (["type": "xml"], "must have text"),
+            (["type": "text", "schema": [:]], "has `schema`"),
+            (["type": "json_schema"], "needs `json_schema`"),
+            (["type": "json_schema", "name": "n", "schema": [:]], "has `name`"),
+            (["type": "json_schema", "json_schema": ["name": "n"]], "has no `schema`"),
+            (["type": "json_schema", "json_schema": ["schema": "x"]], "must be a JSON Schema"),
+            (["type": "json_schema", "json_schema": ["schema": [:], "strict": 1]], "has a `strict`"),
+            (["type": "json_schema", "json_schema": ["schema": [:], "name": 1]], "has a `name`"),
+            (["type": "json_schema", "json_schema": ["schema": [:], "grammar": ""]], "has `grammar`"),
+        ] as [(JSONValue, String)])
+    func whatIsWrongIsSaid(value: JSONValue, part: String) {
+        #expect {
+            _ = try AnswerForm(responseFormat: value)
+        } throws: {
+            ($0 as? AnswerFormProblem)?.text.hasPrefix(part) == true
+        }
+    }
+
+    /// Names that are equal to Swift are not equal here.
+    @Test func formsDifferByTheirBytes() {
+        let composed = AnswerForm(.regex("\u{e9}"))
+        let decomposed = AnswerForm(.regex("e\u{301}"))
+        #expect(composed != decomposed && composed.fingerprint.utf8.count > 0)
+        #expect(AnswerForm(.schema(["a": 1, "b": 2])) != AnswerForm(.schema(["b": 2, "a": 1])))
+        #expect(AnswerForm(.regex("{}")) != AnswerForm(.schema([:])))
+    }
+}

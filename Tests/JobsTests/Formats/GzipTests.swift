@@ -1,0 +1,79 @@
+import Foundation
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Inputs packed with gzip, as gzip(1) and Python write them.
+@Suite struct GzipTests {
+    private static func bytes(_ base64: String) -> [UInt8] { Array(Data(base64Encoded: base64) ?? Data()) }
+    /// Two lines, and one.
+    private static let first = bytes(
+        "H4sIAAAAAAACA6tWKijKzy0oUbJSUMrPS1Wq5apGEikpzweKAAAXk5YbJAAAAA==")
+    private static let second = bytes("H4sIAAAAAAACA6tWKijKzy0oUbJSUCrJKEpNVarlAgDe1JdXFAAAAA==")
+
+    /// As one member without compression.
+    static func packed(_ text: some StringProtocol) -> [UInt8] {
+        func little(_ value: UInt32, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let bytes = Array(text.utf8)
+        var crc = UInt32.max
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc >> 1 ^ (crc & 1 == 1 ? 0xedb8_8320 : 0) }
+        }
+        let (count, header) = (UInt32(bytes.count), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff] as [UInt8])
+        return header + [1] + little(count, 2) + little(~count, 2) + bytes + little(~crc, 4)
+            + little(count, 4)
+    }
+
+    private func prompts(_ bytes: [UInt8], name: String = "in.jsonl.gz", chunk: Int = 4096) throws
+        -> [JSONValue?]
+    {
+        let folder = try TestFolder()
+        try folder.write(bytes, to: name)
+        var reader = InputReader(paths: [folder.path(name)], chunkSize: chunk)
+        var all: [JSONValue?] = []
+        while let record = try reader.next() { all.append(try reader.fields(of: record)["prompt"]) }
+        return all
+    }
+
+    @Test(arguments: [1, 7, 4096])
+    func linesAreUnpacked(chunk: Int) throws {
+        #expect(try prompts(Self.first, chunk: chunk) == ["one", "two"])
+        #expect(
+            try prompts(Self.first + Self.second, chunk: chunk) == ["one", "two", "three"], "two members")
+        #expect(try prompts(Self.first + [0, 0, 0], chunk: chunk) == ["one", "two"], "filled up")
+        #expect(try prompts(Self.first, name: "whatever") == ["one", "two"], "known by its bytes")
+        #expect(try prompts(Self.first, name: "in.TXT.gz").count == 2)
+    }
+
+    @Test func bytesOfLittleBuffersAreWhole() throws {
+        var rest = Self.first[...]
+        let stream = try GzipStream(bufferSize: 1)
+        var made: [UInt8] = []
+        var buffer: [UInt8] = [0]
+        while try buffer.withUnsafeMutableBytes({ buffer in
+            try stream.read(into: buffer) { packed in
+                guard let byte = rest.popFirst() else { return 0 }
+                packed[0] = byte
+                return 1
+            }
+        }) == 1 { made += buffer }
+        #expect(made.count == 36 && made.starts(with: Array("{\"prompt\": \"one\"}\n".utf8)))
+    }
+
+    @Test func damageIsSaid() throws {
+        #expect {
+            try prompts(Array(Self.first.dropLast(9)))
+        } throws: { "\($0)".contains("ends in the middle of its gzip data") }
+        var damaged = Self.first
+        damaged[14] ^= 0xff
+        #expect { try prompts(damaged) } throws: { "\($0)".contains("is damaged") }
+        #expect { try prompts(Self.first + [1, 2, 3]) } throws: { "\($0)".contains("is damaged") }
+        // Too short to be anything.
+        #expect(throws: LineError.self) { try prompts([0x1f], name: "in.jsonl") }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Files that are no JSON lines are named as what they are, with what makes lines of them.
+@Suite struct InputLookTests {
+    struct Example: Sendable {
+        var bytes: [UInt8]
+        var name: String
+        var remedy: String
+
+        init(_ bytes: [UInt8], _ name: String, _ remedy: String) {
+            (self.bytes, self.name, self.remedy) = (bytes, name, remedy)
+        }
+
+        init(_ text: String, _ name: String, _ remedy: String) { self.init(Array(text.utf8), name, remedy) }
+    }
+
+    private static func utf16(_ text: String) -> [UInt8] {
+        text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    }
+
+    static let examples: [Example] = [
+        Example([0x28, 0xb5, 0x2f, 0xfd], "zstd", "zstd -dc"), Example("PAR1....", "Parquet", "pandas"),
+        Example("PK\u{3}\u{4}..", "ZIP", "unzip -p"), Example(utf16("\u{FEFF}{}"), "UTF-16", "iconv"),
+        Example(utf16("{\"a\": 1}"), "UTF-16", "iconv"),
+        Example("[{\"prompt\": \"a\"},\n {\"prompt\": \"b\"}]\n", "JSON array", "jq -c '.[]'"),
+        Example("[\n  {\n    \"prompt\": \"a\"\n  }\n]\n", "JSON array", "jq -c '.[]'"),
+        Example("{\n  \"prompt\": \"a\"\n}\n", "over several lines", "jq -c ."),
+        Example("id,prompt\n1,Hello\n2,\"a, b\"\n", "CSV", "--input-format csv"),
+        Example("id\tprompt\n1\tHello\n", "TSV", "--input-format tsv"),
+    ]
+
+    @Test(arguments: examples)
+    func whatItIs(example: Example) throws {
+        let problem = try #require(InputLook(start: example.bytes).problem(path: "in.file")).text
+        #expect(problem.contains(example.name) && problem.contains(example.remedy), "\(problem)")
+    }
+
+    @Test(arguments: [
+        "{\"prompt\": \"a\"}\n", "{\"prompt\": \"a\"}", "\n\n  {\"prompt\": \"a\"}\n",
+        "\u{FEFF}{\"prompt\": \"a\"}\n", "not json\n{\"prompt\": \"a\"}\n", "a, b\n{\"prompt\": \"a\"}\n",
+        "[1, 2]\n{\"prompt\": \"a\"}\n", "not json\n", "{\"prom", "{} {}\n",
+    ])
+    func linesWithFaultsAreLeftToTheRun(text: String) {
+        #expect(InputLook(start: Array(text.utf8)).problem(path: "in.file") == nil)
+    }
+
+    @Test func theFirstLineIsFoundAfterBlankOnes() throws {
+        let look = InputLook(start: Array("\n \r\n{\"a\": 1}\n{\"b\": 2}\n".utf8))
+        #expect(look.firstLineNumber == 3)
+        #expect(look.firstFields?["a"] != nil)
+    }
+}

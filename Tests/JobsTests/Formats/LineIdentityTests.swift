@@ -1,0 +1,128 @@
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// What makes a line the same again.
+@Suite struct LineIdentityTests {
+    private func identity(
+        _ line: String, earlier: [LineScheme] = [], _ change: (inout JobSettings) -> Void = { _ in }
+    ) throws -> LineIdentity {
+        let folder = try TemporaryFolder()
+        let input = try folder.write(line + "\n", to: "in.jsonl")
+        var reader = InputReader(paths: [input])
+        let record = try #require(try reader.next())
+        return LineIdentity(record, by: reader, try LineKeys(.test(input: [input], change), earlier: earlier))
+    }
+
+    private func isSame(
+        _ a: String, _ b: String, _ change: (inout JobSettings) -> Void = { _ in }
+    ) throws -> Bool {
+        try identity(a, change).contentHash == identity(b, change).contentHash
+    }
+
+    private static let result = """
+        {"id":"a","index":0,"text":"Yes.","finish_reason":"stop","usage":{"prompt_tokens":4,"completion_tokens":2},\
+        "seed":0,"topic":"rain","timing":{"queued":0.1},"line_hash":"00","run":"1-2","sum":"12"}
+        """
+    /// The same answer, made again.
+    private static let rerun = """
+        {"id":"a","index":7,"text":"Yes.","finish_reason":"length","usage":{"prompt_tokens":5,"completion_tokens":2},\
+        "seed":9,"topic":"rain","timing":{"queued":0.2},"line_hash":"01","run":"3-4","sum":"34"}
+        """
+
+    /// A second step uses of a result what its templates name.
+    @Test(arguments: [KeptFields.none, .all, .fields([.init("topic"), .init("text", as: "answer")])])
+    func aResultIsTheSameAsLongAsItSaysTheSame(keep: KeptFields) throws {
+        let judge = { (job: inout JobSettings) in
+            job.prompt = "Is this true? {{ text }}"
+            job.keep = keep
+        }
+        #expect(try isSame(Self.result, Self.rerun, judge))
+        #expect(try !isSame(Self.result, Self.rerun.replacing("Yes.", with: "No."), judge))
+        let other = Self.rerun.replacing("rain", with: "snow")
+        #expect(try isSame(Self.result, other, judge) == (keep == .none))
+    }
+
+    @Test func whatAJobUsesCounts() throws {
+        let line = #"{"id":"a","prompt":"p","x":1,"max_tokens":3,"note":"n"}"#
+        for (other, isSame) in [
+            (#"{"note":"m", "max_tokens":3,"x":1,"prompt":"p","id":"a"}"#, true),
+            (#"{"id":"a","prompt":"p","x":2,"max_tokens":3}"#, true),
+            (#"{"id":"a","prompt":"q","x":1,"max_tokens":3}"#, false),
+            (#"{"id":"a","prompt":"p","x":1,"max_tokens":4}"#, false),
+            (#"{"id":"a","prompt":"p","x":1}"#, false),
+            (#"{"id":"a","prompt":"p","x":1,"max_tokens":3,"seed":1}"#, false),
+            (#"{"id":"a","prompt":"p","x":1,"max_tokens":3,"messages":[]}"#, false),
+            (#"{"id":"a","prompt":[1],"max_tokens":3}"#, false),
+            (#"{"id":"a","prompt":"p","max_tokens":3,"schema":"sql"}"#, true),
+            (#"{"id":"a","prompt":"p","max_tokens":3,"schema":{"type":"object"}}"#, false),
+        ] {
+            #expect(try self.isSame(line, other) == isSame, "\(other)")
+        }
+        // A name that the template assigns may be read before.
+        let template = { (job: inout JobSettings) in job.prompt = "{% set x = x or 0 %}{{ x }}" }
+        #expect(try isSame(#"{"x":1,"prompt":"p"}"#, #"{"x":1,"prompt":"q"}"#, template))
+        #expect(try !isSame(#"{"x":1}"#, #"{"x":2}"#, template))
+        // Digit by digit, and no two values run together.
+        #expect(try !isSame(#"{"x":18446744073709551615}"#, #"{"x":18446744073709551616}"#, template))
+        #expect(try !isSame(#"{"x":["a","b"]}"#, #"{"x":["ab"]}"#, template))
+        #expect(try !isSame(#"{"x":null}"#, "{}", template))
+        // Token ids are the prompt even where the template asks for another field.
+        #expect(try !isSame(#"{"x":1,"prompt":[5]}"#, #"{"x":1,"prompt":[6]}"#, template))
+    }
+
+    /// Ids of answers come from it.
+    @Test func requestsThatAskTheSameAreTwo() throws {
+        func request(_ id: String, _ more: String = "") -> String {
+            "{\"custom_id\":\"\(id)\",\"method\":\"POST\",\"url\":\"/v1/chat/completions\",\"body\":{"
+                + "\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]\(more)}}"
+        }
+        #expect(try isSame(request("a"), request("a", ",\"user\":\"u\"")))
+        #expect(try !isSame(request("a"), request("b")))
+        #expect(
+            try identity(request("a").replacing("\"a\"", with: "18446744073709551615")).id
+                == "18446744073709551615")
+        for more in [",\"echo\":true", ",\"n\":2", ",\"logprobs\":true", ",\"temperature\":0.5"] {
+            #expect(try !isSame(request("a"), request("a", more)))
+        }
+    }
+
+    /// As earlier versions hashed a line: all its bytes.
+    @Test func earlierRunsKnowLinesByTheirBytes() throws {
+        let line = #"{"id": "q0", "prompt": "Say 0."}"#
+        #expect(LineHash.value(of: Array(line.utf8)) == 0x2e03_ba00_34e6_cfaa)
+        let identity = try identity(line, earlier: [.bytes])
+        #expect(identity.earlierHashes == [0x2e03_ba00_34e6_cfaa])
+        func key(_ filed: [UInt64]) -> UInt64 { identity.key(0) { _ in filed }.contentHash }
+        #expect(key([0x2e03_ba00_34e6_cfaa]) == 0x2e03_ba00_34e6_cfaa)
+        #expect(key([5]) == identity.contentHash && key([]) == identity.contentHash)
+        #expect(key([0x2e03_ba00_34e6_cfaa, identity.contentHash]) == identity.contentHash)
+        // What can't be read has nothing else.
+        #expect(try self.identity("oops").contentHash == LineHash.value(of: Array("oops".utf8)))
+    }
+
+    /// Another version finds what this one files: the hash is the same on any machine.
+    @Test func theHashIsFixed() throws {
+        #expect(try identity(#"{"id":"a","prompt":"é","seed":3}"#).contentHash == 0x3b6a_f79b_dacb_5e09)
+    }
+
+    @Test func schemesAreReadAsTheyAreWritten() throws {
+        let schemes: [LineScheme] = [
+            try LineScheme(.test(input: []) { $0.keep = .all }), .bytes,
+            try LineScheme(.test(input: []) { $0.keep = .fields([.init("b"), .init("a", as: "c")]) }),
+        ]
+        guard case .content(let last) = schemes[2] else { throw LineError(.badField, "no content") }
+        #expect(last.fields == ["a", "b", "prompt"] && last.allBut == nil)
+        func written(_ schemes: [LineScheme]) -> String {
+            var writer = JSONWriter()
+            writer.object { LineScheme.write(schemes, to: &$0) }
+            return writer.text
+        }
+        let json = try JSONValue(parsing: Array(written(schemes).utf8), limits: .file)
+        #expect(LineScheme.list(in: json) == schemes)
+        #expect(written([.bytes]) == "{}" && LineScheme.list(in: [:]) == [.bytes])
+        #expect(LineScheme.list(in: ["lines": ["later", ["fields": 5]]]).isEmpty)
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import PhiModel
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+@Suite struct LineTests {
+    private func lines(_ files: [[UInt8]], limit: Int = 1000, chunk: Int = 7) throws -> [InputRecord] {
+        let folder = try TemporaryFolder()
+        let paths = try files.enumerated().map { try folder.write($1, to: "\($0).jsonl") }
+        var reader = InputReader(paths: paths, limit: limit, chunkSize: chunk)
+        var lines: [InputRecord] = []
+        while let line = try reader.next() { lines.append(line) }
+        return lines
+    }
+
+    @Test func linesAreTheSameWhateverTheChunk() throws {
+        let text = "\u{FEFF}{\"a\":1}\r\n\n   \t\nsecond\n\u{0}nul\nlast"
+        for chunk in [1, 2, 3, 64, 4096] {
+            let lines = try lines([Array(text.utf8)], chunk: chunk)
+            #expect(
+                lines.map { String(decoding: $0.bytes, as: UTF8.self) } == [
+                    "{\"a\":1}", "second", "\u{0}nul", "last",
+                ])
+            #expect(lines.map(\.number) == [1, 4, 5, 6])
+        }
+    }
+
+    @Test func severalFilesFollowEachOther() throws {
+        let lines = try lines([Array("a\nb".utf8), [], Array("\nc\n".utf8)])
+        #expect(lines.map(\.number) == [1, 2, 2])
+        #expect(lines.map(\.overallNumber) == [1, 2, 4])
+        #expect(lines.last?.file.hasSuffix("2.jsonl") == true)
+    }
+
+    @Test func longLinesAreMeasuredNotKept() throws {
+        let long = [UInt8](repeating: 0x78, count: 5000)
+        let lines = try lines([long + [0x0A] + Array("ok\n".utf8) + long], limit: 100)
+        #expect(lines.map(\.excessLength) == [5000, nil, 5000])
+        #expect(lines.map(\.bytes.count) == [0, 2, 0])
+    }
+
+    @Test func aFileThatShrinksIsAnError() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
+        for kept in [250, 253, 8] {
+            _ = try folder.write(String(repeating: "line\n", count: 100), to: "in.jsonl")
+            var reader = InputReader(paths: [path], chunkSize: 16)
+            #expect(try reader.next()?.number == 1)
+            let file = try FileHandle(forWritingTo: URL(filePath: path))
+            try file.truncate(atOffset: UInt64(kept))
+            try file.close()
+            var count = 1
+            let error = #expect(throws: JobError.self) { while try reader.next() != nil { count += 1 } }
+            #expect(error?.kind == .inputOutput && error?.description.contains("had 500 bytes") == true)
+            // What was read before counts; half a line does not.
+            #expect(count == max(3, kept / 5))
+        }
+    }
+
+    @Test func missingFilesAndFoldersAreErrors() throws {
+        var reader = InputReader(paths: ["no-such-file.jsonl"])
+        #expect(throws: JobError.self) { try reader.next() }
+        let folder = try TemporaryFolder()
+        var other = InputReader(paths: [folder.path])
+        #expect(throws: JobError.self) { try other.next() }
+    }
+}

@@ -1,0 +1,279 @@
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// OpenAI's batch files, from a request to its answer.
+@Suite struct OpenAITests {
+    private func content(_ url: String, _ body: JSONValue) -> LineContent {
+        OpenAIRequest.content(of: ["custom_id": "a", "method": "POST", "url": .string(url), "body": body])
+    }
+
+    private let chat = "/v1/chat/completions"
+    private let question: JSONValue = [["role": "user", "content": "Why?"]]
+
+    @Test func aChatIsItsMessagesAndSettings() throws {
+        let found = content(
+            chat,
+            [
+                "model": "gpt", "user": "u", "stream": false, "tools": [], "stop": ["x"], "seed": 7, "n": 3,
+                "logprobs": true, "top_logprobs": 4, "temperature": nil, "logit_bias": ["5": -1],
+                "max_tokens": 5, "max_completion_tokens": 9,
+                "messages": [
+                    ["role": "developer", "content": "Short."],
+                    [
+                        "role": "user",
+                        "content": [["type": "text", "text": "Wh"], ["type": "text", "text": "y?"]],
+                    ],
+                ],
+            ])
+        #expect(found.fault == nil)
+        #expect(
+            found.request
+                == {
+                    var r = OpenAIRequest()
+                    (r.choices, r.logprobs) = (3, 4)
+                    return r
+                }())
+        let record = try PromptRecord(fields: found.fields)
+        #expect(record.id == "a" && record.maxTokens == 9 && record.seed == 7 && record.temperature == 1)
+        #expect(record.stop == ["x"] && record.logitBias == [5: -1])
+        #expect(
+            record.content
+                == .messages([.init(role: "system", content: "Short."), .init(role: "user", content: "Why?")])
+        )
+    }
+
+    @Test func completionsAndResponses() throws {
+        let text = content("/v1/completions", ["prompt": ["Once"], "logprobs": 2, "temperature": 0])
+        #expect(text.fault == nil && text.request?.logprobs == 2 && text.request?.endpoint == .completions)
+        #expect(text.fields["prompt"] == "Once" && text.fields["max_tokens"] == 16)
+        let tokens = content("/v1/completions", ["prompt": [5, 6]])
+        #expect(try PromptRecord(fields: tokens.fields).content == .tokens([5, 6]))
+        let response = content(
+            "/v1/responses",
+            [
+                "instructions": "Short.", "max_output_tokens": 3, "top_logprobs": 1,
+                "include": ["message.output_text.logprobs"],
+                "input": [
+                    ["type": "message", "role": "user", "content": [["type": "input_text", "text": "Hi"]]]
+                ],
+            ])
+        #expect(response.fault == nil && response.request?.logprobs == 1 && response.request?.choices == 1)
+        #expect(
+            response.fields["messages"]
+                == [["role": "system", "content": "Short."], ["role": "user", "content": "Hi"]])
+    }
+
+    /// Nothing is passed over that would change an answer.
+    @Test(
+        arguments: [
+            ("tools", ["x"]), ("tool_choice", "required"), ("modalities", ["text", "audio"]),
+            ("guided_json", [:]),
+            ("top_logprobs", 2), ("n", 0), ("n", "2"),
+            ("logprobs", 1), ("max_tokens", 0),
+            ("messages", [["role": "user", "content": [["type": "image_url"]]]]),
+            ("messages", [["role": "assistant", "tool_calls": [1]]]), ("messages", "Why?"), ("messages", [1]),
+        ] as [(String, JSONValue)])
+    func whatCannotBeDoneIsRefused(name: String, value: JSONValue) throws {
+        var body = JSONObject([("messages", question)])
+        body[name] = value
+        let fault = try #require(content(chat, .object(body)).fault)
+        #expect(fault.message.contains("`\(name)"), "\(fault)")
+        #expect(content(chat, .object(body)).fields["id"] == "a", "its id is known all the same")
+    }
+
+    /// Whether the answer may do without is the job's to say.
+    @Test(
+        arguments: [
+            ("stream", true), ("reasoning_effort", "low"), ("nonsense", 1), ("verbosity", "high"),
+            ("length_penalty", 2), ("top_k", "x"),
+        ] as [(String, JSONValue)])
+    func whatAnAnswerCanDoWithoutIsListed(name: String, value: JSONValue) throws {
+        var body = JSONObject([("messages", question)])
+        body[name] = value
+        let found = content(chat, .object(body))
+        guard name != "top_k" else {
+            #expect(throws: LineError.self) { try PromptRecord(fields: found.fields) }
+            return
+        }
+        #expect(found.fault == nil && found.request?.unsupported.map(\.name) == [name])
+        #expect(found.request?.unsupported.first?.message.contains("`\(name)`") == true)
+    }
+
+    @Test func toolsThatNobodyMayCallCanBeLeftOut() {
+        let body: JSONValue = ["messages": question, "tools": [["type": "function"]], "tool_choice": "none"]
+        #expect(content(chat, body).fault == nil)
+        #expect(content(chat, body).request?.unsupported.map(\.name) == ["tools"])
+    }
+
+    /// What SDKs and servers write without being asked.
+    @Test func defaultsAskForNothing() throws {
+        let chat = content(
+            chat,
+            [
+                "messages": question, "model": "m", "reasoning_effort": "none", "tool_choice": "none",
+                "verbosity": "medium", "stream_options": ["include_usage": true], "logprobs": false,
+                "top_logprobs": 0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0,
+                "length_penalty": 1.0,
+                "use_beam_search": false, "min_tokens": 0, "ignore_eos": false, "stop_token_ids": [],
+                "skip_special_tokens": true, "spaces_between_special_tokens": true, "bad_words": [],
+                "include_stop_str_in_output": false, "add_generation_prompt": true,
+                "add_special_tokens": false,
+                "continue_final_message": false, "echo": false, "best_of": 1, "priority": 0,
+                "chat_template_kwargs": ["enable_thinking": false], "guided_json": nil,
+                "structured_outputs": nil,
+                "prompt_logprobs": nil, "stop": [], "logit_bias": [:],
+            ])
+        #expect(chat.fault == nil && chat.request?.unsupported == [])
+        #expect(try PromptRecord(fields: chat.fields).topK == 0)
+        let response = content(
+            "/v1/responses",
+            [
+                "input": "x", "reasoning": ["effort": "none", "summary": nil],
+                "text": ["verbosity": "medium"],
+                "tool_choice": "none", "include": [], "top_logprobs": 0, "truncation": "disabled",
+                "previous_response_id": nil, "store": true,
+            ])
+        #expect(response.fault == nil && response.request?.unsupported == [])
+        let more = content(
+            "/v1/responses",
+            [
+                "input": "x", "reasoning": ["effort": "high"], "text": ["verbosity": "low"],
+                "include": ["reasoning.encrypted_content", "message.output_text.logprobs"],
+                "truncation": "auto",
+            ])
+        #expect(more.fault == nil && more.request?.logprobs == 0)
+        #expect(
+            Set(more.request?.unsupported.map(\.name) ?? [])
+                == ["reasoning", "text.verbosity", "include", "truncation"])
+    }
+
+    /// Wrong as it may be, a request keeps its name.
+    @Test(
+        arguments: [
+            ["method": "GET", "url": "/v1/chat/completions", "body": [:]],
+            ["method": "GET", "url": "/v1/models"],
+            ["url": "/v1/embeddings", "body": ["input": "x"]], ["method": "POST", "url": "/x", "body": 7],
+            ["url": "/v1/chat/completions"], ["method": 7, "body": ["messages": []]],
+            ["url": "/v1/chat/completions", "method": "POST", "body": "x"],
+        ] as [JSONValue])
+    func aWrongRequestKeepsItsID(line: JSONValue) throws {
+        guard case .object(var members) = line else { return }
+        for (id, text) in [("a", "a"), (7, "7")] as [(JSONValue, String)] {
+            members["custom_id"] = id
+            let found = OpenAILines.orNative.content(of: .object(members))
+            #expect(found.fault != nil && found.request != nil)
+            #expect(try PromptRecord.id(of: found.fields) == text)
+        }
+    }
+
+    /// Other servers have other versions, or say once for all what is asked.
+    @Test func otherServersLinesAreRead() {
+        let body: JSONValue = ["messages": question]
+        for line in [
+            ["url": "/chat/completions", "method": "POST"],
+            ["url": "/v4/chat/completions", "method": "POST"],
+            ["url": "https://host/v1/chat/completions", "method": "POST"], ["url": "/v1/chat/completions"],
+            [:],
+        ] as [JSONObject] {
+            var line = line
+            (line["custom_id"], line["body"]) = ("a", body)
+            let found = OpenAILines.orNative.content(of: .object(line))
+            #expect(found.fault == nil && found.request?.endpoint == .chat && found.fields["id"] == "a")
+        }
+        let prompt = OpenAILines.orNative.content(of: ["custom_id": "a", "body": ["prompt": "x"]])
+        #expect(prompt.request?.endpoint == .completions && prompt.fields["max_tokens"] == 16)
+    }
+
+    @Test func theLineAroundIt() {
+        #expect(content("/v1/embeddings", ["input": "x"]).fault != nil)
+        #expect(content(chat, "x").fault != nil)
+        #expect(OpenAIRequest.content(of: ["url": "/v1/responses", "body": [:]]).fault != nil)
+        for native in [
+            ["custom_id": "a", "body": "text", "prompt": "x"],
+            ["custom_id": "a", "url": "https://x", "body": [:]],
+            ["custom_id": nil, "method": "POST", "url": "/v1/chat/completions", "body": [:]],
+        ] as [JSONValue] { #expect(!OpenAIRequest.isOne(native)) }
+        let native: JSONValue = ["prompt": "x"]
+        #expect(OpenAILines.orNative.content(of: native).fields == native)
+        #expect(OpenAILines().content(of: native).fault != nil)
+    }
+
+    // MARK: Answers
+
+    private func completion(_ text: String, n: Int) -> GenerationResult {
+        var request = OpenAIRequest()
+        request.choices = n
+        return .completion(
+            .init(
+                text: text, finishReason: .length, promptTokens: 4, completionTokens: 2,
+                kept: [OpenAIRequest.kept(request, samples: n), .init(name: "topic", json: "1")]))
+    }
+
+    private func failure(n: Int) -> GenerationResult {
+        .failure(
+            .init(
+                LineError(.notFinite, "Damaged."), line: 3,
+                kept: [OpenAIRequest.kept(nil, samples: n)]))
+    }
+
+    private func key(_ sample: Int, of id: String = "a") -> WorkKey {
+        WorkKey(id: id, sample: sample, contentHash: 0xab)
+    }
+
+    private func encoded(_ results: [GenerationResult]) throws -> [JSONValue] {
+        var encoder = OpenAIResults(model: "phi").makeEncoder(for: ResultRun(digest: "d", samples: 1))
+        var bytes: [UInt8] = []
+        for (sample, result) in results.enumerated() {
+            encoder.append(result, at: ResultPlace(key: key(sample), index: 0), to: &bytes)
+            #expect(encoder.isHolding == (sample + 1 < results.count))
+        }
+        return try bytes.split(separator: 0x0a).map { try JSONValue(parsing: Array($0), limits: .line) }
+    }
+
+    @Test func allChoicesAreOneLine() throws {
+        let lines = try encoded([completion("x", n: 2), completion("y", n: 2)])
+        #expect(lines.count == 1 && lines[0]["custom_id"] == "a" && lines[0]["topic"] == 1)
+        let body = lines[0]["response"]?["body"]
+        guard case .array(let choices)? = body?["choices"] else { return #expect(Bool(false)) }
+        #expect(choices.map { $0["message"]?["content"] } == ["x", "y"])
+        #expect(choices.map { $0["index"] } == [0, 1] && choices[0]["finish_reason"] == "length")
+        #expect(body?["usage"] == ["prompt_tokens": 4, "completion_tokens": 4, "total_tokens": 8])
+        #expect(body?["model"] == "phi" && body?["system_fingerprint"] == "fp_d")
+        let failed = try encoded([completion("x", n: 2), failure(n: 2)])
+        #expect(failed[0]["response"]?["status_code"] == 500)
+        #expect(failed[0]["response"]?["body"]?["error"]?["code"] == "logits_not_finite")
+    }
+
+    /// If one of a line's results failed, the next run makes all of them anew: they are one piece of the output.
+    @Test func aLineIsMadeAnewAsAWhole() throws {
+        let folder = try TestFolder()
+        func run(_ second: GenerationResult) throws -> [Bool] {
+            let store = try openStore(folder, format: OpenAIResults(model: "phi"))
+            var isDone: [Bool] = []
+            let results = [completion("x", n: 2), second, completion("z", n: 1)]
+            let keys = [key(0), key(1), key(0, of: "b")]
+            for (position, key) in keys.enumerated() {
+                isDone.append(try store.claim(key, position: position) == .done(failed: false))
+            }
+            for (position, key) in keys.enumerated() where !isDone[position] {
+                try store.append(results[position], key: key, position: position)
+            }
+            try store.finish(count: 3)
+            return isDone
+        }
+        #expect(try run(failure(n: 2)) == [false, false, false])
+        #expect(try folder.text("out.jsonl").contains("\"status_code\":500"))
+        #expect(try run(completion("y", n: 2)) == [false, false, true])
+        let text = try folder.text("out.jsonl")
+        #expect(text.split(separator: "\n").count == 2 && text.contains("\"x\"") && text.contains("\"y\""))
+        #expect(try run(completion("?", n: 2)) == [true, true, true])
+        #expect(try folder.text("out.jsonl") == text)
+        #expect(try ResultFormats.format(ofOutput: folder.path("out.jsonl")).name == "openai")
+        #expect(
+            try OutputCheck.read(output: folder.path("out.jsonl"), format: OpenAIResults())
+                == OutputCheck(lines: 3))
+    }
+}

@@ -1,0 +1,213 @@
+import BatchEngine
+import Foundation
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// The bytes of results, in native outputs and in the journal: earlier versions wrote the same.
+@Suite struct ResultCodingTests {
+    private static let key = WorkKey(id: "a\"b", sample: 1, contentHash: 0x12ab)
+    private static let token = LogprobEntry.Token(text: "é", id: 7, logprob: -0.1, bytes: [0xc3, 0xa9])
+    private static let whole = GenerationResult.completion(
+        .init(
+            text: "é\n", finishReason: .stopSequence, promptTokens: 5, completionTokens: 2, seed: -3,
+            tokens: [7, 8],
+            logprobs: [
+                LogprobEntry(token: token, top: [token]),
+                LogprobEntry(
+                    token: .init(text: "", id: 8, logprob: LogprobEntry.impossible, bytes: []), top: []),
+            ], provenance: [.init(name: "rope", value: "short")],
+            timing: .init(
+                queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67, ended: 1_790_000_000.125)))
+    private static let wholeText =
+        #""text":"é\n","finish_reason":"stop_sequence","usage":{"prompt_tokens":5,"completion_tokens":2},"#
+        + #""seed":-3,"tokens":[7,8],"logprobs":{"content":["#
+        + #"{"token":"é","id":7,"logprob":-0.1,"bytes":[195,169],"top_logprobs":["#
+        + #"{"token":"é","id":7,"logprob":-0.1,"bytes":[195,169]}]},"#
+        + #"{"token":"","id":8,"logprob":-9999,"bytes":[],"top_logprobs":[]}]},"#
+        + #""provenance":{"rope":"short"},"#
+        + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":26.67,"ended":1790000000.125}"#
+    /// As earlier versions wrote it.
+    private static let earlier = GenerationResult.completion(
+        .init(
+            text: "", finishReason: .stop, promptTokens: 1, completionTokens: 0,
+            timing: .init(queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 0)))
+    private static let earlierText =
+        #""text":"","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":0},"seed":0,"#
+        + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":0}"#
+    private static let plain = GenerationResult.completion(
+        .init(text: "", finishReason: .length, promptTokens: 1, completionTokens: 1))
+    private static let plainText =
+        #""text":"","finish_reason":"length","usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
+    private static let chosen = GenerationResult.completion(
+        .init(
+            text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1,
+            probabilities: [.init(text: "a\"", value: 0.1), .init(text: "b", value: 1)]))
+    private static let chosenText =
+        #""text":"b","finish_reason":"stop","probabilities":{"a\"":0.1,"b":1},"#
+        + #""usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
+    /// A field of the line that is called so.
+    private static let alike = GenerationResult.completion(
+        .init(
+            text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1,
+            kept: [.init(name: "probabilities", json: "[2]")]))
+    private static let alikeText =
+        #""text":"b","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":1},"#
+        + #""seed":0,"probabilities":[2]"#
+    private static let failure = GenerationResult.failure(
+        .init(LineError(.promptTooLong, "Too long."), file: "in", line: 4))
+    private static let failureText =
+        #""error":{"code":"prompt_too_long","message":"Too long.","file":"in","line":4}"#
+    /// -0.1 is added as the Float that it is.
+    private static let score = GenerationResult.Score(
+        [-0.1, -1.5, -.infinity], tokens: [7, 8, 9], provenance: [.init(name: "rope", value: "long")])
+    private static let scoreText =
+        #""logprob":-10000.60000000149,"mean":-3333.53333333383,"perplexity":null,"#
+        + #""token_logprobs":[-0.1,-1.5,-9999],"tokens":[7,8,9],"provenance":{"rope":"long"}"#
+    private static let scored = GenerationResult.scored(
+        .init(
+            [score], isList: false, promptTokens: 5,
+            timing: .init(queued: 0, prefill: 0.125, decode: 0, tokensPerSecond: 26.67),
+            kept: [.init(name: "text", json: "[1]"), .init(name: "seed", json: "\"a\"")]))
+    private static let scoredText =
+        scoreText + #","usage":{"prompt_tokens":5,"completion_tokens":3},"text":[1],"seed":"a","#
+        + #""timing":{"queued":0,"prefill":0.125,"decode":0,"tokens_per_second":26.67}"#
+    private static let ranked = GenerationResult.scored(
+        .init([score, .init([-0.5, 0]), .init([-0.25])], isList: true, promptTokens: 1))
+    private static let rankedText =
+        #""scores":[{"# + scoreText
+        + #"},{"logprob":-0.5,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.5,0]},"#
+        + #"{"logprob":-0.25,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.25]}],"#
+        + #""best":1,"usage":{"prompt_tokens":1,"completion_tokens":6}"#
+    /// Of a job that scores, whose lines may keep what a completion has of its own.
+    private static let scoreFailure = GenerationResult.failure(
+        .init(
+            LineError(.badField, "No."), line: 4, kept: [.init(name: "text", json: "1")]))
+    private static let scoreFailureText =
+        #""error":{"code":"bad_field","message":"No.","line":4},"text":1"#
+    private static let invalid = GenerationResult.failure(
+        .init(
+            LineError(.invalidAnswer, "No."), line: 4, text: "{\"a\":\n",
+            kept: [.init(name: "text", json: "1")]))
+    private static let invalidText =
+        #""error":{"code":"invalid_answer","message":"No.","line":4,"text":"{\"a\":\n"},"text":1"#
+    private static let tail = #","line_hash":"00000000000012ab","run":"r-1""#
+
+    static let all: [(GenerationResult, String)] = [
+        (whole, wholeText), (plain, plainText), (chosen, chosenText), (alike, alikeText),
+        (failure, failureText),
+        (earlier, earlierText),
+        (scored, scoredText), (ranked, rankedText), (scoreFailure, scoreFailureText),
+        (invalid, invalidText),
+    ]
+
+    @Test(arguments: all) func nativeLines(result: GenerationResult, text: String) throws {
+        let format = NativeResults()
+        for samples in [1, 2] {
+            var encoder = format.makeEncoder(for: ResultRun(digest: "r-1", samples: samples))
+            var bytes: [UInt8] = []
+            encoder.begin(&bytes)
+            encoder.append(result, at: ResultPlace(key: Self.key, index: 3), to: &bytes)
+            let line = String(decoding: bytes, as: UTF8.self)
+            let head = #"{"id":"a\"b","index":3,"# + (samples > 1 ? #""sample":1,"# : "")
+            let expected = head + text + Self.tail
+            let sum = Array(expected.replacing(/"timing":\{[^}]*}/, with: #""timing":{}"#).utf8)
+                .withUnsafeBytes {
+                    Checksum.crc64($0)
+                }
+            var hex: [UInt8] = []
+            JSONBytes.appendHex(sum, to: &hex)
+            #expect(line == expected + ",\"sum\":\"\(String(decoding: hex, as: UTF8.self))\"}\n")
+            bytes.removeLast()
+            try bytes.withUnsafeBytes { bytes in
+                let read = try #require(format.result(in: bytes))
+                #expect(read.key.id == Self.key.id && read.key.contentHash == 0x12ab && read.run == "r-1")
+                #expect(read.key.sample == samples - 1 && read.index == 3)
+                #expect(read.isFailed == result.isFailed)
+                #expect(read.completionTokens == result.completionTokens)
+                #expect(format.holds(result, in: bytes))
+                let other = try #require(Self.all.first { $0.0.isFailed != result.isFailed })
+                #expect(!format.holds(other.0, in: bytes))
+            }
+        }
+    }
+
+    @Test(arguments: all) func journalRecords(result: GenerationResult, text: String) throws {
+        for repetition in [0, 2] {
+            let record = JournalRecord(key: Self.key, repetition: repetition, run: "r-1", result: result)
+            let line = String(decoding: record.line, as: UTF8.self)
+            let head = (repetition > 0 ? #","repeat":2"# : "") + #","id":"a\"b","sample":1,"#
+            #expect(line.dropFirst(25) == head + text + Self.tail + "}")
+            try record.line.withUnsafeBytes { bytes in
+                #expect(SealedLine.isValid(bytes))
+                let read = try #require(JournalRecord(bytes, keeps: true))
+                #expect(read.result == result && read.key == Self.key && read.repetition == repetition)
+                let scanned = try #require(JournalRecord(bytes, keeps: false))
+                #expect(scanned.result.isFailed == result.isFailed)
+                #expect(scanned.result.completionTokens == result.completionTokens)
+            }
+        }
+    }
+
+    /// A scan says no to all that a reader would say no to.
+    @Test func whatIsNoResultIsRefusedEitherWay() {
+        let wrong = [
+            "", #""text":"a""#, Self.plainText.replacing("\"length\"", with: "\"other\""),
+            Self.plainText.replacing(":1", with: ":-1"), Self.plainText.replacing(":1", with: ":99999999999"),
+            Self.plainText + "," + Self.failureText,
+            Self.failureText.replacing("prompt_too_long", with: "no_such_code"),
+            Self.failureText.replacing(#","line":4"#, with: ""),
+            Self.wholeText.replacing("-9999", with: "-1e99"), Self.wholeText.replacing("[195", with: "[256"),
+            Self.wholeText.replacing(#""decode":1.5,"#, with: ""),
+            Self.scoredText.replacing("[-0.1,", with: "[-0.2,"),
+            Self.scoredText.replacing("\"mean\":-3", with: "\"mean\":-4"),
+            Self.scoredText.replacing("null", with: "1"),
+            Self.rankedText.replacing("best\":1", with: "best\":2"),
+            Self.rankedText.replacing("tokens\":6", with: "tokens\":5"), #""scores":[],"best":0"#,
+            Self.scoredText + "," + Self.failureText,
+        ]
+        for text in wrong {
+            let line = #"{"sum":"","id":"a","sample":0"# + (text.isEmpty ? "" : ",") + text + Self.tail + "}"
+            for keeps in [true, false] {
+                let record = Array(line.utf8).withUnsafeBytes { JournalRecord($0, keeps: keeps) }
+                #expect(record == nil, "\(text)")
+            }
+        }
+    }
+
+    /// What the version before wrote, whose sums of journal lines are put in here.
+    @Test func aJournalOfTheVersionBeforeIsTakenUp() throws {
+        let line = TestLine.make(1)[0]
+        var hash: [UInt8] = []
+        JSONBytes.appendHex(line.key.contentHash, to: &hash)
+        let texts = [
+            #""phibatch_journal":1,"uses_output":true,"fingerprint":[["model.config.json","7 bytes"],"#
+                + #"["job.seed","17"],["job.samples","1"]]}"#,
+            #""id":"line-0","sample":0,"# + Self.wholeText + #","line_hash":""#
+                + String(decoding: hash, as: UTF8.self) + #"","run":"\#(testFingerprint.digest)"}"#,
+        ]
+        let folder = try TestFolder()
+        let lines = texts.map { text in
+            var line = Array((#"{"sum":"0000000000000000","# + text).utf8)
+            SealedLine.seal(&line)
+            return line + [0x0a]
+        }
+        try folder.write(lines.joined(), to: "out.jsonl.journal")
+        let store = try openStore(folder)
+        #expect(try TestRun(lines: [line]).run(store) == 0 && store.notes.isEmpty)
+        #expect(try folder.text("out.jsonl").hasPrefix(#"{"id":"line-0","index":0,"# + Self.wholeText + ","))
+    }
+
+    @Test func notesOfTokensAreReadBack() throws {
+        for value: Float in [-0.1, -1e-30, -33_554_432, -16777217.5, 0, -1.1754944e-38, -0.33333334] {
+            let token = LogprobEntry.Token(text: "\u{1}\"", id: 1, logprob: value, bytes: [1, 34])
+            let entry = LogprobEntry(token: token, top: [token])
+            #expect(LogprobEntry(encoded: entry.encoded) == entry)
+        }
+        for text in ["", "{}", "[1]", #"{"token":"a","id":1,"logprob":0,"bytes":[]}"#] {
+            #expect(LogprobEntry(encoded: text) == nil)
+        }
+    }
+}

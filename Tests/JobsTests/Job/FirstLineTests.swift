@@ -1,0 +1,159 @@
+import Foundation
+import PhiModel
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Guesses that would go wrong with every line.
+@Suite struct FirstLineTests {
+    /// A job whose input has this line only.
+    private func withJob(
+        _ line: String, _ change: (inout JobSettings) -> Void = { _ in },
+        _ body: (JobSettings, _ input: String) throws -> Void
+    ) throws {
+        let folder = try TestFolder()
+        try folder.write(Array((line + "\n").utf8), to: "in.jsonl")
+        try body(JobSettings.test(input: [folder.path("in.jsonl")], change), folder.path("in.jsonl"))
+        withExtendedLifetime(folder) {}
+    }
+
+    private func warnings(_ line: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> [String]
+    {
+        var warnings: [String] = []
+        try withJob(line, change) { job, _ in warnings = try job.warnings() }
+        return warnings
+    }
+
+    private func error(_ line: String) throws -> JobError? {
+        var found: JobError?
+        try withJob(line) { job, input in
+            do { try job.checkBeginnings() } catch let error as JobError { found = error }
+            if let found { #expect(found.kind == .badJob && found.place == input + ":1") }
+        }
+        return found
+    }
+
+    @Test func fieldsWithoutAPromptAreOneError() throws {
+        let error = try #require(try error(#"{"id": 7, "year": 1969, "question": "Who?", "max_tokens": 4}"#))
+        #expect(error.message.contains("has year, question."), "\(error)")
+        #expect(error.message.contains("--prompt '{{ question }}'"), "\(error)")
+    }
+
+    /// What is wrong with one of OpenAI's, the run tells, line by line.
+    @Test func aRequestIsLeftToTheRun() throws {
+        for line in [
+            #"{"custom_id": "a", "url": "/v1/chat/completions", "body": {"messages": []}}"#,
+            #"{"custom_id": "a", "method": "GET", "url": "/v1/models"}"#,
+        ] { #expect(try error(line) == nil) }
+        let whole =
+            #"{"custom_id": "a", "body": {"model": "gpt", "user": "u", "n": 1, "messages": [{"role": "user"}]}}"#
+        #expect(try warnings(whole).isEmpty)
+    }
+
+    /// Lines of other services are named, with a command that makes ours of them.
+    @Test(arguments: [
+        (
+            "Anthropic",
+            #"{"custom_id":"a","params":{"model":"m","max_tokens":9,"system":"Be kind.","messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":"Yo"}]}}"#
+        ),
+        (
+            "Gemini",
+            #"{"key":"a","request":{"systemInstruction":{"parts":[{"text":"Be kind."}]},"contents":[{"parts":[{"text":"H"},{"text":"i"}],"role":"user"},{"role":"model","parts":[{"text":"Yo"}]}],"generation_config":{"max_output_tokens":9}}}"#
+        ),
+        (
+            "Bedrock",
+            #"{"recordId":"a","modelInput":{"inferenceConfig":{"maxTokens":9},"system":[{"text":"Be kind."}],"messages":[{"role":"user","content":[{"text":"Hi"}]},{"role":"assistant","content":[{"text":"Yo"}]}]}}"#
+        ),
+    ])
+    func otherServicesLinesAreNamed(service: String, line: String) throws {
+        let error = try #require(try error(line))
+        #expect(error.message.contains(service), "\(error)")
+        let command = try #require(error.message.firstMatch(of: /"(jq -c '[^']*') [^ ]* > FILE"/)).1
+        guard let made = try Self.shell("printf %s '\(line)' | \(command)") else { return }
+        let record = try PromptRecord.parse(Array(made.utf8))
+        #expect(record.id == "a" && record.maxTokens == 9)
+        #expect(
+            record.content
+                == .messages([
+                    ChatMessage(role: "system", content: "Be kind."),
+                    ChatMessage(role: "user", content: "Hi"),
+                    ChatMessage(role: "assistant", content: "Yo"),
+                ]))
+        let image = line.replacing(#"{"text":"Hi"}"#, with: #"{"image":1}"#).replacing(
+            #"{"type":"text","text":"Hi"}"#, with: #"{"type":"image"}"#
+        ).replacing(#"{"text":"i"}"#, with: #"{"image":1}"#)
+        #expect(try Self.shell("printf %s '\(image)' | \(command)") == "")
+    }
+
+    /// What a command writes; nil if there is no jq.
+    private static func shell(_ script: String) throws -> String? {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "command -v jq >/dev/null || exit 77; \(script) 2>/dev/null"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return process.terminationStatus == 77 ? nil : String(decoding: output, as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        #"{"error": {"code": "x", "message": "y"}}"#, #"{"prompt": "a"}"#, #"{"messages": []}"#,
+        #"{"id": "x"}"#, #"{"id": "x", "seed": 4}"#, #"{"a": }"#,
+        "7",
+    ])
+    func oneBadLineIsLeftToTheRun(line: String) throws { #expect(try error(line) == nil) }
+
+    @Test func aTemplateOverOtherFieldsIsMeant() throws {
+        try withJob(#"{"question": "Who?"}"#) {
+            $0.prompt = "{{ question }}"
+        } _: { job, _ in
+            try job.checkBeginnings()
+            #expect(try job.warnings().isEmpty)
+        }
+    }
+
+    @Test func aJobMayAskByItself() throws {
+        try withJob(#"{"word": "red"}"#) {
+            $0.messages = [ChatMessage(role: "user", content: "Say {{ word }}.")]
+        } _: { job, _ in
+            try job.checkBeginnings()
+        }
+    }
+
+    @Test func whatKeepLeavesOutIsWarnedOf() throws {
+        let warnings = try warnings(#"{"prompt": "a", "text": "b"}"#) { $0.keep = .all }
+        #expect(warnings.count == 1 && warnings[0].contains("keep: {NEW: text}"), "\(warnings)")
+    }
+
+    @Test func aTemplateWithoutAFieldIsWarnedOf() throws {
+        let warnings = try warnings(#"{"name": "Ada"}"#) { $0.prompt = "Greet { name }." }
+        #expect(warnings.count == 1 && warnings[0].contains("{{ name }}"), "\(warnings)")
+    }
+
+    @Test func samplesAtTemperatureZeroAreWarnedOf() throws {
+        let line = #"{"prompt": "a"}"#
+        #expect(try warnings(line) { $0.samples = 3 }.first?.contains("samples is 3") == true)
+        #expect(
+            try warnings(line) {
+                $0.samples = 3
+                $0.temperature = 0.7
+            }.isEmpty)
+        #expect(try warnings(#"{"prompt": "a", "temperature": 0.5}"#) { $0.samples = 3 }.isEmpty)
+    }
+
+    @Test func fieldsThatLookLikeSettingsAreWarnedOf() throws {
+        let line =
+            #"{"prompt": "a", "n": 3, "temprature": 0.5, "schema": "t", "name": "b", "step": 1}"#
+        let found = try warnings(line)
+        #expect(found.count == 3, "\(found)")
+        #expect(found.contains { $0.contains("temprature") && $0.contains("Is temperature meant?") })
+        #expect(found.contains { $0.contains("the field schema is a string, and so no JSON Schema") })
+        #expect(found.contains { $0.contains("field n is a setting elsewhere") })
+        #expect(try warnings(#"{"prompt": "a", "schema": ["t"]}"#).count == 1)
+        #expect(try warnings(#"{"prompt": "a", "schema": true}"#).isEmpty)
+        #expect(try warnings(line) { $0.prompt = "{{ n }} {{ temprature }} {{ schema }}" }.isEmpty)
+    }
+}

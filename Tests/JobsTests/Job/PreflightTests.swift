@@ -1,0 +1,208 @@
+import Foundation
+import OperatingSystem
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// What is looked at before a run begins.
+@Suite struct PreflightTests {
+    private func job(_ input: [String], _ output: String) -> JobSettings {
+        var job = JobSettings()
+        (job.model, job.input, job.output) = ("m", input, output)
+        return job
+    }
+
+    @Test(arguments: [
+        "journal", "journal.inflight", "lock", "phibatch-new", "phibatch-journal", "phibatch-inflight",
+        "phibatch-lock", "phibatch-trial-of-place", "phibatch-index", "phibatch-ids",
+    ])
+    func anInputWithANameOfOursIsRefused(suffix: String) throws {
+        let folder = try TestFolder()
+        let input = folder.path("in." + suffix)
+        try folder.write("{}".utf8, to: "in." + suffix)
+        let error = #expect(throws: JobError.self) { try job([input], folder.path("in")).checkFiles() }
+        #expect(error?.kind == .badJob && error?.place == input)
+        #expect(error?.message.contains("Name another output") == true)
+        // Under another name of the same file too.
+        #expect(link(input, folder.path("other")) == 0)
+        #expect(throws: JobError.self) { try job([folder.path("other")], folder.path("in")).checkFiles() }
+        try job([folder.path("other")], folder.path("out")).checkFiles()
+    }
+
+    /// Whoever reads a file goes by its name.
+    @Test(arguments: [
+        ("out.jsonl.gz", "Name it out.jsonl and pack it"), ("Out.CSV.GZ", "Name it Out.CSV and pack it"),
+        ("out.zst", "not packed"), ("out.parquet", "Name it out.jsonl; pandas"),
+        ("out.xlsx", "JSON lines, or tables"),
+    ])
+    func anOutputIsWhatItsNameSays(name: String, what: String) throws {
+        let folder = try TestFolder()
+        try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
+        let input = [folder.path("in.jsonl")]
+        var shard = job(input, folder.path(name))
+        shard.selection = .shard(index: 0, count: 2)
+        shard.chooseShardOutput()
+        var errors = job(input, folder.path("out.jsonl"))
+        errors.errors = folder.path(name)
+        for job in [job(input, folder.path(name)), shard, errors] {
+            let error = #expect(throws: JobError.self) { try job.checkFiles() }
+            #expect(
+                error?.kind == .badJob && error?.message.contains(what) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test func failedLinesHaveTheFormatThatTheirNameSays() throws {
+        let folder = try TestFolder()
+        try folder.write("{\"prompt\":\"a\"}".utf8, to: "in.jsonl")
+        func check(_ output: String, _ errors: String, _ change: (inout JobSettings) -> Void = { _ in })
+            throws
+        {
+            var job = job([folder.path("in.jsonl")], folder.path(output))
+            job.errors = folder.path(errors)
+            change(&job)
+            job.chooseOutputFormat()
+            try job.checkFiles()
+        }
+        for (output, errors) in [
+            ("o.jsonl", "e.csv"), ("o.csv", "e.jsonl"), ("o.csv", "e.tsv"), ("o", "e.csv"),
+        ] {
+            let error = #expect(throws: JobError.self) { try check(output, errors) }
+            #expect(error?.message.contains("in the format of the output") == true)
+        }
+        for (output, errors) in [("o.jsonl", "e.jsonl"), ("o.CSV", "e.csv"), ("o.csv", "e"), ("o", "e.txt")] {
+            try check(output, errors)
+        }
+        try check("o.csv", "e.jsonl") {
+            ($0.outputFormat, $0.outputFormatFollowsInput) = (FormatChoice(NativeResults()), false)
+        }
+    }
+
+    @Test func otherNamesAreNotOurs() throws {
+        let folder = try TestFolder()
+        for name in ["in.tmp", "in.journal.tmp", "in.jsonl", "in.old"] {
+            try folder.write("{}".utf8, to: name)
+            try job([folder.path(name)], folder.path("in")).checkFiles()
+        }
+    }
+
+    @Test func anInputThatIsTheOutputIsRefused() throws {
+        let folder = try TestFolder()
+        try folder.write("{}".utf8, to: "in")
+        #expect(link(folder.path("in"), folder.path("hard")) == 0)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("soft"), withDestinationPath: "in")
+        for output in ["hard", "soft", "in", "./in", "x/../in"] {
+            try Files.makeFolder(folder.path("x"))
+            #expect(throws: JobError.self) {
+                try job([folder.path("in")], folder.url.path + "/" + output).checkFiles()
+            }
+        }
+    }
+
+    @Test func outputsThatAreNoFiles() throws {
+        let folder = try TestFolder()
+        try folder.write("{}".utf8, to: "in")
+        for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/stderr"] {
+            let error = #expect(throws: StoreError.self) {
+                try job([folder.path("in")], output).checkFiles()
+            }
+            #expect(error?.kind == .cannotCreate && error?.message.contains("give - as output") == true)
+            #expect(throws: StoreError.self) {
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder.path("stream"), withDestinationPath: output)
+                defer { try? FileManager.default.removeItem(atPath: folder.path("stream")) }
+                try job([folder.path("in")], folder.path("stream")).checkFiles()
+            }
+        }
+        for output in [folder.url.path, folder.url.path + "/Y/", "/", ".", "..", "/dev/null"] {
+            let error = #expect(throws: StoreError.self) {
+                try job([folder.path("in")], output).checkFiles()
+            }
+            #expect(error?.kind == .cannotCreate, "\(output)")
+        }
+    }
+
+    @Test func pathsOfOneCharacter() throws {
+        let folder = try TestFolder()
+        try folder.write("{}".utf8, to: "in")
+        for output in ["X", "é", "n/o.jsonl", "n/deep/er/o", "Y//o"] {
+            let job = job([folder.path("in")], folder.url.path + "/" + output)
+            try job.checkFiles()
+            try job.makeOutputFolder()
+            #expect(Files.kind(of: Paths.folder(of: job.output)) == .folder)
+        }
+        // Relative ones, which nothing is written for here.
+        for output in ["X", "é", "./X", "nowhere-\(UUID().uuidString)/o"] {
+            try job([folder.path("in")], output).checkFiles()
+        }
+    }
+
+    @Test func jobFilesAndTheirPaths() throws {
+        let folder = try TestFolder()
+        // In a folder whose name is not UTF-8.
+        let odd = Paths.join(folder.url.path, String(pathBytes: [0x64, 0xFF]))
+        try Files.makeFolder(odd)
+        let file = Paths.join(odd, "j")
+        // A character that stands for a byte inside is one of its own in a job file.
+        let text = "model: m\ninput: [in, \"~x\", /a/b]\noutput: \"o\u{10FEFF}\"\n"
+        try Files.replaceContents(of: file, with: Array(text.utf8))
+        let job = try JobSettings.load(file: file)
+        #expect(job.model.pathBytes == odd.pathBytes + "/m".utf8)
+        #expect(
+            job.input.map(\.pathBytes) == [
+                odd.pathBytes + "/in".utf8, odd.pathBytes + "/~x".utf8, Array("/a/b".utf8),
+            ])
+        #expect(job.output.pathBytes == odd.pathBytes + "/o\u{10FEFF}".utf8)
+        #expect(throws: JobError.self) {
+            try JobSettings.load(file: file, options: JobOption.all(["output": [file]]))
+        }
+        let nul = #expect(throws: JobError.self) {
+            try JobSettings.parse("model: m\ninput: x\noutput: \"a\\0b\"")
+        }
+        #expect(nul?.message.contains("character 0") == true, "\(nul.debugDescription)")
+    }
+
+    @Test func optionsThatAreNotUTF8() throws {
+        let odd = String(pathBytes: [0x61, 0xFF])
+        let options = JobOption.all(["model": [odd], "input": [odd + "2"], "output": [odd + "3"]])
+        let job = try JobSettings.load(file: nil, options: options)
+        #expect(job.model == odd && job.input == [odd + "2"] && job.output == odd + "3")
+        let error = #expect(throws: JobError.self) {
+            try JobSettings.load(file: nil, options: options + JobOption.all(["prompt": [odd]]))
+        }
+        #expect(error?.kind == .usage && error?.message.contains("UTF-8") == true)
+        // A character from where bytes are kept inside comes as its bytes, as the program's own arguments do.
+        let own = "\u{10FEFF}"
+        let accent = try JobSettings.load(
+            file: nil,
+            options: JobOption.all([
+                "model": ["m"], "input": ["i"], "output": ["\u{301}o"],
+                "prompt": [String(pathBytes: Array(own.utf8))],
+            ]))
+        #expect(accent.output.utf8.elementsEqual("\u{301}o".utf8))
+        #expect(accent.prompt == own)
+    }
+
+    /// A whole run where neither folder nor output nor the link's target is UTF-8.
+    @Test func aRunWithNamesOfAnyBytes() throws {
+        let folder = try TestFolder()
+        let odd = Paths.join(folder.url.path, String(pathBytes: [0x64, 0xFF]))
+        try Files.makeFolder(odd)
+        let target = String(pathBytes: [0x6F, 0xFE, 0x80])
+        let link = Paths.join(odd, "link")
+        #expect(symlink(target.cPath, link.cPath) == 0)
+        let lines = TestLine.make(20)
+        func open() throws -> JournalStore {
+            try JournalStore(output: link, fingerprint: testFingerprint, residentCount: 4)
+        }
+        let store = try open()
+        try TestRun(lines: lines, limit: 7).run(store)
+        try store.suspend()
+        #expect(try JobStatus.read(output: link).done == 7)
+        try TestRun(lines: lines).run(open())
+        #expect(try Files.names(in: odd).sorted() == ["link", target, target + ".settings"].sorted())
+        #expect(try Files.contents(of: Paths.join(odd, target)) == TestRun(lines: lines).expected())
+        #expect(Files.isLink(link))
+    }
+}

@@ -1,0 +1,154 @@
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Texts beside what libyaml makes of them.
+@Suite struct YAMLReaderTests {
+    /// A text that stands plain is itself, another one in `<>`.
+    private static func text(_ node: YAMLNode?) -> String {
+        switch node?.content {
+        case .scalar(let text, isPlain: true): text
+        case .scalar(let text, isPlain: false): "<\(text)>"
+        case .sequence(let elements): "[" + elements.map { Self.text($0) }.joined(separator: ", ") + "]"
+        case .mapping(let members):
+            "{" + members.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ") + "}"
+        case nil: "none"
+        }
+    }
+
+    private static func lines(_ node: YAMLNode?) -> [Int] {
+        guard let node else { return [] }
+        switch node.content {
+        case .scalar: return [node.line]
+        case .sequence(let elements): return [node.line] + elements.flatMap { lines($0) }
+        case .mapping(let members): return [node.line] + members.flatMap { lines($0.key) + lines($0.value) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                "a: b c\n  d e\n\n  f\ng: h # i\n",
+                "{a: b c d e\nf, g: h}",
+                [1, 1, 1, 5, 5]
+            ),
+            (
+                "a:\n  b: c\n  d:\n  - 1\n  - x: 1\n    y: 2\n  - - a\n    - b\ne:\nf: -1\n",
+                "{a: {b: c, d: [1, {x: 1, y: 2}, [a, b]]}, e: , f: -1}",
+                [1, 1, 2, 2, 2, 3, 4, 4, 5, 5, 5, 6, 6, 7, 7, 8, 9, 9, 10, 10]
+            ),
+            (
+                "- a\n-\n  b\n- - c\n- {a: 1, b: [x, y,], c}\n- [a: b, c]\n- ? d\n  : e\n",
+                "[a, b, [c], {a: 1, b: [x, y], c: }, [{a: b}, c], {d: e}]",
+                [1, 1, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 7, 7, 8]
+            ),
+            (
+                "a: |\n  x\n   y\n\n  z\nb: >-\n  one\n  two\n\n  three\n   more\n  four\n\nc: |+\n  k\n\nd: >2\n   sp\n  x\n",
+                "{a: <x\n y\n\nz\n>, b: <one two\nthree\n more\nfour>, c: <k\n\n>, d: < sp\nx\n>}",
+                [1, 1, 1, 6, 6, 14, 14, 17, 17]
+            ),
+            (
+                "a: |-\n\n  x # no comment\nb: |1\n  y\nc: >\n\n\n  z\n",
+                "{a: <\nx # no comment>, b: < y\n>, c: <\n\nz\n>}",
+                [1, 1, 1, 4, 4, 6, 6]
+            ),
+            (
+                "a: 'it''s\n  folded\n\n  twice'\nb: \"x\\ty \\\n  z\\x41  \n  q\\u00e9\\U0001F600\"\n",
+                "{a: <it's folded\ntwice>, b: <x\ty zA q\u{E9}\u{1F600}>}",
+                [1, 1, 1, 5, 5]
+            ),
+            (
+                "{\"a\": 1, \"b\": [1, {\"c\": null}],\n \"d\": \"x\\ny\", 'e':f, g: , h}",
+                "{<a>: 1, <b>: [1, {<c>: null}], <d>: <x\ny>, <e>: f, g: , h: }",
+                [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]
+            ),
+            (
+                "a: &x {p: 1}\nb: *x\nc: &y\n  - 1\nd: *y\n",
+                "{a: {p: 1}, b: {p: 1}, c: [1], d: [1]}",
+                [1, 1, 1, 1, 1, 2, 1, 1, 1, 3, 4, 4, 5, 4, 4]
+            ),
+            (
+                "%YAML 1.2\n# c\n---\na: !!str 5\nb: !foo [x]\nc: !!map\n  d: e\n...\n",
+                "{a: 5, b: [x], c: {d: e}}",
+                [4, 4, 4, 5, 5, 5, 6, 7, 7, 7]
+            ),
+            (
+                "--- |\n a",
+                "<a>",
+                [1]
+            ),
+            (
+                "a: http://x.y:80/z#f\nb: -x\nc: ?y\nd: :z\n'e f': a'b\"c\n",
+                "{a: http://x.y:80/z#f, b: -x, c: ?y, d: :z, <e f>: a'b\"c}",
+                [1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+            ),
+            (
+                "? |\n  long\n: - 1\n  - 2\n? x\n",
+                "{<long\n>: [1, 2], x: }",
+                [1, 1, 3, 3, 4, 5, 6]
+            ),
+            (
+                "a:\r\n  b: c\r\nd: e\r\n",
+                "{a: {b: c}, d: e}",
+                [1, 1, 2, 2, 2, 3, 3]
+            ),
+            (
+                "# only\n# comments\n",
+                "none",
+                []
+            ),
+            (
+                "",
+                "none",
+                []
+            ),
+            (
+                "--- text\n...\n",
+                "text",
+                [1]
+            ),
+        ] as [(String, String, [Int])])
+    func readAsByLibyaml(yaml: String, expected: String, lines: [Int]) throws {
+        let root = try YAMLReader.root(of: yaml)
+        #expect(Self.text(root) == expected)
+        // Of collections on lines of their own the line that they begin in.
+        #expect(Self.lines(root) == lines)
+    }
+
+    @Test(
+        arguments: [
+            ("a: b: c", 1, "a second key"), ("a: - b", 1, "a list can't begin"),
+            ("a: 1\n b: 2", 2, "on one line"),
+            ("a:\n\tb: 1", 2, "by a tab"), ("a: [1, 2\nb: 3", 2, "a comma or ]"),
+            ("a: {b: 1\n", 2, "a comma or }"),
+            ("a: \"x\n", 2, "that begins in line 1 is not closed"), ("a: 'x\n---\n", 2, "not closed"),
+            ("a: *x", 1, "nothing before it is named &x"), ("a: &x [*x]", 1, "&x"),
+            ("a: @b", 1, "can't begin with @"),
+            ("a: \"\\q\"", 1, "an unknown escape"), ("a: \"\\ud800\"", 1, "d800"),
+            ("a: \"\\u12\"", 1, "4 hexadecimal"),
+            ("a: 1\n---\nb: 2", 2, "a second document"),
+            ("a: 1\nb: 2\na: 3", 1, "the key a is given more than once"),
+            ("- a\nb: c", 2, "belongs to nothing"), ("a: |x\n  y", 1, "begins on the next line"),
+            ("%FOO\n---\na: 1", 1, "directive"), ("a: 1\nkey\nb: 2\n", 2, "should be a key"),
+            ("a: [,]", 1, "before ,"),
+            ("a: &", 1, "a name is missing"), ("a: \u{1}", 1, "control character"),
+            ("a: \u{9B}", 1, "control character"),
+            ("a: \"b\" c\n", 1, "quote a text"), ("a:\n    b: 1\n  c: 2\n", 3, "indented further"),
+            (String(repeating: "[", count: 100_000), 1, "too deep"),
+            (String(repeating: "- ", count: 100_000), 1, "too deep"),
+        ] as [(String, Int, String)])
+    func faultsNameTheLine(yaml: String, line: Int, part: String) {
+        let fault = #expect(throws: YAMLFault.self) { try YAMLReader.root(of: yaml) }
+        #expect(fault?.line == line)
+        #expect(fault?.message.contains(part) == true, "\(fault?.message ?? "")")
+    }
+
+    /// JSON is YAML, with its two escapes of one character.
+    @Test func jsonIsRead() throws {
+        let json = #"{"a":[1,-2.5e3,true,null,"\ud83d\ude00\/\b\u00e9"],"b":{"c":[],"d":{}}}"#
+        #expect(
+            Self.text(try YAMLReader.root(of: json))
+                == "{<a>: [1, -2.5e3, true, null, <\u{1F600}/\u{8}\u{E9}>], <b>: {<c>: [], <d>: {}}}")
+    }
+}

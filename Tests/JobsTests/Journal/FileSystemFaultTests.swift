@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Each call that the store makes fails in turn, once or from then on (as if the process had died
+/// there); whatever happens, the next run ends with the output of an undisturbed one.
+@Suite struct FileSystemFaultTests {
+    /// What is there before the faulty run.
+    enum Start: CaseIterable { case nothing, journal, output, outputAndJournal }
+
+    private static let lines = TestLine.make(8)
+    private static var edited: [TestLine] {
+        var edited = lines
+        edited[2].content = "edited"
+        edited[5].content = "edited too"
+        edited.swapAt(0, 7)
+        return edited
+    }
+
+    private func prepare(_ start: Start) throws -> TestFolder {
+        let folder = try TestFolder()
+        switch start {
+        case .nothing: break
+        case .journal: try stoppedRun(folder, Self.edited, after: 5)
+        case .output: try TestRun(lines: Self.lines).run(openStore(folder))
+        case .outputAndJournal:
+            try TestRun(lines: Self.lines).run(openStore(folder))
+            try stoppedRun(folder, Self.edited, after: 1)
+        }
+        if start == .journal {
+            // A torn line too.
+            try folder.write(
+                try folder.bytes("out.jsonl.journal") + Array("{\"sum\":\"00".utf8), to: "out.jsonl.journal")
+        }
+        return folder
+    }
+
+    private func stoppedRun(_ folder: TestFolder, _ lines: [TestLine], after limit: Int) throws {
+        let store = try openStore(folder)
+        try TestRun(lines: lines, limit: limit).run(store)
+        try store.suspend()
+    }
+
+    /// Runs to the end or to the first error, which is then handled as a runner does.
+    private func attempt(
+        _ folder: TestFolder, _ system: FaultyFileSystem, residentCount: Int = Scratch.defaultResidentCount
+    ) -> (any Error)? {
+        do {
+            let store = try openStore(folder, residentCount: residentCount, system: system)
+            do {
+                try TestRun(lines: Self.edited).run(store)
+            } catch {
+                try store.suspend()
+                return error
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static let faults: [(FaultyFileSystem.Fault, Bool)] = [
+        (.error(ENOSPC), false), (.error(EIO), false), (.error(EACCES), false), (.error(EIO), true),
+        (.error(ENOSPC), true), (.error(EINTR), false), (.short, false), (.short, true),
+    ]
+
+    /// With few results in memory there are calls for scratch files too.
+    @Test(
+        arguments: Start.allCases.map { ($0, Scratch.defaultResidentCount, true) } + [
+            (.outputAndJournal, 4, true), (.output, Scratch.defaultResidentCount, false),
+        ])
+    func everyCallFailingInTurn(start: Start, residentCount: Int, hasSecondNames: Bool) throws {
+        let expected = try TestRun(lines: Self.edited).expected()
+        let before = try prepare(start)
+        let old = before.has("out.jsonl") ? try before.bytes("out.jsonl") : nil
+        let counting = FaultyFileSystem(hasSecondNames: hasSecondNames)
+        let prepared = try prepare(start)
+        #expect(attempt(prepared, counting, residentCount: residentCount) == nil)
+        #expect(counting.calls.count > 20)
+        var errors = 0
+        for number in counting.calls.indices {
+            for (fault, lasts) in Self.faults {
+                let what: Comment = "call \(number) (\(counting.calls[number])), \(fault), lasting: \(lasts)"
+                let folder = try TestFolder()
+                for name in try before.names { try folder.write(try before.bytes(name), to: name) }
+                let system = FaultyFileSystem(
+                    failing: number, with: fault, lasts: lasts, hasSecondNames: hasSecondNames)
+                let error = attempt(folder, system, residentCount: residentCount)
+                if fault == .short || fault == .error(EINTR) { #expect(error == nil, what) }
+                if let error {
+                    errors += 1
+                    let error = try #require(error as? StoreError, what)
+                    #expect(error.path.hasPrefix(folder.url.path), what)
+                    #expect(!error.message.isEmpty, what)
+                    if case .error(let code) = fault {
+                        #expect(error.message.contains(ErrorCode.text(code)), what)
+                        #expect(error.code == code, what)
+                    }
+                    #expect([.cannotCreate, .io].contains(error.kind), what)
+                }
+                // The output is the old one or the new one, and never anything else.
+                if folder.has("out.jsonl") {
+                    let bytes = try folder.bytes("out.jsonl")
+                    #expect(bytes == expected || bytes == old, what)
+                    if error == nil { #expect(bytes == expected, what) }
+                } else {
+                    #expect(old == nil && error != nil, what)
+                }
+                // From the moment the new one is in place, the old one is under its other name.
+                func kept() throws -> [String] { try folder.names.filter { $0.contains(".old-") } }
+                if let old, try folder.bytes("out.jsonl") != old {
+                    #expect(try kept().contains { try folder.bytes($0) == old }, what)
+                }
+                try TestRun(lines: Self.edited).run(openStore(folder))
+                #expect(try folder.bytes("out.jsonl") == expected, what)
+                if let old { #expect(try kept().contains { try folder.bytes($0) == old }, what) }
+                // A copy that was broken off can't be told from a file of someone else's.
+                if hasSecondNames { #expect(try kept() == (old == nil ? [] : ["out.jsonl.old-1"]), what) }
+                #expect(try folder.names == ["out.jsonl"] + kept(), what)
+            }
+        }
+        #expect(errors > counting.calls.count)
+    }
+
+    @Test func resultsHandedOverBeforeAFullDiskAreKept() throws {
+        // The disk is full at some append: what was appended before must not be made again.
+        let probe = FaultyFileSystem()
+        #expect(attempt(try TestFolder(), probe) == nil)
+        let appends = probe.calls.indices.filter { probe.calls[$0] == .write }.dropFirst(2)
+        let folder = try TestFolder()
+        let call = try #require(appends.dropFirst(4).first)
+        #expect(attempt(folder, FaultyFileSystem(failing: call, with: .error(ENOSPC), lasts: true)) != nil)
+        let store = try openStore(folder)
+        #expect(try TestRun(lines: Self.edited).run(store) < Self.edited.count - 1)
+    }
+
+    @Test func afterAnErrorTheStoreTakesNothingMore() throws {
+        let folder = try TestFolder()
+        let probe = FaultyFileSystem()
+        _ = try openStore(folder, system: probe)
+        let opening = probe.calls.count
+        let store = try openStore(folder, system: FaultyFileSystem(failing: opening + 1, with: .error(EIO)))
+        let key = Self.lines[0].key
+        _ = try store.claim(key, position: 0)
+        let first = #expect(throws: StoreError.self) {
+            try store.append(Self.lines[0].result, key: key, position: 0)
+        }
+        let second = #expect(throws: StoreError.self) { try store.sync() }
+        #expect(first == second)
+        try store.suspend()
+    }
+
+    @Test func aFolderThatIsNotThereOrNotWritable() throws {
+        let folder = try TestFolder()
+        let missing = #expect(throws: StoreError.self) {
+            try JournalStore(output: folder.path("no/out.jsonl"), fingerprint: testFingerprint)
+        }
+        #expect(missing?.kind == .cannotCreate)
+        #expect(missing?.description.contains("no/out.jsonl") == true)
+        let notFile = #expect(throws: StoreError.self) {
+            try JournalStore(output: folder.url.path, fingerprint: testFingerprint)
+        }
+        #expect(notFile?.kind == .cannotCreate)
+        let device = #expect(throws: StoreError.self) {
+            try JournalStore(output: "/dev/null", fingerprint: testFingerprint)
+        }
+        #expect(device?.kind == .cannotCreate)
+    }
+
+    @Test func aFolderThatGoesAwayIsNoticedAtTheNextSync() throws {
+        let folder = try TestFolder()
+        let store = try openStore(folder)
+        let line = Self.lines[0]
+        _ = try store.claim(line.key, position: 0)
+        try store.append(line.result, key: line.key, position: 0)
+        try FileManager.default.removeItem(at: folder.url)
+        let error = #expect(throws: StoreError.self) { try store.sync() }
+        #expect(error?.kind == .io)
+        try store.suspend()
+    }
+
+    @Test func aSymbolicLinkAsOutputStaysOne() throws {
+        let folder = try TestFolder()
+        let target = try TestFolder()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("out.jsonl"), withDestinationPath: target.path("real.jsonl"))
+        try TestRun(lines: Self.lines).run(openStore(folder))
+        #expect(try target.names == ["real.jsonl"])
+        #expect(try folder.names == ["out.jsonl"])
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: Self.lines).expected())
+    }
+
+    @Test func filesHaveTheUsersMask() throws {
+        let folder = try TestFolder()
+        let plain = folder.path("plain")
+        #expect(FileManager.default.createFile(atPath: plain, contents: nil))
+        try TestRun(lines: Self.lines).run(openStore(folder))
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: folder.path("out.jsonl"))[.posixPermissions]
+            as? Int
+        let usual = try FileManager.default.attributesOfItem(atPath: plain)[.posixPermissions] as? Int
+        #expect(mode == usual)
+    }
+
+    @Test func syncsAreGroupedByTheirCost() {
+        var policy = SyncPolicy(now: 0)
+        #expect(!policy.isDue(now: 100))
+        policy.written()
+        #expect(!policy.isDue(now: 0.9))
+        #expect(policy.isDue(now: 1))
+        policy.synced(from: 1, to: 1.5)
+        policy.written()
+        #expect(!policy.isDue(now: 40))
+        #expect(policy.isDue(now: 51.5))
+        policy.synced(from: 60, to: 70)
+        policy.written()
+        #expect(policy.isDue(now: 130))
+    }
+}

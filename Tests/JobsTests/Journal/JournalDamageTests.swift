@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+@Suite struct JournalDamageTests {
+    private let lines = TestLine.make(6)
+
+    /// A folder with a journal that holds all results, and no output yet.
+    private func journal(of lines: [TestLine]) throws -> [UInt8] {
+        let folder = try TestFolder()
+        let store = try openStore(folder)
+        try TestRun(lines: lines, limit: lines.count).run(store)
+        try store.suspend()
+        return try folder.bytes("out.jsonl.journal")
+    }
+
+    @Test func tornAnywhereItIsTakenUp() throws {
+        let whole = try journal(of: lines)
+        let expected = try TestRun(lines: lines).expected()
+        let folder = try TestFolder()
+        // As much as it takes to know it for ours.
+        let least = "{\"sum\":\"0123456789abcdef\",\"phibatch_journal\":".utf8.count
+        for length in 0..<least {
+            try folder.write(whole[..<length], to: "out.jsonl.journal")
+            let error = #expect(throws: StoreError.self) { try openStore(folder) }
+            #expect(error?.kind == .mismatch && error?.message.contains("not made by phibatch") == true)
+            #expect(try folder.bytes("out.jsonl.journal") == Array(whole[..<length]))
+            #expect(try folder.names == ["out.jsonl.journal"])
+        }
+        for length in least...whole.count {
+            try folder.write(whole[..<length], to: "out.jsonl.journal")
+            let store = try openStore(folder)
+            let wholeRecords = max(0, whole[..<length].count { $0 == 0x0a } - 1)
+            #expect(try TestRun(lines: lines).run(store) == lines.count - wholeRecords)
+            #expect(try folder.bytes("out.jsonl") == expected, "cut at \(length)")
+            try FileManager.default.removeItem(atPath: folder.path("out.jsonl"))
+        }
+    }
+
+    @Test(arguments: [UInt8(1), 0x2a, 0x80]) func damageAnywhereCostsOneResult(mask: UInt8) throws {
+        let whole = try journal(of: lines)
+        let expected = try TestRun(lines: lines).expected()
+        let folder = try TestFolder()
+        for position in whole.indices {
+            var bytes = whole
+            bytes[position] ^= mask
+            try folder.write(bytes, to: "out.jsonl.journal")
+            let store = try openStore(folder)
+            let made = try TestRun(lines: lines).run(store)
+            #expect(made <= 1, "damaged at \(position)")
+            // Only a line feed can be damaged without loss.
+            #expect(!store.notes.isEmpty || made == 0 && whole[position] == 0x0a)
+            #expect(try folder.bytes("out.jsonl") == expected, "damaged at \(position)")
+            try FileManager.default.removeItem(atPath: folder.path("out.jsonl"))
+        }
+    }
+
+    @Test func strayLineFeedsAndGarbageArePassedOver() throws {
+        let whole = try journal(of: lines)
+        let expected = try TestRun(lines: lines).expected()
+        let folder = try TestFolder()
+        var generator = SystemlessGenerator(state: 7)
+        for _ in 0..<300 {
+            var bytes = whole
+            for _ in 0...Int.random(in: 0..<4, using: &generator) {
+                let position = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: bytes[position] = 0x0a
+                case 1: bytes.insert(contentsOf: [0x0a, 0x0a, 0x7b, 0x22], at: position)
+                case 2: bytes.removeSubrange(position..<min(bytes.count, position + 40))
+                default:
+                    bytes.insert(contentsOf: bytes[position..<min(bytes.count, position + 300)], at: position)
+                }
+            }
+            try folder.write(bytes, to: "out.jsonl.journal")
+            try TestRun(lines: lines).run(openStore(folder))
+            #expect(try folder.bytes("out.jsonl") == expected)
+            try FileManager.default.removeItem(atPath: folder.path("out.jsonl"))
+        }
+    }
+
+    @Test func damageIsCountedByLines() throws {
+        var bytes = try journal(of: lines)
+        let feeds = bytes.indices.filter { bytes[$0] == 0x0a }
+        bytes[feeds[1] - 40] ^= 1
+        bytes[feeds[3] - 40] = 0x0a  // splits the line: still one
+        let folder = try TestFolder()
+        try folder.write(bytes, to: "out.jsonl.journal")
+        let store = try openStore(folder)
+        #expect(store.notes.count == 1)
+        #expect(store.notes.first?.contains("2 damaged lines") == true, "\(store.notes)")
+        try store.suspend()
+        #expect(try openStore(folder).notes.isEmpty, "told once")
+        #expect(try TestRun(lines: lines).run(openStore(folder)) == 2)
+    }
+
+    @Test func damageWhileTheRunUsesTheJournalIsFoundAtTheEnd() throws {
+        let folder = try TestFolder()
+        let store = try openStore(folder)
+        try TestRun(lines: lines, limit: lines.count).run(store)
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path("out.jsonl.journal")))
+        try handle.seek(toOffset: UInt64(try folder.bytes("out.jsonl.journal").count - 60))
+        try handle.write(contentsOf: Data([0]))
+        try handle.close()
+        #expect {
+            try store.finish(count: lines.count)
+        } throws: {
+            ($0 as? StoreError)?.kind == .io
+        }
+        #expect(!folder.has("out.jsonl"))
+        let again = try openStore(folder)
+        #expect(try TestRun(lines: lines).run(again) == 1)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
+    }
+
+    @Test func anOutputThatIsNotOursIsLeftAlone() throws {
+        let folder = try TestFolder()
+        let text = "{\"name\":\"mine\"}\nnot even JSON"
+        try folder.write(text.utf8, to: "out.jsonl")
+        #expect {
+            try openStore(folder)
+        } throws: {
+            ($0 as? StoreError)?.kind == .mismatch
+        }
+        #expect(try folder.text("out.jsonl") == text)
+        #expect(try folder.names == ["out.jsonl"])
+        let store = try openStore(folder, restart: true)
+        #expect(try folder.text("out.jsonl") == text)
+        try TestRun(lines: lines).run(store)
+        #expect(try folder.bytes("out.jsonl") == TestRun(lines: lines).expected())
+    }
+
+    @Test func aDamagedOutputLineIsDoneAnew() throws {
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(openStore(folder))
+        let expected = try folder.bytes("out.jsonl")
+        for cut in [1, 2, 30, 100] {
+            try folder.write(expected.dropLast(cut), to: "out.jsonl")
+            let store = try openStore(folder)
+            #expect(store.notes.count == 1)
+            #expect(try TestRun(lines: lines).run(store) == 1)
+            #expect(try folder.bytes("out.jsonl") == expected)
+        }
+    }
+
+    @Test func checksumIsCRC64XZ() {
+        let check = Array("123456789".utf8)
+        #expect(check.withUnsafeBytes { Checksum.crc64($0) } == 0x995d_c9bb_df19_39fa)
+        #expect([UInt8]().withUnsafeBytes { Checksum.crc64($0) } == 0)
+    }
+
+    @Test func longLinesAreReadWholeAndOverlongOnesSteppedOver() throws {
+        let folder = try TestFolder()
+        let long = [UInt8](repeating: 0x61, count: 5_000_000)
+        try folder.write(Array("a\n".utf8) + long + Array("\nb\n\nc".utf8), to: "text")
+        let file = try File.open(folder.path("text"), .read, in: POSIXFileSystem())
+        var seen: [String] = []
+        func scan(limit: Int) throws -> Int {
+            seen = []
+            return try LineScanner(file: file, maximumLength: limit).forEachLine {
+                seen.append("\($0.offset) \($0.bytes.count) \($0.isWhole)")
+                return true
+            }
+        }
+        #expect(try scan(limit: 1 << 30) == 5_000_006)
+        #expect(seen == ["0 1 true", "2 5000000 true", "5000003 1 true", "5000005 0 true"])
+        #expect(try scan(limit: 1 << 20) == 5_000_006)
+        #expect(seen.count == 4)
+        #expect(seen[1].hasPrefix("2 ") && seen[1].hasSuffix("false"))
+        #expect(seen[2...] == ["5000003 1 true", "5000005 0 true"])
+    }
+}
+
+/// SplitMix64: the same numbers each time.
+struct SystemlessGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

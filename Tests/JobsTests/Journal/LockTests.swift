@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Another process that holds a lock as a run does, until it is killed (or this one ends).
+private final class OtherProcess {
+    let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+
+    init(holding path: String) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            """
+            import fcntl, os, sys
+            f = open(sys.argv[1], "w")
+            fcntl.flock(f, fcntl.LOCK_EX)
+            f.write('{"pid":%d,"host":"there","started":"2001-01-01T00:00:00Z"}' % os.getpid())
+            f.flush()
+            print("ready", flush=True)
+            sys.stdin.read()
+            """, path,
+        ]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        _ = try output.fileHandleForReading.read(upToCount: 1)
+    }
+
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { kill() } }
+}
+
+@Suite struct LockTests {
+    @Test func aSecondRunIsRefusedAndADeadOnesLockTakenOver() throws {
+        let folder = try TestFolder()
+        let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
+        let pid = other.process.processIdentifier
+        let error = #expect(throws: StoreError.self) { try openStore(folder) }
+        #expect(error?.kind == .locked)
+        #expect(error?.message.contains("process \(pid) on there") == true)
+        let running = try JobStatus.read(output: folder.path("out.jsonl"))
+        #expect(running.state == .running)
+        #expect(running.holder?.pid == pid)
+        other.kill()
+        #expect(folder.has("out.jsonl.lock"))
+        #expect(try JobStatus.read(output: folder.path("out.jsonl")).state == .notStarted)
+        try TestRun(lines: TestLine.make(2)).run(openStore(folder))
+        #expect(try folder.names == ["out.jsonl"])
+    }
+
+    /// A process that is just being started has copies of all descriptors until its program is loaded.
+    @Test func aCopyOfTheDescriptorDoesNotKeepTheLock() throws {
+        let folder = try TestFolder()
+        let path = folder.path("lock")
+        let system = POSIXFileSystem()
+        let first = try system.open(path, .createNew())
+        #expect(try system.lock(first, exclusive: true))
+        let copy = dup(first)
+        defer { close(copy) }
+        let second = try system.open(path, .readWrite)
+        defer { system.close(second) }
+        #expect(try !system.lock(second, exclusive: true))
+        system.close(first)
+        #expect(try system.lock(second, exclusive: true))
+    }
+
+    @Test func waitingEndsWhenTheOtherRunDoes() throws {
+        let folder = try TestFolder()
+        let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
+        var asked = 0
+        var holder: OutputLock.Holder?
+        let waiting = OutputLock.Waiting(
+            onWait: { holder = $0 },
+            shouldStop: {
+                asked += 1
+                if asked == 2 { other.kill() }
+                return false
+            })
+        let store = try JournalStore(
+            output: folder.path("out.jsonl"), fingerprint: testFingerprint, waiting: waiting)
+        #expect(asked >= 2)
+        #expect(holder?.pid == other.process.processIdentifier)
+        try store.suspend()
+    }
+
+    @Test func waitingCanBeBrokenOff() throws {
+        let folder = try TestFolder()
+        let other = try OtherProcess(holding: folder.path("out.jsonl.lock"))
+        let error = #expect(throws: StoreError.self) {
+            try JournalStore(
+                output: folder.path("out.jsonl"), fingerprint: testFingerprint,
+                waiting: OutputLock.Waiting(onWait: { _ in }, shouldStop: { true }))
+        }
+        #expect(error?.kind == .interrupted)
+        other.kill()
+    }
+
+    @Test func aRunHoldsItsLockToTheEnd() throws {
+        let folder = try TestFolder()
+        let store = try openStore(folder)
+        #expect(folder.has("out.jsonl.lock"))
+        #expect(throws: StoreError.self) { try openStore(folder) }
+        // Even if someone removes the lock file, the journal is not written by two.
+        let line = TestLine.make(1)[0]
+        _ = try store.claim(line.key, position: 0)
+        try store.append(line.result, key: line.key, position: 0)
+        try FileManager.default.removeItem(atPath: folder.path("out.jsonl.lock"))
+        let error = #expect(throws: StoreError.self) { try openStore(folder) }
+        #expect(error?.kind == .locked)
+        try store.finish(count: 1)
+        #expect(try folder.names == ["out.jsonl"])
+    }
+
+    @Test func manyTakeTurns() async throws {
+        // Each reads a counter, lets others run and writes it back under the lock; a lost update would show.
+        let folder = try TestFolder()
+        let counter = folder.path("counter")
+        try folder.write("0".utf8, to: "counter")
+        let lockPath = folder.path("lock")
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<5 {
+                        guard
+                            let lock = try? OutputLock(
+                                lockPath, draft: lockPath + ".draft", output: "o",
+                                waiting: .init(onWait: { _ in }), in: POSIXFileSystem()
+                            ),
+                            let text = try? String(contentsOfFile: counter, encoding: .utf8),
+                            let value = Int(text)
+                        else {
+                            Issue.record("no lock")
+                            return
+                        }
+                        sched_yield()
+                        try? "\(value + 1)".write(toFile: counter, atomically: true, encoding: .utf8)
+                        lock.release()
+                    }
+                }
+            }
+        }
+        #expect(try folder.text("counter") == "20")
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Whatever has the name of one of our files and isn't ours is left as it is.
+@Suite struct RunFileTests {
+    private static let lines = TestLine.make(3)
+    private static let names = [
+        "journal", "journal.inflight", "lock", "phibatch-new", "phibatch-journal", "phibatch-inflight",
+        "phibatch-lock", "phibatch-trial-of-place", "phibatch-index", "phibatch-ids",
+    ].map { "out.jsonl." + $0 }
+
+    private func refused(_ folder: TestFolder, _ what: String) throws {
+        let before = try folder.names
+        for restart in [false, true] {
+            let error = #expect(throws: StoreError.self, "\(what)") {
+                try openStore(folder, restart: restart)
+            }
+            #expect(error?.kind == .mismatch, "\(what): \(error.debugDescription)")
+            #expect(
+                error?.message.contains("left as it is; move it away") == true, "\(error.debugDescription)")
+            #expect(error?.path == folder.path(what), "\(what)")
+        }
+        #expect(try folder.names == before, "\(what)")
+    }
+
+    @Test(arguments: names) func foreignFilesStay(name: String) throws {
+        for text in ["precious", "{\"sum\":\"x", "{\"id\":1}\n"] {
+            // A draft of ours may begin so.
+            if name.contains("phibatch"), text.hasPrefix("{") { continue }
+            let folder = try TestFolder()
+            try folder.write(text.utf8, to: name)
+            try refused(folder, name)
+            #expect(try folder.text(name) == text)
+        }
+    }
+
+    @Test(arguments: ["journal", "journal.inflight", "lock"]) func emptyFilesStay(name: String) throws {
+        let folder = try TestFolder()
+        try folder.write([], to: "out.jsonl." + name)
+        try refused(folder, "out.jsonl." + name)
+    }
+
+    @Test(arguments: names) func linksAreNotFollowed(name: String) throws {
+        let folder = try TestFolder()
+        try folder.write("precious".utf8, to: "target")
+        for target in ["target", "nowhere"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path(name), withDestinationPath: target)
+            try refused(folder, name)
+            #expect(try folder.text("target") == "precious" && !folder.has("nowhere"))
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path(name)) == target)
+            try FileManager.default.removeItem(atPath: folder.path(name))
+        }
+    }
+
+    @Test(arguments: names) func foldersAndPipesStay(name: String) throws {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path(name), withIntermediateDirectories: false)
+        try refused(folder, name)
+        try FileManager.default.removeItem(atPath: folder.path(name))
+        #expect(mkfifo(folder.path(name), 0o600) == 0)
+        try refused(folder, name)
+    }
+
+    /// A link to a journal that is ours is a link all the same.
+    @Test func aLinkToAJournalIsNotFollowed() throws {
+        let folder = try TestFolder()
+        let store = try openStore(folder)
+        try TestRun(lines: Self.lines, limit: 2).run(store)
+        try store.suspend()
+        let bytes = try folder.bytes("out.jsonl.journal")
+        try FileManager.default.moveItem(
+            atPath: folder.path("out.jsonl.journal"), toPath: folder.path("elsewhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("out.jsonl.journal"), withDestinationPath: "elsewhere")
+        try refused(folder, "out.jsonl.journal")
+        #expect(try folder.bytes("elsewhere") == bytes)
+        #expect(throws: StoreError.self) { try JobStatus.read(output: folder.path("out.jsonl")) }
+    }
+
+    @Test func whatAKilledRunLeftIsRemoved() throws {
+        let left: [(String, String)] = [
+            ("phibatch-new", ""), ("phibatch-new", "{\"id\":\"a\",\"in"), ("phibatch-new", "{\"i"),
+            ("phibatch-new", "\0\0\0\0"), ("phibatch-journal", "{\"sum\":\"00"), ("phibatch-inflight", ""),
+            ("phibatch-lock", ""), ("phibatch-lock", "{\"pid\":12,"), ("phibatch-trial-of-place", ""),
+            ("phibatch-index", ""), ("phibatch-ids", ""),
+            ("lock", "{\"pid\":1,\"host\":\"h\",\"started\":\"2001-01-01T00:00:00Z\"}\n"),
+        ]
+        for (name, text) in left {
+            let folder = try TestFolder()
+            try folder.write(text.utf8, to: "out.jsonl." + name)
+            try TestRun(lines: Self.lines).run(openStore(folder))
+            #expect(try folder.names == ["out.jsonl"], "\(name): \(text)")
+        }
+    }
+
+    /// Somebody removed the lock of a run that is alive.
+    @Test func aDraftThatARunIsWritingStays() throws {
+        let system = POSIXFileSystem()
+        for name in ["phibatch-new", "phibatch-journal", "phibatch-inflight", "phibatch-lock"] {
+            let folder = try TestFolder()
+            let file = try RunFile.create(folder.path("out.jsonl." + name), in: system)
+            let error = #expect(throws: StoreError.self) { try openStore(folder) }
+            #expect(error?.kind == .locked, "\(name): \(error.debugDescription)")
+            #expect(try file.isInPlace())
+        }
+    }
+
+    /// What comes to stand in our places while the run goes on is nobody's to replace.
+    @Test(arguments: ["out.jsonl", "out.jsonl.journal", "out.jsonl.journal.inflight"])
+    func whatAppearsMeanwhileStays(name: String) throws {
+        let folder = try TestFolder()
+        let store = try openStore(folder)
+        try folder.write("precious".utf8, to: name)
+        let error = #expect(throws: StoreError.self) { try TestRun(lines: Self.lines).run(store) }
+        #expect(error?.kind == .io && error?.path == folder.path(name), "\(error.debugDescription)")
+        try store.suspend()
+        #expect(try folder.text(name) == "precious")
+        try FileManager.default.removeItem(atPath: folder.path(name))
+        try TestRun(lines: Self.lines).run(openStore(folder))
+        #expect(try folder.names == ["out.jsonl"])
+    }
+
+    @Test func anOutputThatIsExchangedMeanwhileStays() throws {
+        let folder = try TestFolder()
+        try TestRun(lines: Self.lines).run(openStore(folder))
+        let edited = TestLine.make(3, "edited")
+        let store = try openStore(folder)
+        // Another file of that name; the old one stays, so that its number is not given again.
+        try FileManager.default.moveItem(atPath: folder.path("out.jsonl"), toPath: folder.path("old"))
+        try folder.write("precious".utf8, to: "out.jsonl")
+        #expect(throws: StoreError.self) { try TestRun(lines: edited).run(store) }
+        try store.suspend()
+        #expect(try folder.text("out.jsonl") == "precious")
+    }
+
+    @Test func setAsideJournalsReplaceNothing() throws {
+        let folder = try TestFolder()
+        for _ in 1...2 {
+            let store = try openStore(folder)
+            try TestRun(lines: Self.lines, limit: 1).run(store)
+            try store.suspend()
+            // Even a link that leads nowhere holds its name.
+            if !folder.has("out.jsonl.journal.old-2") {
+                try? FileManager.default.createSymbolicLink(
+                    atPath: folder.path("out.jsonl.journal.old-1"), withDestinationPath: "nowhere")
+            }
+            try openStore(folder, restart: true).suspend()
+        }
+        let link = folder.path("out.jsonl.journal.old-1")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "nowhere")
+        #expect(folder.has("out.jsonl.journal.old-2") && folder.has("out.jsonl.journal.old-3"))
+    }
+}

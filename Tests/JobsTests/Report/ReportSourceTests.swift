@@ -1,0 +1,174 @@
+import BatchEngine
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// What a report reads: finished outputs, those of OpenAI's format, and journals.
+@Suite struct ReportSourceTests {
+    private static let fingerprint = RunFingerprint([("model.config", "m"), ("job.seed", "1")])
+
+    static func completion(
+        _ text: String, prompt: Int = 3, made: Int = 2, seconds: Double = 1, ended: Double? = nil
+    ) -> GenerationResult {
+        .completion(
+            .init(
+                text: text, finishReason: .stop, promptTokens: prompt, completionTokens: made, seed: 1,
+                timing: .init(
+                    queued: 0, prefill: 0, decode: seconds, tokensPerSecond: Double(made) / seconds,
+                    ended: ended),
+                kept: [.init(name: "topic", json: "\"a\\nb\"")]))
+    }
+    private static let failure = GenerationResult.failure(
+        .init(LineError(.promptTooLong, "Too long."), line: 4))
+
+    private func output(
+        _ format: any ResultFormat, _ results: [GenerationResult], samples: Int = 1
+    ) -> [UInt8] {
+        var encoder = format.makeEncoder(
+            for: ResultRun(digest: Self.fingerprint.digest, samples: samples))
+        var bytes: [UInt8] = []
+        encoder.begin(&bytes)
+        for (number, result) in results.enumerated() {
+            let key = WorkKey(
+                id: "id\(number / samples)", sample: number % samples, contentHash: UInt64(number / samples))
+            encoder.append(result, at: ResultPlace(key: key, index: number / samples), to: &bytes)
+        }
+        return bytes
+    }
+
+    private func read(_ path: String) throws -> (source: ReportSource, results: [ReportedResult]) {
+        let source = try ReportSource(path)
+        var results: [ReportedResult] = []
+        try source.visit {
+            results.append($0)
+            return true
+        }
+        return (source, results)
+    }
+
+    @Test func nativeResults() throws {
+        let folder = try TestFolder()
+        try folder.write(output(NativeResults(), [Self.completion("one"), Self.failure]), to: "out")
+        let (source, results) = try read(folder.path("out"))
+        #expect(source.state == .complete && source.damaged == 0)
+        #expect(results.map(\.id) == ["id0", "id1"])
+        #expect(results.map(\.index) == [0, 1])
+        #expect(results.map(\.lineHash) == [0, 1])
+        #expect(results.map(\.status) == ["stop", "prompt_too_long"])
+        #expect(results.map(\.text) == ["one", nil])
+        #expect(results.map(\.message) == [nil, "Too long."])
+        #expect(results[0].facts.map(\.value) == ["a\nb"])
+        #expect((results[0].promptTokens, results[0].completionTokens) == (3, 2))
+    }
+
+    @Test func scoresHaveALineEach() throws {
+        let scored = GenerationResult.Scored(
+            [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
+        let result = ReportedResult(
+            .scored(scored), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
+        #expect(result.status == "scored" && !result.isFailed)
+        #expect(result.text == "0: mean -0.75, sum -1.5, tokens 2\n1: mean -0.25, sum -0.25, tokens 1")
+        #expect((result.promptTokens, result.completionTokens) == (3, 3))
+        #expect(result.facts.map(\.value) == ["1"])
+    }
+
+    @Test func linesThatAreNoResultsAreCounted() throws {
+        let folder = try TestFolder()
+        var bytes = output(NativeResults(), [Self.completion("one")])
+        bytes += Array("{\"id\":\"\u{0}".utf8) + [0xff, 0x0a] + Array("nothing\n{\"half".utf8)
+        try folder.write(bytes, to: "out")
+        let (source, results) = try read(folder.path("out"))
+        #expect(results.count == 1)
+        #expect((source.damaged, source.firstDamaged) == (3, 2))
+    }
+
+    @Test func filesWithoutResultsAreErrors() throws {
+        let folder = try TestFolder()
+        #expect(throws: JobError.self) { try ReportSource(folder.path("none")) }
+        #expect(throws: JobError.self) { try ReportSource(folder.url.path) }
+        try folder.write(Array("a,b\n1,2\n".utf8), to: "csv")
+        let error = #expect(throws: JobError.self) { try read(folder.path("csv")) }
+        #expect(error?.message.contains("line 1 is neither") == true)
+        // A finished output of which phibatch knows that it is CSV.
+        try folder.write(Array("id\n".utf8), to: "made.csv")
+        let record = OutputRecord.Header(format: "csv", run: "r").line + [0x0a]
+        try folder.write(record, to: "made.csv.record")
+        let known = #expect(throws: JobError.self) { try ReportSource(folder.path("made.csv")) }
+        #expect(known?.message.contains("is CSV") == true)
+        try folder.write([UInt8](), to: "empty")
+        #expect(try read(folder.path("empty")).results.isEmpty)
+    }
+
+    @Test func openAIResults() throws {
+        let folder = try TestFolder()
+        let results = [
+            Self.completion("a", made: 2), Self.completion("b", made: 5), Self.failure, Self.failure,
+        ]
+        let theirs =
+            #"{"id":"batch_req_x","custom_id":"theirs","response":{"status_code":200,"body":{"model":"gpt","#
+            + #""choices":[{"message":{"content":"hi"},"finish_reason":"content_filter"}],"#
+            + #""usage":{"prompt_tokens":9,"completion_tokens":1}}},"error":null}"#
+        try folder.write(
+            output(OpenAIResults(model: "phi"), results, samples: 2) + Array((theirs + "\n").utf8), to: "out")
+        let read = try read(folder.path("out")).results
+        #expect(read.map(\.id) == ["id0", "id0", "id1", "theirs"])
+        #expect(read.map(\.text) == ["a", "b", nil, "hi"])
+        #expect(read.map(\.status) == ["stop", "stop", "prompt_too_long", "content_filter"])
+        #expect(read.map(\.lineHash) == [0, 0, 1, nil])
+        #expect(read.map(\.completionTokens) == [nil, nil, nil, 1])
+        #expect(read[0].model == "phi")
+        var statistics = ReportStatistics()
+        for result in read { statistics.add(result) }
+        #expect((statistics.promptTokens, statistics.completionTokens) == (12, 8))
+        #expect((statistics.results, statistics.lines, statistics.failed) == (4, 3, 1))
+    }
+
+    /// What a stopped run leaves: the journal, and results of an earlier output that still count.
+    @Test func journalsOfStoppedRuns() throws {
+        let folder = try TestFolder()
+        let earlier = [Self.completion("old"), Self.completion("kept")]
+        try folder.write(output(NativeResults(), earlier), to: "out")
+        func record(_ id: String, _ content: UInt64, _ result: GenerationResult) -> [UInt8] {
+            JournalRecord(
+                key: WorkKey(id: id, sample: 0, contentHash: content), repetition: 0,
+                run: Self.fingerprint.digest, result: result
+            ).line + [0x0a]
+        }
+        let header = JournalHeader(fingerprint: Self.fingerprint, usesOutput: true).line()
+        let records = record("id0", 7, Self.failure) + record("id9", 9, Self.completion("new"))
+        try folder.write(header + records + Array("{\"sum\":\"torn".utf8), to: "out.journal")
+        let (source, results) = try read(folder.path("out"))
+        #expect(source.state == .stopped && !source.hasOtherOutput)
+        #expect(results.map(\.id) == ["id0", "id1", "id9"])
+        #expect(results.map(\.text) == [nil, "kept", "new"])
+        #expect(source.settings.map(\.name) == ["model.config", "job.seed"])
+        try folder.write(
+            JournalHeader(fingerprint: Self.fingerprint, usesOutput: false).line() + records,
+            to: "out.journal")
+        let anew = try read(folder.path("out"))
+        #expect(anew.source.hasOtherOutput)
+        #expect(anew.results.map(\.id) == ["id0", "id9"])
+    }
+
+    @Test func statisticsAreThoseCountedByHand() throws {
+        var statistics = ReportStatistics()
+        let results = (1...4).map {
+            Self.completion("x", prompt: $0, made: 10 * $0, seconds: Double($0), ended: 1000 + Double($0))
+        }
+        for (number, result) in (results + [Self.failure]).enumerated() {
+            let key = WorkKey(id: "\(number)", sample: 0, contentHash: 0)
+            statistics.add(ReportedResult(result, key, index: number, run: nil))
+        }
+        #expect((statistics.promptTokens, statistics.completionTokens) == (10, 100))
+        #expect(statistics.total.percentiles([50, 99]) == [2, 4])
+        #expect(statistics.speed.percentiles([50]) == [10])
+        #expect(statistics.statuses.map(\.name) == ["stop", "prompt_too_long"])
+        #expect(statistics.statuses.map(\.count) == [4, 1])
+        #expect(statistics.statuses[1].examples == [.init(id: "4", message: "Too long.")])
+        // All four end a second apart, and each began at 1000.
+        #expect((statistics.throughput.first, statistics.throughput.last) == (1000, 1004))
+        #expect(statistics.throughput.curve().parts[0].rates.prefix(8) == ArraySlice(repeating: 40, count: 8))
+        #expect(statistics.resumed == 0)
+    }
+}

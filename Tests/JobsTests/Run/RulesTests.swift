@@ -1,0 +1,146 @@
+import PhiModel
+import TestSupport
+import Testing
+
+@testable import BatchEngine
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Penalties, logit bias and constraints on their way from job and line to the model.
+@Suite struct RulesTests {
+    /// The rules of each request that reached the model, in order of the lines.
+    private func rules(
+        _ lines: [String], _ change: (inout JobSettings) -> Void = { _ in }
+    ) throws -> [LogitRules] {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(lines.map { $0 + "\n" }.joined(), to: "in.jsonl")
+        let job = JobSettings.test(input: [path], change)
+        let queue = WorkQueue(countLimit: 100)
+        let feeder = try LineFeeder(
+            job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
+            queue: queue)
+        try feeder.start()
+        let deadline = ContinuousClock.now + .seconds(60 * patience)
+        var found: [LogitRules] = []
+        while true {
+            switch try queue.pop(patience: 10) {
+            case .request(let request): found.append(request.sampling.rules)
+            case .failure(_, let error): throw error
+            case .end: return found
+            case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")
+            }
+        }
+    }
+
+    private static let line =
+        #"{"prompt":"a","presence_penalty":1,"frequency_penalty":-1,"repetition_penalty":1.5,"logit_bias":{"260":5}}"#
+
+    @Test func whatTheJobSetsItEnforces() throws {
+        #expect(
+            try rules([Self.line, #"{"prompt":"b"}"#]) == [
+                LogitRules(
+                    bias: [260: 5], presencePenalty: 1, frequencyPenalty: -1, repetitionPenalty: 1.5),
+                LogitRules(),
+            ])
+        let enforced = LogitRules(
+            bias: [257: -1], presencePenalty: 0, frequencyPenalty: 0.5, repetitionPenalty: 2)
+        #expect(
+            try rules([Self.line, #"{"prompt":"b"}"#]) {
+                $0.presencePenalty = 0
+                $0.frequencyPenalty = 0.5
+                $0.repetitionPenalty = 2
+                $0.logitBias = [257: -1]
+            } == [enforced, enforced])
+        // Each setting by itself; an empty map is set, too.
+        #expect(
+            try rules([Self.line]) {
+                $0.logitBias = [:]
+                $0.presencePenalty = 0.5
+            } == [LogitRules(presencePenalty: 0.5, frequencyPenalty: -1, repetitionPenalty: 1.5)])
+    }
+
+    @Test func tokenIdsBeyondTheVocabularyAreRefused() throws {
+        let size = ScriptedModel().limits.vocabularySize
+        let problem = "logit_bias has the token id \(size), but the model's ids end at \(size - 1)."
+        #expect(throws: LineError(.badField, problem)) {
+            try rules(["{\"prompt\":\"a\",\"logit_bias\":{\"\(size)\":1}}"])
+        }
+        #expect(throws: JobError(.badJob, problem)) {
+            try rules([#"{"prompt":"a"}"#]) { $0.logitBias = [Int32(size): 1] }
+        }
+    }
+
+    /// Odd and even tokens in turn.
+    private struct Alternation: Constraint {
+        var wantsOdd = true
+        let size: Int
+
+        func allowed() -> TokenMask {
+            TokenMask((0..<Int32(size)).filter { $0 % 2 == (wantsOdd ? 1 : 0) }, count: size)
+        }
+        mutating func accept(_ token: Int32) -> Bool {
+            guard allowed()[token] else { return false }
+            wantsOdd.toggle()
+            return true
+        }
+    }
+
+    private func sequence(_ model: ScriptedModel, saved: [Int32]? = nil) -> TokenSequence {
+        let request = Request(
+            prompt: [260, 261], maxTokens: 20,
+            sampling: SamplingParameters(
+                rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
+            constraint: Alternation(size: model.limits.vocabularySize), stream: 0, endOfSequence: [],
+            stops: StopSet([]), text: model.makeTextStream(),
+            saved: saved.map { Request.Saved(tokens: $0, notes: []) })
+        return TokenSequence(RequestID(0), request, slot: SourceSlot(NoRequests()))
+    }
+
+    private func complete(_ start: TokenSequence, _ model: ScriptedModel) throws -> [Int32] {
+        var sequence = start
+        let admission = model.admit(
+            sequence.id, tokens: sequence.allTokens, ceiling: 22, lookahead: 0,
+            cacheable: sequence.cacheable)
+        guard case .ready(let cached, let room) = admission else { return [] }
+        defer { model.release(sequence.id) }
+        sequence.begin(cached: cached, room: room)
+        while sequence.finishReason == nil {
+            let input = sequence.send(sequence.unsent.count, samples: true)
+            guard model.extend(sequence.id, to: sequence.count) != nil,
+                let choice = try model.step([input])[0].choice
+            else { return [] }
+            _ = sequence.accept(choice.token, note: nil)
+        }
+        return sequence.tokens
+    }
+
+    /// A constraint goes on where it was, after a resumption and however far that is.
+    @Test func constraintsReachTheModelAndResume() throws {
+        let model = ScriptedModel()
+        model.endOdds = .max
+        let size = model.limits.vocabularySize
+        let whole = try complete(sequence(model), model)
+        #expect(whole.count == 20)
+        #expect(whole.enumerated().allSatisfy { $0.element % 2 == ($0.offset % 2 == 0 ? 1 : 0) })
+        for count in 1..<20 {
+            let again = sequence(model, saved: Array(whole[..<count]))
+            let resumed = try #require(again.resumed(vocabularySize: size))
+            #expect(try complete(resumed, model) == whole)
+        }
+        #expect(model.faults.isEmpty, "\(model.faults)")
+        // Saved tokens that the constraint forbids can't be ours.
+        #expect(sequence(model, saved: [257, 259]).resumed(vocabularySize: size) == nil)
+    }
+}
+
+private final class NoRequests: RequestSource {
+    let workers = 1
+    var isCancelled: Bool { false }
+
+    func next(patience: Double) -> SourceAnswer { .end }
+    func finished(_ sequence: TokenSequence, provenance: [String: String]) {}
+    func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
+    func refused(_ request: Request, _ refusal: Refusal) {}
+    func completed() {}
+    func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
+}

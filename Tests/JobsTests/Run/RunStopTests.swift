@@ -1,0 +1,133 @@
+import BatchEngine
+import Foundation
+import PhiModel
+import TestSupport
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Runs that are stopped or end early, and are taken up again.
+@Suite struct RunStopTests {
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
+    func interruptedRunsEndWithTheSameResults(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
+        let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
+        var random = FixedRandom(seed)
+        let store = MemoryStore()
+        var runs = 0
+        var resumed = 0
+        while store.output == nil {
+            let model = ScriptedModel()
+            let flag = StopFlag()
+            let crashes = Bool.random(using: &random)
+            let last = Int.random(in: 1...25, using: &random)
+            model.beforeStep = { step in
+                guard step == last else { return }
+                if crashes { throw ModelError(.resources, "out of luck") }
+                flag.set()
+            }
+            let workers = Int.random(in: 1...9, using: &random)
+            let job = ScriptedRun.job(path) { $0.engine.workers = .count(workers) }
+            do {
+                let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
+                resumed += outcome.statistics.resumed
+                #expect((outcome.status == .complete) == (store.output != nil))
+            } catch { #expect(crashes) }
+            runs += 1
+            guard runs < 200 else { break }
+        }
+        #expect(runs > 3 && resumed > 0)
+        #expect(store.output?.map(withoutTiming) == expected)
+    }
+
+    @Test func statusCountsSamples() throws {
+        let folder = try TestFolder()
+        let lines =
+            [#"{"prompt":"short","max_tokens":1}"#]
+            + (1...3).map { #"{"prompt":"long \#($0)","max_tokens":3500}"# }
+        try folder.write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl")
+        let store = try JournalStore(
+            output: folder.path("out.jsonl"), fingerprint: testFingerprint, samples: 3)
+        let flag = StopFlag()
+        let model = ScriptedModel()
+        model.endOdds = .max
+        // In the middle, once the whole input has been read: another thread does that, when it gets to it.
+        model.beforeStep = { _ in
+            if store.progress.resultsTotal != nil, store.progress.doneThisRun > 0 { flag.set() }
+        }
+        let job = JobSettings.test(input: [folder.path("in.jsonl")]) { $0.samples = 3 }
+        let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()
+        let status = try JobStatus.read(output: folder.path("out.jsonl"))
+        #expect(outcome.status == .interrupted && status.done > 0 && status.inFlight > 0)
+        #expect(status.left == 12 - status.done)
+    }
+
+    /// A stop that is asked for while the output is put in place comes too late, and is told so.
+    @Test func aRunThatEndsDoesNotStop() throws {
+        final class Slow: ResultStore {
+            let inner = MemoryStore()
+            var atFinish: () -> Void = {}
+            func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+                try inner.claim(key, position: position)
+            }
+            func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+                try inner.append(result, key: key, position: position)
+            }
+            func saveInFlight(_ records: [InFlightRecord]) throws {}
+            func sync() throws {}
+            func finish(count: Int) throws {
+                atFinish()
+                try inner.finish(count: count)
+            }
+            func suspend() throws { try inner.suspend() }
+        }
+        let folder = try TemporaryFolder()
+        let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
+        let store = Slow()
+        let flag = StopFlag()
+        var wasTaken: Bool?
+        store.atFinish = { wasTaken = flag.set() }
+        let outcome = try Runner(
+            job: ScriptedRun.job(path), model: ScriptedModel(), store: store, stopFlag: flag
+        )
+        .run()
+        #expect(outcome.status == .complete && wasTaken == false && !flag.isSet && store.inner.output != nil)
+        // Asked for before, it is heeded.
+        let early = StopFlag()
+        #expect(early.set() && early.isSet && early.set())
+        let stopped = try Runner(
+            job: ScriptedRun.job(path), model: ScriptedModel(), store: Slow(), stopFlag: early
+        )
+        .run()
+        #expect(stopped.status == .interrupted)
+    }
+
+    @Test func savedTokensThatCannotBeOursAreNotUsed() throws {
+        final class Liar: ResultStore {
+            let inner = MemoryStore()
+            let tokens: [Int32]
+            init(_ tokens: [Int32]) { self.tokens = tokens }
+            func claim(_ key: WorkKey, position: Int) throws -> StoredState {
+                _ = try inner.claim(key, position: position)
+                return .inFlight(InFlightRecord(key: key, tokens: tokens, logprobs: tokens.map { _ in "{}" }))
+            }
+            func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
+                try inner.append(result, key: key, position: position)
+            }
+            func saveInFlight(_ records: [InFlightRecord]) throws {}
+            func sync() throws {}
+            func finish(count: Int) throws { try inner.finish(count: count) }
+            func suspend() throws { try inner.suspend() }
+        }
+        let folder = try TemporaryFolder()
+        let path = try folder.write(ScriptedRun.prompts(5), to: "in.jsonl")
+        let (_, expected) = try ScriptedRun.run(ScriptedRun.job(path))
+        for tokens: [Int32] in [[-1], [1_000_000], [0], [259], Array(repeating: 261, count: 60)] {
+            let store = Liar(tokens)
+            _ = try Runner(job: ScriptedRun.job(path), model: ScriptedModel(), store: store).run()
+            #expect(store.inner.output?.map(withoutTiming) == expected)
+        }
+    }
+}

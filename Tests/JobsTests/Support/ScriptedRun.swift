@@ -1,0 +1,84 @@
+import BatchEngine
+import Foundation
+import JSON
+import PhiModel
+import TestSupport
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Jobs over scripted models, and what comes of them.
+enum ScriptedRun {
+    /// Prompts of very different lengths, with settings of their own here and there.
+    static func prompts(_ count: Int, seed: UInt64 = 3) -> String {
+        var random = FixedRandom(seed)
+        return (0..<count).map { index in
+            let words = String(repeating: "word ", count: Int.random(in: 0...60, using: &random))
+            var line = "{\"id\":\"line-\(index)\",\"prompt\":\"\(words)\(index)\""
+            if index % 5 == 1 { line += ",\"max_tokens\":\(1 + index % 7)" }
+            if index % 7 == 2 { line += ",\"stop\":[\"end\",\" thebc\"]" }
+            if index % 11 == 3 { line += ",\"seed\":\(index)" }
+            if index % 3 == 0 { line += ",\"repetition_penalty\":1.5,\"frequency_penalty\":0.3" }
+            if index % 4 == 1 { line += ",\"presence_penalty\":0.7,\"logit_bias\":{\"260\":-100,\"257\":1}" }
+            if index % 13 == 4 {
+                line = "{\"id\":\"line-\(index)\",\"messages\":[{\"role\":\"user\",\"content\":\"\(words)\"}]"
+            }
+            return line + "}\n"
+        }.joined()
+    }
+
+    static func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
+        .test(input: [path]) { job in
+            job.maxTokens = 60
+            job.temperature = 0.8
+            job.seed = 17
+            job.stop = ["STOP"]
+            job.tokens = true
+            job.logprobs = 2
+            change(&job)
+        }
+    }
+
+    static func run(
+        _ job: JobSettings, _ model: ScriptedModel = ScriptedModel(), _ store: MemoryStore = MemoryStore()
+    ) throws
+        -> (outcome: RunOutcome, lines: [String])
+    {
+        store.samples = job.samples
+        let outcome = try Runner(job: job, model: model, store: store).run()
+        #expect(model.faults.isEmpty, "\(model.faults)")
+        #expect(model.liveSequences == 0)
+        return (outcome, (store.output ?? []).map(withoutTiming))
+    }
+
+    /// The same job with few and many workers, in small pieces, with much in the cache and with little room.
+    static func inManyWays(
+        _ job: JobSettings, _ body: (RunOutcome, [String], ScriptedModel) throws -> Void
+    ) throws {
+        for (workers, chunk, room, cached) in [
+            (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
+        ] {
+            let model = ScriptedModel()
+            (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
+            var job = job
+            job.engine.workers = .count(workers)
+            job.engine.prefillChunk = chunk
+            job.engine.speculation = cached > 0 ? .tokens(chunk % 7 + 1) : .off
+            let (outcome, lines) = try run(job, model)
+            try body(outcome, lines, model)
+        }
+    }
+}
+
+enum ErrorResult {
+    static func code(of result: String) -> String? {
+        guard
+            case .string(let code)? = try? JSONValue(parsing: Array(result.utf8), limits: .line)["error"]?[
+                "code"]
+        else {
+            return nil
+        }
+        return code
+    }
+}

@@ -1,0 +1,39 @@
+@testable import BatchPipeline
+@testable import Jobs
+
+/// A second format: id and text, with a tab between them. It can't carry what a result is known by.
+struct TabbedResults: ResultFormat {
+    let name = "tabbed"
+
+    func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
+
+    private struct Encoder: ResultEncoder {
+        mutating func begin(_ output: inout [UInt8]) { output += "id\ttext\n".utf8 }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            let text =
+                switch result {
+                case .completion(let completion): completion.text
+                case .scored(let scored): "\(scored.scores.map(\.logprob))"
+                case .failure(let failure): "(\(failure.error.message))"
+                }
+            // A text may have line feeds: a result is not always a line.
+            output += "\(place.key.id)\t\(text)\n".utf8
+        }
+    }
+}
+
+extension TestRun {
+    /// What an undisturbed run writes in the second format.
+    var tabbed: [UInt8] {
+        var bytes = Array("id\ttext\n".utf8)
+        for line in lines {
+            switch line.result {
+            case .completion(let completion): bytes += "\(line.id)\t\(completion.text)\n".utf8
+            case .scored: break
+            case .failure(let failure): bytes += "\(line.id)\t(\(failure.error.message))\n".utf8
+            }
+        }
+        return bytes
+    }
+}
