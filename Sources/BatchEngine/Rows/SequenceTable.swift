@@ -10,6 +10,10 @@ package struct SequenceTable: Sendable {
         /// Tokens it may come to.
         package let ceiling: Int
         package let longRope: Bool
+        /// The tokens that were sent, and those that were in the cache; none where sequences have no state.
+        fileprivate var tokens: [Int32]
+        /// After how many tokens the state is that the last block holds.
+        fileprivate var stateLength: Int
 
         /// The RoPE factors are in the keys.
         fileprivate var branch: Int { longRope ? 1 : 0 }
@@ -17,14 +21,21 @@ package struct SequenceTable: Sendable {
 
     private let limits: ModelLimits
     private let blockBytes: Int
+    private let hasState: Bool
     package var blocks: KVBlocks
     private var entries: [RequestID: Entry] = [:]
 
     /// - Parameters:
     ///   - capacity: blocks.
     ///   - blockLength: positions of a block.
-    package init(_ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int) {
+    ///   - hasState: whether a block holds more than its positions: the state that a sequence has after the last of them.
+    ///     A full block's state is as good as its positions, so that it is shared and kept with them. But it can't go
+    ///     back within a block: then rows are computed again from the block's beginning.
+    package init(
+        _ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int, hasState: Bool = false
+    ) {
         self.limits = limits
+        self.hasState = hasState
         self.blockBytes = blockBytes
         blocks = KVBlocks(capacity: capacity, blockLength: blockLength)
     }
@@ -48,7 +59,8 @@ package struct SequenceTable: Sendable {
         case .wait(let shortage): return .wait(shortage)
         case .leased(let lease):
             let entry = Entry(
-                lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long)
+                lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long,
+                tokens: hasState ? Array(tokens.prefix(lease.cached)) : [], stateLength: lease.cached)
             entries[id] = entry
             return .ready(cached: lease.cached, room: room(entry))
         }
@@ -110,13 +122,26 @@ package struct SequenceTable: Sendable {
         if let start = input.start {
             precondition(start <= entry.length)
             entry.length = start
-            entries[input.sequence] = entry
         }
         precondition(!input.tokens.isEmpty && entry.length + input.tokens.count <= room(entry))
         precondition((input.tokens + input.targets).allSatisfy { $0 >= 0 && $0 < limits.vocabularySize })
+        let (start, tokens) = hasState ? rowsFromState(&entry, input.tokens) : (entry.length, input.tokens)
+        entries[input.sequence] = entry
         return RowRun(
-            tokens: input.tokens, start: entry.length, blocks: entry.lease.blocks, longRope: entry.longRope,
+            tokens: tokens, start: start, blocks: entry.lease.blocks, longRope: entry.longRope,
             logitRows: input.logitRows)
+    }
+
+    /// The rows of `tokens`, and before them those that the state does not know or has to forget.
+    private func rowsFromState(
+        _ entry: inout Entry, _ tokens: ArraySlice<Int32>
+    ) -> (start: Int, tokens: ArraySlice<Int32>) {
+        let length = entry.length
+        let start = entry.stateLength == length ? length : length - length % blocks.blockLength
+        entry.tokens.removeLast(entry.tokens.count - length)
+        entry.tokens += tokens
+        entry.stateLength = entry.tokens.count
+        return (start, entry.tokens[start...])
     }
 
     /// Says that the rows of an input are in the cache. Guesses that were wrong are written over.

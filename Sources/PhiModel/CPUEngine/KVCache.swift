@@ -35,6 +35,8 @@ struct KVCache: ~Copyable {
         let headDimension: Int
         /// Bytes of a head's 16 positions.
         let headBytes: Int
+        /// Where the layer's state is.
+        let stateOffset: Int
     }
 
     let layers: [Layer]
@@ -59,14 +61,22 @@ struct KVCache: ~Copyable {
         _ shapes: [AttentionShape], _ precision: KVPrecision
     ) -> (layers: [Layer], blockBytes: Int) {
         var end = 0
+        // States lie after all positions.
+        var state = shapes.reduce(0) {
+            $0 + 4 * $1.keyValueHeadCount
+                * phi_kv_head_bytes(precision.kernelKind, UInt32(dims($1.headDimension)))
+        }
         let layers = shapes.map { shape in
             let bytes = phi_kv_head_bytes(precision.kernelKind, UInt32(dims(shape.headDimension)))
-            defer { end += 4 * shape.keyValueHeadCount * bytes }
+            defer {
+                end += 4 * shape.keyValueHeadCount * bytes
+                state += 4 * shape.stateWidth
+            }
             return Layer(
                 offset: end, heads: shape.keyValueHeadCount, headDimension: shape.headDimension,
-                headBytes: bytes)
+                headBytes: bytes, stateOffset: state)
         }
-        return (layers, end)
+        return (layers, state.rounded(up: 64))
     }
 
     /// Bytes of a block.
@@ -85,6 +95,11 @@ struct KVCache: ~Copyable {
             block_bytes: blockBytes, part_bytes: layer.heads * layer.headBytes, kind: precision.kernelKind,
             n: UInt32(layer.headDimension), dims: UInt32(Self.dims(layer.headDimension)),
             fetches_heads: Self.fetchesHeads)
+    }
+
+    /// A layer's state after the last position of a block.
+    func state(of block: Int32, layer: Int) -> UnsafeMutablePointer<Float> {
+        (base + Int(block) * blockBytes + layers[layer].stateOffset).assumingMemoryBound(to: Float.self)
     }
 
     /// The memory of a block.

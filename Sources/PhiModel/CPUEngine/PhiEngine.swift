@@ -96,7 +96,8 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         }
         limits = ModelLimits(shape, codec)
         sequences = SequenceTable(
-            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
+            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
+            hasState: shape.hasState)
         prefixes = sources.store(options, store, blockBytes: cache.blockBytes, threads: threads)
         pool = ComputePool(threads: threads)
         self.threads = pool.threads

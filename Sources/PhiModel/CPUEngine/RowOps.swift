@@ -8,6 +8,7 @@ package final class RowOps: RowOperations, @unchecked Sendable {
     package typealias Embedding = PhiModel.Embedding
     package typealias Norm = PhiModel.Norm
     package typealias Experts = ExpertLayer
+    package typealias Convolution = ConvolutionWeights
     typealias Input = RowInput<Norm>
 
     let shape: ModelShape
@@ -129,6 +130,17 @@ package final class RowOps: RowOperations, @unchecked Sendable {
         attention.attend(
             projected.pointer, stride: projectedWidth, norms: norms, layer: layer, cache: cache, runs: runs,
             out: attended.pointer)
+        tally.countAttention()
+    }
+
+    package func convolve(layer: Int, _ weights: ConvolutionWeights) throws(ModelError) {
+        precondition(kept.count == rowCount && !addsProjected && weights.width == shape.hiddenSize)
+        attendedWidth = weights.width
+        try attended.reserve(rowCount * attendedWidth)
+        ShortConvolution(
+            weights: weights, rows: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs,
+            state: { self.cache.state(of: $0, layer: layer) }
+        ).run(into: attended.pointer, pool)
         tally.countAttention()
     }
 

@@ -66,6 +66,15 @@ package struct WeightReader: WeightReading {
             bias: hasBias ? try vector(path + ".bias", rows) : nil, adapter: part)
     }
 
+    package mutating func convolution(
+        _ path: String, _ width: Int, _ length: Int
+    ) throws -> ConvolutionWeights {
+        names.insert(path + ".weight")
+        return ConvolutionWeights(
+            try store.convolution(path, width: width, length: length).finiteFloats(), width: width,
+            length: length)
+    }
+
     /// An adapter can't change experts.
     package mutating func experts(_ tensors: ExpertTensors) throws -> ExpertLayer {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)

@@ -78,7 +78,8 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
         self.shape = shape
         limits = ModelLimits(shape, codec)
         sequences = SequenceTable(
-            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes)
+            limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
+            hasState: shape.hasState)
         logits = LogitReader(
             Sampler(try Kernels.chosen().table), ComputePool(threads: options.threads ?? Processors.count))
         notes = store.notes

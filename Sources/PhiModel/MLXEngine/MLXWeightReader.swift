@@ -57,6 +57,13 @@ struct MLXWeightReader: WeightReading {
             epsilon: Float(epsilon))
     }
 
+    /// The columns' weights, those of the earliest position first.
+    func convolution(_ path: String, _ width: Int, _ length: Int) throws -> [MLXArray] {
+        let weights = try array(store.convolution(path, width: width, length: length), isFloat: true)
+            .reshaped(width, length).transposed(1, 0).contiguous
+        return (0..<length).map { weights.slice(axis: 0, $0..<$0 + 1) }
+    }
+
     /// Throws `ModelError` of kind `unsupported`, too, if experts differ in precision.
     func experts(_ tensors: ExpertTensors) throws -> MLXExperts {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)

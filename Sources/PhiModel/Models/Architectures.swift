@@ -10,6 +10,7 @@ package enum Architectures {
         Llama.self,
         Qwen2.self,
         Qwen3.self,
+        Lfm2.self,
     ]
 
     private static let maximumFileSize = 64 << 20

@@ -10,6 +10,14 @@ package struct AttentionShape: Sendable, Equatable {
     /// A row at position q sees only positions k with q - k < slidingWindow; nil if it sees all.
     /// nil also where the window is not shorter than the context.
     package var slidingWindow: Int?
+    /// Floats that a sequence has in this layer beside what it keeps of each position: its state after the last one.
+    package var stateWidth = 0
+
+    /// A layer without attention.
+    static func none(headDimension: Int, stateWidth: Int) -> AttentionShape {
+        AttentionShape(
+            headCount: 0, keyValueHeadCount: 0, headDimension: headDimension, stateWidth: stateWidth)
+    }
 
     /// Floats of a row's queries, and of what attention makes of them.
     package var queryWidth: Int { headCount * headDimension }

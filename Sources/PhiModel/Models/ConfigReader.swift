@@ -118,6 +118,22 @@ package struct ConfigReader {
         }
     }
 
+    /// A list of whole numbers; nil if absent.
+    func optionalIntegers(_ key: String, _ range: ClosedRange<Int>) throws -> [Int]? {
+        guard let value = value(key) else { return nil }
+        guard case .array(let elements) = value else {
+            throw fault(.malformed, key, "is \(value.kindName); a list of whole numbers is needed")
+        }
+        return try elements.enumerated().map { index, element in
+            guard case .int(let number) = element, range.contains(number) else {
+                throw fault(
+                    .malformed, "\(key)[\(index)]",
+                    "is no whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+    }
+
     /// One token id or a list of them; nil if absent.
     func optionalTokens(_ key: String) throws -> [Int32]? {
         guard let value = value(key) else { return nil }

@@ -13,6 +13,8 @@ package protocol RowOperations: AnyObject {
     associatedtype Norm
     /// A feed-forward network of which each row uses a part.
     associatedtype Experts
+    /// The weights of a convolution over positions.
+    associatedtype Convolution
 
     /// hidden = the rows of `embedding` for the step's tokens.
     func embed(_ embedding: Embedding) throws(ModelError)
@@ -23,6 +25,10 @@ package protocol RowOperations: AnyObject {
     /// order and each by heads.
     /// - Parameter norms: of each head's queries and keys, before they are rotated; nil where there are none.
     func attend(layer: Int, norms: HeadNorms<Norm>?) throws(ModelError)
+    /// A gated convolution of the last product's results b, c and x, each of hidden size: c * (what `weights` make of
+    /// b * x, at each position of it and the ones before, for each column by itself). It counts as what attention made.
+    /// The last values of b * x are the layer's state.
+    func convolve(layer: Int, _ weights: Convolution) throws(ModelError)
     /// Runs each row of a norm through the experts that it uses. Their sum is what a product's results are.
     func mix(_ experts: Experts, of source: RowInput<Norm>) throws(ModelError)
     /// hidden += what the last product gave.

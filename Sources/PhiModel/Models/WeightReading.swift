@@ -20,6 +20,8 @@ package protocol WeightReading {
     mutating func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm
     /// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias, of rows of `count` numbers.
     mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm
+    /// A convolution's weights, of `length` positions for each of `width` columns, in the order of positions.
+    mutating func convolution(_ path: String, _ width: Int, _ length: Int) throws -> Operations.Convolution
     /// A layer's experts, all of one shape, and what chooses between them.
     mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
 }

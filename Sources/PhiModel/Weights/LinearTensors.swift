@@ -123,6 +123,22 @@ extension TensorStore {
         return vector
     }
 
+    /// A convolution's weights of `length` positions for each of `width` columns, as Hugging Face or MLX lays them out.
+    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    package func convolution(_ path: String, width: Int, length: Int) throws -> TensorView {
+        if contains(path + ".bias") {
+            throw ModelError(
+                .unsupported, path: folder, "tensor \"\(path).bias\": this model has no bias there.")
+        }
+        let weight = try tensor(path + ".weight")
+        guard weight.type.isWeightFloat else {
+            throw weight.fault(.malformed, "has type \(weight.type); F16, BF16 or F32 is needed.")
+        }
+        // Row-major, the two are the same.
+        if weight.shape != [width, length, 1] { try weight.expect(shape: [width, 1, length]) }
+        return weight
+    }
+
     private func layerParameters(
         _ path: String, quantization: QuantizationConfiguration?
     ) throws -> QuantizationParameters {

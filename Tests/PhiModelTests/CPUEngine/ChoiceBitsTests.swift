@@ -42,7 +42,9 @@ import Testing
         (0..<count).map { Int32($0 * 29 % 200 + 10) }
     }
 
-    @Test(arguments: ["base", "sliding-window"]) func bitsAreThoseOfScores(name: String) throws {
+    @Test(arguments: ["base", "sliding-window", "lfm2-long-bf16"]) func bitsAreThoseOfScores(name: String)
+        throws
+    {
         let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
         try withTemporaryFolder { folder in
             try geometry.write(to: folder)

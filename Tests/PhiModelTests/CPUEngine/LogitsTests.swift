@@ -91,6 +91,10 @@ import Testing
         .init(
             name: "qwen3-plain-f32", model: .qwen3, kvHeads: 4, headWidth: 40, tied: true, bits: 0,
             floats: .f32),
+        .init(name: "lfm2", model: .lfm2, layers: 3, tied: true),
+        .init(
+            name: "lfm2-long-bf16", model: .lfm2, layers: 4, kvHeads: 4, convolutionLength: 5, bits: 8,
+            group: 32, floats: .bf16),
     ]
 
     static let prompts: [[Int32]] = [

@@ -57,7 +57,7 @@ import Testing
             endOfSequence: [], stops: .none, text: NoStream(), label: number)
     }
 
-    @Test(arguments: ["base", "phi-4-mini-heads", "longrope-at-200", "sliding-window"])
+    @Test(arguments: ["base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "lfm2"])
     func bitsAreTheSame(name: String) throws {
         let geometries =
             LogitsTests.geometries + [
@@ -86,7 +86,9 @@ import Testing
                 .kvBytesPerToken * KVCache.blockLength
             let (guessing, _) = try run(64 << 20, chunk: 512, lookahead: 0, .always(20))
             #expect(guessing.rows == expected.rows, "guessing")
-            #expect(guessing.rightGuesses > 0 && guessing.guessed > 2 * guessing.rightGuesses)
+            #expect(guessing.guessed > 2 * guessing.rightGuesses)
+            // That one does not repeat itself, so that all guesses are taken back.
+            #expect(guessing.rightGuesses > 0 || name == "lfm2")
             // The longest needs seven blocks.
             for (blocks, chunk, lookahead, most) in [(8, 512, 0, 1), (10, 20, 1, 7)] {
                 let (tight, loop) = try run(

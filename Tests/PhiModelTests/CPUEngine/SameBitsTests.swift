@@ -11,7 +11,8 @@ import Testing
         "base", "bits8-group32-bf16-tied", "bits3", "phi-3-heads", "phi-4-mini-heads", "longrope",
         "all-plain-f16", "mixed-bits", "sliding-window", "phi-2-heads", "phi-2-mixed-bf16",
         "phi-moe-25", "phi-moe-mixed-bf16-1", "phi-moe-all-plain-f32-1", "llama-rope3-tied",
-        "llama-wide-heads-mixed-bf16", "qwen2-windows", "qwen3-wide-heads", "qwen3-plain-f32",
+        "llama-wide-heads-mixed-bf16", "qwen2-windows", "qwen3-wide-heads", "qwen3-plain-f32", "lfm2",
+        "lfm2-long-bf16",
     ]
 
     /// A prompt and the tokens that follow it, whatever the model would choose.

@@ -15,7 +15,8 @@ folder, tool, python, goldens = sys.argv[1:]
 # The tool knows Phi-3 by name; for another model_type it gets that one's classes under the same names.
 start = """
 import json, runpy, sys, types, transformers
-name = {"phi3": "Phi3", "phi": "Phi", "llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3"}[
+name = {"phi3": "Phi3", "phi": "Phi", "llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3",
+        "lfm2": "Lfm2"}[
     json.load(open(sys.argv[2] + "/config.json"))["model_type"]]
 sys.modules["transformers"] = types.SimpleNamespace(
     Phi3Config=getattr(transformers, name + "Config"), Phi3ForCausalLM=getattr(transformers, name + "ForCausalLM"))

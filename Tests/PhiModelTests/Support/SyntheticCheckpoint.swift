@@ -10,7 +10,7 @@ struct SyntheticCheckpoint {
     }
     enum Rope: String { case none, longrope, su, llama3 }
     /// By `model_type`.
-    enum Model: String { case phi3, phi, phimoe, llama, qwen2, qwen3 }
+    enum Model: String { case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2 }
 
     var name: String
     var model = Model.phi3
@@ -28,6 +28,8 @@ struct SyntheticCheckpoint {
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
+    /// Of LFM2.
+    var convolutionLength = 3
     /// Of Qwen: the first layer that sees the window only.
     var firstWindowLayer: Int?
     /// 0 leaves all layers unquantized, and config.json says nothing of quantization.
@@ -142,6 +144,7 @@ struct SyntheticCheckpoint {
         case .phi: addPhi2(&all, &random)
         case .phimoe: addPhiMoE(&all, &random)
         case .llama, .qwen2, .qwen3: addLlama(&all, &random)
+        case .lfm2: addLfm2(&all, &random)
         case .phi3: addPhi3(&all, &random)
         }
         return all
@@ -249,6 +252,7 @@ struct SyntheticCheckpoint {
         }
         if model == .phimoe { addPhiMoE(to: &config) }
         if [.llama, .qwen2, .qwen3].contains(model) { addLlama(to: &config) }
+        if model == .lfm2 { addLfm2(to: &config) }
         return config
     }
 

@@ -1,0 +1,102 @@
+import BatchEngine
+
+/// The weights of a convolution over positions, of each column by itself.
+package struct ConvolutionWeights: Sendable {
+    /// [length][width]: those of the earliest position first.
+    let values: [Float]
+    let width: Int
+    let length: Int
+
+    /// - Parameter values: [width][length]
+    init(_ values: [Float], width: Int, length: Int) {
+        self.values = (0..<width * length).map { values[$0 % width * length + $0 / width] }
+        (self.width, self.length) = (width, length)
+    }
+}
+
+/// A gated convolution of a step's rows. Each operation rounds once, whatever the processor has.
+///
+/// A block of the cache holds, beside its positions, the last length - 1 values of b * x that the sequence has come to in
+/// it: so a sequence goes on from its last block, or from a full one that it shares.
+struct ShortConvolution {
+    let weights: ConvolutionWeights
+    /// [rows][stride]: b, c and x, each [width].
+    let rows: UnsafePointer<Float>
+    let stride: Int
+    let runs: [RowRun]
+    /// The state [length - 1][width] that a block holds.
+    let state: (Int32) -> UnsafeMutablePointer<Float>
+
+    private var width: Int { weights.width }
+    /// Values of a state.
+    private var before: Int { weights.length - 1 }
+
+    /// out [rows][width] = c * (the convolution of b * x). The blocks' states are those after these rows then.
+    func run(into out: UnsafeMutablePointer<Float>, _ pool: ComputePool) {
+        var places: [(run: Int, first: Int, place: Int)] = []
+        var starts: [Int] = []
+        for (number, run) in runs.enumerated() {
+            starts.append(places.count)
+            let first = places.count
+            for place in 0..<run.tokens.count { places.append((number, first, place)) }
+        }
+        pool.runRows(places.count) { row in
+            let (run, first, place) = places[row]
+            compute(runs[run], first, place, out + row * width)
+        }
+        // Only now, as rows read the state before them.
+        pool.runRows(runs.count) { keep(runs[$0], starts[$0]) }
+    }
+
+    /// The row of a run that is `place` after its first one, which is row `first`.
+    private func compute(_ run: RowRun, _ first: Int, _ place: Int, _ out: UnsafeMutablePointer<Float>) {
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: width) { value in
+            guard let value = value.baseAddress else { return }
+            weights.values.withUnsafeBufferPointer { weights in
+                for number in 0...before {
+                    load(run, first, place - before + number, value)
+                    let weight = number * width
+                    if number == 0 {
+                        for i in 0..<width { out[i] = weights[i] * value[i] }
+                    } else {
+                        for i in 0..<width { out[i] += weights[weight + i] * value[i] }
+                    }
+                }
+            }
+        }
+        let c = rows + (first + place) * stride + width
+        for i in 0..<width { out[i] *= c[i] }
+    }
+
+    /// value [width] = b * x of a run's row, or what the state has of the ones before its first.
+    private func load(
+        _ run: RowRun, _ first: Int, _ place: Int, _ value: UnsafeMutablePointer<Float>
+    ) {
+        if place >= 0 {
+            let b = rows + (first + place) * stride
+            let x = b + 2 * width
+            for i in 0..<width { value[i] = b[i] * x[i] }
+        } else if run.start > 0 {
+            let block = run.blocks[(run.start - 1) / KVCache.blockLength]
+            value.update(from: state(block) + (before + place) * width, count: width)
+        } else {
+            value.update(repeating: 0, count: width)
+        }
+    }
+
+    /// Writes the states of the blocks that a run's rows lie in.
+    private func keep(_ run: RowRun, _ first: Int) {
+        let end = run.start + run.tokens.count
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: before * width) { values in
+            guard let values = values.baseAddress else { return }
+            // The last one first: the others' rows may be before the first row, in a state that is overwritten here.
+            for block in (run.start / KVCache.blockLength...(end - 1) / KVCache.blockLength).reversed() {
+                let last = min(end, (block + 1) * KVCache.blockLength) - run.start
+                for number in 0..<before {
+                    load(run, first, last - before + number, values + number * width)
+                }
+                state(run.blocks[block]).update(from: values, count: before * width)
+            }
+        }
+    }
+}
