@@ -63,7 +63,7 @@ package struct JobCheck {
         let preparer = try LinePreparer(job)
         let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
-        answers = try Answers(of: preparer, grammars)
+        answers = try Answers(of: job, grammars)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var seen = SeenIDs(cache.scratch)
         var place = 0
@@ -95,7 +95,8 @@ package struct JobCheck {
                 }
                 rope?.add(prepared)
                 promptTokens.append(prepared.prompt.count)
-                completionTokens += prepared.maxTokens * (identity.request?.choices ?? 1)
+                let completion = prepared.lengths.reduce(0) { $0 + $1.completion }
+                completionTokens += completion * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
                 for name in prepared.missing { missing[name, default: 0] += 1 }
                 if shown.count < shownCount {
@@ -127,13 +128,13 @@ package struct JobCheck {
 extension JobCheck.Answers {
     /// Nil if the job doesn't say what answers must be like.
     /// - Throws: `JobError` if there are no such answers.
-    fileprivate init?(of preparer: LinePreparer, _ grammars: AnswerGrammars) throws {
-        guard let form = preparer.jobForm, form.isConstraint else { return nil }
+    fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
+        guard let form = job.answerForm, form.isConstraint else { return nil }
         do throws(AnswerFault) {
-            let grammar = try grammars.compilation(form, preparer.job.answerLayout).value().grammar
+            let grammar = try grammars.compilation(form, job.answerLayout).value().grammar
             self.init(validated: grammar.validated.map(\.pointer), leastTokens: grammar.leastTokens)
         } catch {
-            throw preparer.job.answersCantBe(error)
+            throw job.answersCantBe(error)
         }
     }
 }

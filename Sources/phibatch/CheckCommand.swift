@@ -89,9 +89,9 @@ struct JobEstimate {
         prefill = try bench.run(BenchTest(requests: 1, prompt: length, generated: 0)).tokensPerSecond
         // What is scored is computed as prompts are.
         decode =
-            job.settings.task == .score
-            ? prefill
-            : try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
+            job.settings.task.answers
+            ? try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
+            : prefill
         let prompts = Double(check.promptTokens.reduce(0, +))
         // Of several samples the prompt is computed once.
         seconds = prompts / prefill + Double(check.completionTokens * job.settings.samples) / decode
@@ -125,9 +125,9 @@ struct JobCheckReport {
             "prompts    \(check.promptTokens.reduce(0, +)) tokens; shortest \(numbers[0]), half up to \(numbers[1]), "
                 + "90 % up to \(numbers[2]), 99 % up to \(numbers[3]), longest \(numbers[4])")
         lines.append(
-            job.task == .score
-                ? "scored     \(counted(check.completionTokens, "token"))"
-                : "answers    at most \(check.completionTokens * job.samples) tokens")
+            job.task.answers
+                ? "answers    at most \(check.completionTokens * job.samples) tokens"
+                : "scored     \(counted(check.completionTokens, "token"))")
         if let answers = check.answers {
             lines.append(
                 "form       \(Self.told(answers)); the shortest answer has \(counted(answers.leastTokens, "token"))"
@@ -157,7 +157,7 @@ struct JobCheckReport {
         if let estimate {
             lines.append(
                 "time       at most \(duration(estimate.seconds)): prompts at \(rounded(estimate.prefill)) tokens/s, "
-                    + "\(job.task == .score ? "completions" : "answers") at \(rounded(estimate.decode))")
+                    + "\(job.task.answers ? "answers" : "completions") at \(rounded(estimate.decode))")
         }
         if check.failed > 0 {
             let codes = check.codes.sorted { $0.key.rawValue < $1.key.rawValue }

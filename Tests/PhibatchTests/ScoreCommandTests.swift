@@ -175,7 +175,7 @@ struct ScoreCommandTests {
             (#"{"prompt":"a","completion":"b"}"#, ["--output-format", "openai"], "openai holds answers"),
             (
                 #"{"prompt":"a","completion":"b"}"#, ["--output-format", "csv"],
-                "csv has no columns for scores"
+                "csv has no columns for the results of task: score"
             ),
         ] {
             let job = try DemoJob([line], more)

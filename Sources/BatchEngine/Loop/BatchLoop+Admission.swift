@@ -47,15 +47,14 @@ extension BatchLoop {
         running.insert(sequence, at: index)
         guard isNew else { return }
         sequence.slot.source.admitted(sequence)
-        acceptForced(at: index)
+        takeForced(at: index)
     }
 
     /// What a constraint makes certain before the first choice is computed with the prompt.
-    private func acceptForced(at place: Int) {
-        let before = running[place].tokens.count
-        let text = running[place].acceptForced()
-        running[place].slot.report.tokens += running[place].tokens.count - before
-        if !text.isEmpty { running[place].slot.source.received(text, of: running[place]) }
+    private func takeForced(at place: Int) {
+        let step = running[place].takeForced()
+        running[place].slot.report.tokens += step.tokens
+        if !step.text.isEmpty { running[place].slot.source.received(step.text, of: running[place]) }
     }
 
     /// Puts one more request at the end of the line, from each source in turn.
@@ -73,8 +72,8 @@ extension BatchLoop {
             switch answer {
             case .request(let request):
                 let size = try engine().limits.vocabularySize
-                let fresh = TokenSequence(RequestID(nextID), request, slot: slot)
-                waiting.append(fresh.resumed(vocabularySize: size) ?? fresh)
+                waiting.append(
+                    TokenSequence(RequestID(nextID), request, slot: slot, vocabularySize: size))
                 nextID += 1
                 slot.waiting += 1
                 return true

@@ -144,8 +144,7 @@ package final class BatchLoop {
         inputs.reserveCapacity(parts.count)
         let guesses = try guesses(beside: parts, engine)
         for (part, guess) in zip(parts, guesses) {
-            inputs.append(
-                running[part.place].send(part.rows, samples: part.samples, guess: guess?.tokens ?? []))
+            inputs.append(running[part.place].send(part.rows, guess: guess?.tokens ?? []))
         }
         let (start, attention) = (ContinuousClock.now, engine.times.attention)
         let answers = try engine.step(inputs)
@@ -215,29 +214,11 @@ package final class BatchLoop {
             answer.choices.isEmpty == input.samplings.isEmpty
                 && answer.choices.count <= input.samplings.count
                 && answer.logprobs.count == input.targets.count, "a step answers what is asked")
-        if !answer.logprobs.isEmpty { running[place].accept(logprobs: answer.logprobs) }
-        running[place].slot.report.rightGuesses += max(0, answer.choices.count - 1)
-        for (number, choice) in answer.choices.enumerated() where !running[place].isDone {
-            accept(choice, isLast: number == answer.choices.count - 1, at: place)
-        }
-    }
-
-    /// - Parameter isLast: what is certain after it comes without asking the model. Where it isn't the last one, the
-    ///   model was asked.
-    private func accept(_ choice: TokenChoice, isLast: Bool, at place: Int) {
-        running[place].slot.report.tokens += 1
-        if let fault = choice.fault {
-            running[place].fail(fault)
-            return
-        }
-        let source = running[place].slot.source
-        let note = running[place].request.sampling.logprobs == nil ? nil : source.note(on: choice)
-        let before = running[place].tokens.count
-        var text = running[place].accept(choice.token, note: note)
-        if isLast { text += running[place].acceptForced() }
-        // The choice is counted already, also where it is the end.
-        running[place].slot.report.tokens += max(0, running[place].tokens.count - before - 1)
-        if !text.isEmpty { source.received(text, of: running[place]) }
+        let slot = running[place].slot
+        let step = running[place].take(answer) { slot.source.note(on: $0) }
+        slot.report.rightGuesses += max(0, answer.choices.count - 1)
+        slot.report.tokens += step.tokens
+        if !step.text.isEmpty { slot.source.received(step.text, of: running[place]) }
     }
 
     /// Hands over what is finished.
@@ -252,9 +233,9 @@ package final class BatchLoop {
             scheduler.finished()
             let slot = sequence.slot
             slot.running -= 1
-            if slot.source.speculation != .off { slot.guesses.add(sequence.tokens) }
+            if slot.source.speculation != .off { slot.guesses.add(sequence.course.sampled) }
             slot.attempt {
-                if let fault = sequence.fault {
+                if let fault = sequence.course.fault {
                     try slot.source.failed(sequence, fault)
                 } else {
                     try slot.source.finished(sequence, provenance: provenance)

@@ -50,7 +50,7 @@ extension JobSettings {
     static let indentRange = 0...16
 
     /// What the job asks of answers; nil if it leaves that to lines.
-    var answerForm: AnswerForm? {
+    package var answerForm: AnswerForm? {
         schema?.form ?? responseFormat?.form ?? regex.map { AnswerForm(.regex($0)) }
     }
 

@@ -9,8 +9,8 @@ package struct DelimitedResults: ResultFormat {
     let separator: UInt8
     /// What the columns are called that come from the input's line.
     let kept: [String]
-    /// Answers are chosen from some, and have columns for their probabilities.
-    private let hasChoices: Bool
+    /// Those of the task's results.
+    private let columns: [String]
     /// The first line.
     let head: [UInt8]
 
@@ -18,41 +18,42 @@ package struct DelimitedResults: ResultFormat {
     package static let tsv = DelimitedResults("tsv", separator: 0x09)
 
     /// In a row's order, before those of the line.
-    private static func columns(hasChoices: Bool) -> [String] {
-        ["id", "sample", "text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
-            + (hasChoices ? ["probability", "probabilities"] : []) + ["error", "error_message"]
+    private static func all(_ columns: [String]) -> [String] {
+        ["id", "sample"] + columns + ["error", "error_message"]
     }
 
     private init(_ name: String, separator: UInt8) {
         (self.name, self.separator) = (name, separator)
-        (kept, hasChoices) = ([], false)
-        head = Self.row(Self.columns(hasChoices: false), separator)
+        (kept, columns) = ([], GeneratedResult.allColumns)
+        head = Self.row(Self.all(columns), separator)
     }
 
-    private init(_ other: Self, kept: [String], hasChoices: Bool, head: [UInt8]) {
+    private init(_ other: Self, kept: [String], columns: [String], head: [UInt8]) {
         (name, separator) = (other.name, other.separator)
-        (self.kept, self.hasChoices, self.head) = (kept, hasChoices, head)
+        (self.kept, self.columns, self.head) = (kept, columns, head)
     }
 
-    /// With columns for fields of the line, and for the probabilities of choices if it has any.
-    package func keeping(_ names: [String], hasChoices: Bool = false) -> Self {
-        Self(
-            self, kept: names, hasChoices: hasChoices,
-            head: Self.row(Self.columns(hasChoices: hasChoices) + names, separator))
+    /// With columns for fields of the line, and for the results of other tasks.
+    package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
+        let columns = columns ?? self.columns
+        return Self(
+            self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator))
     }
 
     package func beginning(with start: [UInt8]) -> any ResultFormat {
-        Self(self, kept: kept, hasChoices: hasChoices, head: start)
+        Self(self, kept: kept, columns: columns, head: start)
     }
 
     package func problem(with job: JobSettings) -> String? {
-        if job.task == .score { return "has no columns for scores" }
+        guard let columns = job.task.columns(of: job) else {
+            return "has no columns for the results of task: \(job.task.rawValue)"
+        }
         if job.tokens { return "has no column for tokens" }
         if job.logprobs != nil { return "has no column for logprobs" }
         if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
         guard case .fields(let fields) = job.keep else { return nil }
-        let columns = Self.columns(hasChoices: !job.choices.isEmpty)
-        return fields.first { columns.contains($0.resultName) }
+        let all = Self.all(columns)
+        return fields.first { all.contains($0.resultName) }
             .map { "has a column \($0.resultName) of its own; keep the field under another name" }
     }
 
@@ -80,19 +81,12 @@ package struct DelimitedResults: ResultFormat {
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
             var cells = [place.key.id, "\(place.key.sample)"]
-            switch result {
-            case .completion(let completion):
-                cells += [
-                    completion.text, completion.finishReason?.rawValue ?? "", "\(completion.promptTokens)",
-                    "\(completion.completionTokens)", "\(completion.seed)",
-                ]
-                cells += chances(of: completion) + ["", ""]
-            case .scored(let scored):
-                // Of an earlier run that scored, whose results are kept.
-                cells += ["", "", "\(scored.promptTokens)", "\(scored.completionTokens)", ""]
-                cells += chances() + ["", ""]
-            case .failure(let failure):
-                cells += [failure.text ?? "", "", "", "", ""] + chances()
+            switch result.content {
+            case .made(let made):
+                // One of another task, of an earlier run whose results are kept, lacks some.
+                cells += format.columns.map { made.cell($0) ?? "" } + ["", ""]
+            case .failed(let failure):
+                cells += format.columns.map { $0 == "text" ? failure.text ?? "" : "" }
                 cells += [failure.error.code.rawValue, failure.error.message]
             }
             cells += format.kept.map { name in
@@ -100,15 +94,6 @@ package struct DelimitedResults: ResultFormat {
             }
             output += DelimitedResults.row(cells, format.separator)
         }
-
-        /// How likely the answer is among the choices, and each of them as JSON.
-        private func chances(of completion: GenerationResult.Completion? = nil) -> [String] {
-            guard format.hasChoices else { return [] }
-            guard let completion, let all = completion.probabilities else { return ["", ""] }
-            let own = all.first { $0.text.utf8.elementsEqual(completion.text.utf8) }
-            return [own.map { "\($0.value)" } ?? "", ResultCoding.text(of: all)]
-        }
-
     }
 
     /// A string as it is, nothing for null, and all else as JSON.

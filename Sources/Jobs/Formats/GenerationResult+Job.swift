@@ -2,44 +2,15 @@ import BatchEngine
 import OperatingSystem
 
 extension GenerationResult {
-    /// What a job keeps of a sequence that has ended.
-    init(
-        _ completion: TokenSequence, _ work: WorkLabel, job: JobSettings, provenance: [String: String],
-        now: ContinuousClock.Instant = .now
-    ) {
-        var provenance = provenance
-        if work.attempt > 0 { provenance["attempts"] = "\(work.attempt + 1)" }
-        self = .completion(
-            .init(
-                text: completion.text, finishReason: completion.finishReason,
-                promptTokens: completion.request.prompt.count, completionTokens: completion.tokens.count,
-                seed: work.seed, tokens: job.tokens ? completion.tokens : nil,
-                logprobs: completion.request.sampling.logprobs == nil
-                    ? nil : completion.notes.map(Self.entry),
-                provenance: Self.values(provenance),
-                timing: Timing(
-                    completion, work, made: completion.tokens.count - completion.savedCount, end: now),
-                kept: work.kept))
-    }
-
     init(_ error: LineError, _ work: WorkLabel, job: JobSettings, text: String? = nil) {
         self = .failure(
-            .init(
-                error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, text: text,
-                kept: work.kept))
+            .init(error, file: job.input.count > 1 ? work.file : nil, line: work.lineNumber, text: text),
+            kept: work.kept)
     }
 
     /// What an engine says, in a fixed order.
     static func values(_ provenance: [String: String]) -> [NamedValue] {
         provenance.sorted { $0.key < $1.key }.map { NamedValue(name: $0.key, value: $0.value) }
-    }
-
-    /// Notes come from the job itself, or from a store that has looked at them.
-    private static func entry(_ note: String) -> LogprobEntry {
-        guard let entry = LogprobEntry(encoded: note) else {
-            preconditionFailure("a note of ours is a log-probability")
-        }
-        return entry
     }
 }
 

@@ -1,61 +1,29 @@
-import BatchEngine
-
 /// What came of one piece of work, whatever an output will look like. The journal stores it; a `ResultFormat` makes
 /// bytes of an output of it.
-package enum GenerationResult: Sendable, Equatable {
-    case completion(Completion)
-    case scored(Scored)
-    case failure(Failure)
-
-    package struct Completion: Sendable, Equatable {
-        package var text: String
-        /// Nil if nobody knows.
-        package var finishReason: FinishReason?
-        package var promptTokens: Int
-        package var completionTokens: Int
-        package var seed: Int
-        /// Of each choice, in the order given; nil if the text is not chosen from some.
-        package var probabilities: [Probability]?
-        /// The completion's ids; nil if the job doesn't ask for them.
-        package var tokens: [Int32]?
-        /// An entry for each token; nil if the job doesn't ask for them.
-        package var logprobs: [LogprobEntry]?
-        /// What the engine says of how the result came about.
-        package var provenance: [NamedValue]
-        /// The only part that differs between two runs of a job; nil if nobody measured it.
-        package var timing: Timing?
-        package var kept: [KeptValue]
-
-        package init(
-            text: String, finishReason: FinishReason? = nil, promptTokens: Int, completionTokens: Int,
-            seed: Int = 0, probabilities: [Probability]? = nil, tokens: [Int32]? = nil,
-            logprobs: [LogprobEntry]? = nil,
-            provenance: [NamedValue] = [], timing: Timing? = nil, kept: [KeptValue] = []
-        ) {
-            self.text = text
-            self.finishReason = finishReason
-            self.promptTokens = promptTokens
-            self.completionTokens = completionTokens
-            self.seed = seed
-            self.probabilities = probabilities
-            self.tokens = tokens
-            self.logprobs = logprobs
-            self.provenance = provenance
-            self.timing = timing
-            self.kept = kept
-        }
+package struct GenerationResult: Sendable, Equatable {
+    package enum Content: Sendable {
+        case made(any TaskResult)
+        case failed(Failure)
     }
 
-    /// How likely a choice is among all.
-    package struct Probability: Sendable, Equatable {
-        package var text: String
-        /// 0 to 1.
-        package var value: Double
+    package var content: Content
+    /// The only part that differs between two runs of a job; nil if nobody measured it.
+    package var timing: Timing?
+    package var kept: [KeptValue]
 
-        package init(text: String, value: Double) {
-            self.text = text
-            self.value = value
-        }
+    package init(_ made: any TaskResult, timing: Timing? = nil, kept: [KeptValue] = []) {
+        content = .made(made)
+        self.timing = timing
+        self.kept = kept
+    }
+
+    private init(_ failure: Failure, _ kept: [KeptValue]) {
+        content = .failed(failure)
+        self.kept = kept
+    }
+
+    package static func failure(_ failure: Failure, kept: [KeptValue] = []) -> GenerationResult {
+        GenerationResult(failure, kept)
     }
 
     /// A field of the line, carried along.
@@ -109,65 +77,38 @@ package enum GenerationResult: Sendable, Equatable {
         package var line: Int
         /// The answer that is not what was asked for; nil if there is none.
         package var text: String?
-        package var kept: [KeptValue]
 
-        package init(
-            _ error: LineError, file: String? = nil, line: Int, text: String? = nil, kept: [KeptValue] = []
-        ) {
+        package init(_ error: LineError, file: String? = nil, line: Int, text: String? = nil) {
             self.error = error
             self.file = file
             self.line = line
             self.text = text
-            self.kept = kept
         }
     }
 
-    package var isFailed: Bool {
-        if case .failure = self { return true }
-        return false
+    /// What the task made; nil if it failed.
+    package var made: (any TaskResult)? {
+        if case .made(let made) = content { made } else { nil }
     }
 
-    package var completionTokens: Int {
-        switch self {
-        case .completion(let completion): completion.completionTokens
-        case .scored(let scored): scored.completionTokens
-        case .failure: 0
-        }
-    }
+    package var isFailed: Bool { made == nil }
 
-    package var kept: [KeptValue] {
-        get {
-            switch self {
-            case .completion(let completion): completion.kept
-            case .scored(let scored): scored.kept
-            case .failure(let failure): failure.kept
-            }
-        }
-        set {
-            switch self {
-            case .completion(var completion):
-                completion.kept = newValue
-                self = .completion(completion)
-            case .scored(var scored):
-                scored.kept = newValue
-                self = .scored(scored)
-            case .failure(var failure):
-                failure.kept = newValue
-                self = .failure(failure)
-            }
-        }
-    }
+    package var completionTokens: Int { made?.completionTokens ?? 0 }
 
     /// Without what differs between two runs of a job.
     package var withoutTiming: GenerationResult {
-        switch self {
-        case .completion(var completion):
-            completion.timing = nil
-            return .completion(completion)
-        case .scored(var scored):
-            scored.timing = nil
-            return .scored(scored)
-        case .failure: return self
+        var result = self
+        result.timing = nil
+        return result
+    }
+}
+
+extension GenerationResult.Content: Equatable {
+    package static func == (a: Self, b: Self) -> Bool {
+        switch (a, b) {
+        case (.made(let a), .made(let b)): a.isEqual(to: b)
+        case (.failed(let a), .failed(let b)): a == b
+        default: false
         }
     }
 }

@@ -21,9 +21,7 @@ package enum LineScheme: Sendable, Hashable {
 
     /// - Throws: `JobError` if a template of the job is malformed.
     package init(_ job: JobSettings) throws {
-        let builder = try PromptBuilder(job)
-        var fields = builder.names
-        if let field = ChoiceSource.field(in: job.choices) { fields.append(field) }
+        var fields = try LinePreparer(job).names
         if case .fields(let kept) = job.keep { fields += kept.map(\.name) }
         self = .content(
             Content(

@@ -10,10 +10,8 @@ struct PromptBuilder: Sendable {
     /// The job itself chose the prompt template.
     private let isPromptChosen: Bool
     private let usesChat: Bool
-    /// A text is scored from its beginning if the line asks nothing before it.
+    /// Where no answer is asked for, a text may stand alone.
     private let mayBeEmpty: Bool
-    /// What is scored after the prompt; nil in a job that generates.
-    let completion: CompletionSource?
 
     /// - Throws: `JobError` if a template is malformed.
     init(_ job: JobSettings) throws {
@@ -23,10 +21,9 @@ struct PromptBuilder: Sendable {
         }
         prompt = try LineTemplate("prompt", job.prompt ?? JobSettings.defaultPrompt)
         prefix = try job.prefix.map { try LineTemplate("prefix", $0) }
-        completion = job.task == .score ? try CompletionSource(job.completion) : nil
         isPromptChosen = job.prompt != nil && job.prompt != JobSettings.defaultPrompt
         usesChat = job.chat
-        mayBeEmpty = job.task == .score && !job.chat
+        mayBeEmpty = !job.task.answers && !job.chat
     }
 
     /// The job's messages end with the question, so that the line needs none.
@@ -36,7 +33,6 @@ struct PromptBuilder: Sendable {
     var fields: Set<String> {
         let others = [system, prefix].compactMap { $0 } + messages.map(\.content)
         return others.reduce(asksByItself ? [] : prompt.variables) { $0.union($1.variables) }
-            .union(completion?.fields ?? [])
     }
 
     /// All fields that the job's templates can depend on.
@@ -44,7 +40,7 @@ struct PromptBuilder: Sendable {
         let templates =
             [system, prefix].compactMap { $0 } + messages.map(\.content)
             + (asksByItself ? [] : [prompt])
-        return templates.flatMap(\.names) + (completion?.names ?? [])
+        return templates.flatMap(\.names)
     }
 
     /// - Throws: `LineError` if the line lacks what the job's templates need.

@@ -1,11 +1,8 @@
-import Essentials
 import JSON
 
-/// A result as members of a JSON object, the same in the journal and in native outputs. All JSON of results is
-/// written and read here.
+/// A result as members of a JSON object, the same in the journal and in native outputs.
 ///
-///     "text","finish_reason"[,"probabilities":{…}],"usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]<kept>[,"timing":{…}]
-///     <scores, see ResultCoding+Scores><kept>[,"timing":{…}]
+///     <members, see the task's result><kept>[,"timing":{…}]
 ///     "error":{"code","message"[,"file"],"line"[,"text"]}<kept>
 ///
 /// Members of any other name are those of the input's line that the job keeps. What differs from run to run is in
@@ -15,44 +12,21 @@ package enum ResultCoding {
     ///   none.
     @discardableResult
     package static func write(_ result: GenerationResult, to writer: inout JSONWriter) -> Range<Int> {
-        switch result {
-        case .completion(let completion):
-            write(completion, &writer)
-            write(completion.kept, &writer)
-            guard let timing = completion.timing else { return 0..<0 }
-            return write(timing, &writer)
-        case .scored(let scored):
-            write(scored, &writer)
-            write(scored.kept, &writer)
-            guard let timing = scored.timing else { return 0..<0 }
-            return write(timing, &writer)
-        case .failure(let failure):
-            write(failure, &writer)
-            write(failure.kept, &writer)
-            return 0..<0
+        switch result.content {
+        case .made(let made): made.write(to: &writer)
+        case .failed(let failure): write(failure, &writer)
         }
+        for value in result.kept {
+            writer.key(value.name)
+            writer.raw(value.json)
+        }
+        return result.timing.map { write($0, &writer) } ?? 0..<0
     }
 
-    private static func write(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
-        writer.string("text", completion.text)
-        writer.key("finish_reason")
-        completion.finishReason.map { writer.string($0.rawValue) } ?? writer.null()
-        if let probabilities = completion.probabilities { write(probabilities, &writer) }
-        writeUsage(completion.promptTokens, completion.completionTokens, &writer)
-        writer.int("seed", completion.seed)
-        if let tokens = completion.tokens { write(tokens, &writer) }
-        if let logprobs = completion.logprobs {
-            writer.object("logprobs") { writer in
-                writer.array("content") { writer in for entry in logprobs { entry.write(to: &writer) } }
-            }
-        }
-        write(completion.provenance, &writer)
-    }
-
-    static func writeUsage(_ prompt: Int, _ completion: Int, _ writer: inout JSONWriter) {
+    static func writeUsage(of result: some TaskResult, _ writer: inout JSONWriter) {
         writer.object("usage") { writer in
-            writer.int("prompt_tokens", prompt)
-            writer.int("completion_tokens", completion)
+            writer.int("prompt_tokens", result.promptTokens)
+            writer.int("completion_tokens", result.completionTokens)
         }
     }
 
@@ -64,13 +38,6 @@ package enum ResultCoding {
         guard !provenance.isEmpty else { return }
         writer.object("provenance") { writer in
             for part in provenance { writer.string(part.name, part.value) }
-        }
-    }
-
-    private static func write(_ kept: [GenerationResult.KeptValue], _ writer: inout JSONWriter) {
-        for value in kept {
-            writer.key(value.name)
-            writer.raw(value.json)
         }
     }
 

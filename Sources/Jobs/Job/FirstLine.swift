@@ -9,7 +9,7 @@ struct FirstLine {
     private let number: Int
     private let fields: JSONObject
     /// One of OpenAI's requests, whose fields are what its body says.
-    private let isRequest: Bool
+    let isRequest: Bool
 
     /// Nil if the input shows no first line, or one that is no object.
     init?(_ look: InputLook, path: String, job: JobSettings) {
@@ -24,7 +24,7 @@ struct FirstLine {
     }
 
     private var place: String { "\(path):\(number)" }
-    private func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
+    func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
     private var choosesPrompt: Bool { job.prompt != nil && job.prompt != JobSettings.defaultPrompt }
 
     /// Fields that are neither the line's id nor a setting.
@@ -36,9 +36,11 @@ struct FirstLine {
 
     /// - Throws: `JobError` of kind `badJob` if no line of this kind can be a prompt.
     func check() throws {
-        try checkCompletion()
+        for task in job.task.types {
+            if let problem = task.problem(with: self) { throw JobError(.badJob, at: place, problem) }
+        }
         guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user",
-            job.task == .generate || job.chat
+            job.task.answers || job.chat
         else { return }
         if let foreign = ForeignRequest(fields) {
             throw JobError(.badJob, at: place, foreign.problem(path: path))
@@ -50,19 +52,8 @@ struct FirstLine {
         )
     }
 
-    /// The same for what is scored.
-    private func checkCompletion() throws {
-        guard job.task == .score, job.completion == nil,
-            !CompletionSource.standard.contains(where: has), let (names, reference) = offer
-        else { return }
-        throw JobError(
-            .badJob, at: place,
-            "the line has no `completion` and no `text`, but has \(names). Say what is scored, as a template: --completion '\(reference)', or completion: \"\(reference)\" in the job file."
-        )
-    }
-
     /// The line's fields, and a template of one that may be meant; nil of a line that says nothing of the others.
-    private var offer: (names: String, reference: String)? {
+    var offer: (names: String, reference: String)? {
         guard !ownFields.isEmpty, EarlierStep.error(in: .object(fields)) == nil else { return nil }
         let names = ownFields.prefix(12).map { "\($0.name.prefix(64))" }.joined(separator: ", ")
         let text =
@@ -96,7 +87,9 @@ struct FirstLine {
                 "samples is \(job.samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
             )
         }
-        if job.keep == .all, job.task == .generate, let lost = fields.first(where: { $0.name == "text" }) {
+        if job.keep == .all, job.task.resultNames.contains("text"),
+            let lost = fields.first(where: { $0.name == "text" })
+        {
             warnings.append(
                 "keep: all leaves out \(lost.name), which a result has of its own. keep: {NEW: \(lost.name)} gives it another name."
             )
@@ -143,12 +136,6 @@ extension JobSettings {
             if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
                 throw JobError(.badJob, at: path, problem)
             }
-            if task == .score, path == input.first, firstLineIsRequest {
-                throw JobError(
-                    .badJob, at: path,
-                    "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
-                )
-            }
             try firstLine(look, path)?.check()
         }
     }
@@ -171,7 +158,7 @@ extension JobSettings {
 
     /// What is hardly meant, but no error.
     package func warnings() throws -> [String] {
-        let fields = try PromptBuilder(self).fields
+        let fields = try LinePreparer(self).fields
         var warnings: [String] = []
         if let form = answerForm, form.isConstraint, let rules = try? AnswerRules(form) {
             warnings += rules.warnings.map { "\(answerPlace): \($0)" }

@@ -64,7 +64,7 @@ extension JobSettings {
         var format = outputFormat.format.base
         if outputFormatFollowsInput {
             let asInput: any ResultFormat =
-                task == .generate && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
+                task.answers && firstLineIsRequest ? OpenAIResults() : ResultFormats.standard
             format = OutputName(output, of: selection).format ?? asInput
         }
         if format is OpenAIResults {
@@ -74,7 +74,7 @@ extension JobSettings {
         if let columns = format as? DelimitedResults {
             var names: [String] = []
             if case .fields(let fields) = keep { names = fields.map(\.resultName) }
-            format = columns.keeping(names, hasChoices: !choices.isEmpty)
+            format = columns.keeping(names, columns: task.columns(of: self))
         }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)

@@ -27,9 +27,8 @@ package struct RopeSides: Sendable, Equatable {
         shortLength = length
     }
 
-    package mutating func add(_ line: LinePreparer.Prepared) {
-        for part in line.scoring?.parts ?? [] { add(part.prompt.count, part.completion.count) }
-        if line.scoring == nil { add(line.prompt.count, line.maxTokens) }
+    package mutating func add(_ line: any PreparedLine) {
+        for (prompt, completion) in line.lengths { add(prompt, completion) }
     }
 
     private mutating func add(_ prompt: Int, _ completion: Int) {

@@ -27,13 +27,7 @@ public enum KeptFields: Sendable, Equatable {
     ]
 
     /// What a result of a task may have.
-    static func resultNames(of task: JobTask) -> Set<String> {
-        switch task {
-        case .generate: commonNames.union(["text", "finish_reason", "seed", "logprobs", "probabilities"])
-        case .score:
-            commonNames.union(["logprob", "mean", "perplexity", "token_logprobs", "scores", "best"])
-        }
-    }
+    static func resultNames(of task: JobTask) -> Set<String> { commonNames.union(task.resultNames) }
 
     /// What is wrong with it, whatever the task is; nil if nothing is.
     var problem: String? { problem(among: Self.commonNames) }

@@ -6,7 +6,7 @@ extension JobSettings {
     /// - Throws: `JobError` or `StoreError`, naming the path.
     package func checkFiles() throws {
         try checkOutputNames()
-        _ = try PromptBuilder(self)
+        _ = try LinePreparer(self)
         try checkAnswers()
         for path in input where path != "-" { try Self.checkInput(path) }
         var names = FileNames()

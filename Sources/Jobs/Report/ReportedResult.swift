@@ -38,38 +38,20 @@ package struct ReportedResult: Sendable {
     init(_ result: GenerationResult, _ key: WorkKey, index: Int?, run: String?) {
         self.init(id: key.id, status: "unknown")
         (sample, lineHash, self.index, self.run) = (key.sample, key.contentHash, index, run)
-        let kept: [GenerationResult.KeptValue]
-        switch result {
-        case .completion(let completion):
-            status = completion.finishReason?.rawValue ?? status
-            text = completion.text
-            promptTokens = completion.promptTokens
-            completionTokens = completion.completionTokens
-            seed = completion.seed
-            timing = completion.timing
-            facts = (completion.probabilities ?? []).map { ("p(\($0.text))", "\($0.value)") }
-            facts += completion.provenance.map { ($0.name, $0.value) }
-            kept = completion.kept
-        case .scored(let scored):
-            status = "scored"
-            text = scored.scores.enumerated().map { number, score in
-                "\(number): mean \(score.mean), sum \(score.logprob), tokens \(score.count)"
-            }.joined(separator: "\n")
-            promptTokens = scored.promptTokens
-            completionTokens = scored.completionTokens
-            timing = scored.timing
-            if scored.isList { facts = [("best", String(scored.best))] }
-            kept = scored.kept
-        case .failure(let failure):
+        timing = result.timing
+        switch result.content {
+        case .made(let made):
+            (promptTokens, completionTokens) = (made.promptTokens, made.completionTokens)
+            made.describe(in: &self)
+        case .failed(let failure):
             status = failure.error.code.rawValue
             isFailed = true
             message = failure.error.message
             text = failure.text
             line = failure.line
             if let file = failure.file { facts.append(("file", file)) }
-            kept = failure.kept
         }
-        facts += kept.map { ($0.name, Self.text(ofJSON: $0.json)) }
+        facts += result.kept.map { ($0.name, Self.text(ofJSON: $0.json)) }
     }
 
     /// A line of a native output; nil if it is none.

@@ -5,40 +5,23 @@ import DequeModule
 /// equal have the same outcome, whatever lines they belong to.
 ///
 /// Within one job: what all its requests share, such as the tokens that end an answer, is not in it.
-final class RequestContent: Sendable, Hashable {
+final class RequestContent: Hashable {
     private let prompt: [Int32]
-    private let scored: [Int32]
-    private let choices: ChoiceTree?
-    private let maxTokens: Int
-    private let sampling: SamplingParameters
-    private let stops: StopSet
-    /// The digest of the form that constrains the answer.
-    private let form: [UInt8]?
+    private let goal: AnyHashable
 
-    /// Nil where the outcome is drawn. (Of choices only the result is, and of what the model says of them nothing.)
+    /// Nil where a random stream plays a role.
     init?(_ request: Request) {
-        guard !request.sampling.draws || request.choices != nil else { return nil }
-        prompt = request.prompt
-        scored = request.scored
-        choices = request.choices
-        maxTokens = request.maxTokens
-        sampling = request.sampling
-        stops = request.stops
-        form = request.work.form
+        guard let goal = request.goal.content else { return nil }
+        (prompt, self.goal) = (request.prompt, goal)
     }
 
     static func == (a: RequestContent, b: RequestContent) -> Bool {
-        a === b
-            || a.prompt == b.prompt && a.scored == b.scored && a.choices == b.choices
-                && a.maxTokens == b.maxTokens && a.sampling == b.sampling && a.stops == b.stops
-                && a.form == b.form
+        a === b || a.prompt == b.prompt && a.goal == b.goal
     }
 
-    /// Of the tokens alone: the rest is hardly ever all that differs.
     func hash(into hasher: inout Hasher) {
         hasher.combine(prompt)
-        hasher.combine(scored)
-        hasher.combine(maxTokens)
+        hasher.combine(goal)
     }
 }
 
@@ -73,7 +56,7 @@ struct EqualRequests {
     }
 
     /// Those under way, and who waits for each.
-    private var open: [RequestContent: [WorkLabel]] = [:]
+    private var open: [RequestContent: [any WorkPart]] = [:]
     private var waiting = 0
     private var outcomes: [RequestContent: Outcome] = [:]
     /// Of `outcomes`, those that were used since they last were the oldest.
@@ -96,7 +79,7 @@ struct EqualRequests {
             used.insert(content)
             return .known(outcome.sequence, provenance: outcome.provenance)
         }
-        if open[content]?.append(request.work) == nil {
+        if open[content]?.append(request.part) == nil {
             open[content] = []
             return .new
         }
@@ -105,7 +88,7 @@ struct EqualRequests {
     }
 
     /// - Returns: who waited for it.
-    mutating func finished(_ sequence: TokenSequence, _ provenance: [String: String]) -> [WorkLabel] {
+    mutating func finished(_ sequence: TokenSequence, _ provenance: [String: String]) -> [any WorkPart] {
         guard let content = RequestContent(sequence.request), let others = close(content) else { return [] }
         outcomes[content] = Outcome(sequence, provenance)
         order.append(content)
@@ -122,11 +105,11 @@ struct EqualRequests {
 
     /// Nothing comes of it.
     /// - Returns: who waited for it.
-    mutating func gaveUp(_ request: Request) -> [WorkLabel] {
+    mutating func gaveUp(_ request: Request) -> [any WorkPart] {
         RequestContent(request).flatMap { close($0) } ?? []
     }
 
-    private mutating func close(_ content: RequestContent) -> [WorkLabel]? {
+    private mutating func close(_ content: RequestContent) -> [any WorkPart]? {
         guard let others = open.removeValue(forKey: content) else { return nil }
         waiting -= others.count
         return others
@@ -141,7 +124,7 @@ extension JobRun {
         case .new: return false
         case .waits: return true
         case .known(let sequence, let provenance):
-            try take(sequence, as: request.work, provenance)
+            try take(sequence, as: request.part, provenance)
             return true
         }
     }
@@ -149,7 +132,7 @@ extension JobRun {
     /// Hands a sequence to those who waited for it.
     func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
         guard job.computesEqualsOnce else { return }
-        for label in equals.finished(sequence, provenance) { try take(sequence, as: label, provenance) }
+        for part in equals.finished(sequence, provenance) { try take(sequence, as: part, provenance) }
     }
 }
 
@@ -159,7 +142,6 @@ extension TokenSequence {
 
     /// What it takes of memory, in tokens.
     fileprivate var weight: Int {
-        request.prompt.count + request.scored.count + (request.choices?.weight ?? 0) + tokens.count
-            + notes.reduce(text.utf8.count) { $0 + $1.utf8.count } / 4
+        request.prompt.count + request.goal.weight + course.weight
     }
 }

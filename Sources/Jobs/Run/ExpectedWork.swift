@@ -10,19 +10,17 @@ struct ExpectedWork {
 
     /// Takes note of a request that was computed.
     mutating func note(_ sequence: TokenSequence) {
-        let request = sequence.request
-        guard request.scored.isEmpty, request.choices == nil else { return }
-        allowed += request.maxTokens
-        made += sequence.tokens.count
+        allowed += sequence.request.goal.sampledTokens
+        made += sequence.course.sampled.count
     }
 
     /// In tokens of a completion. What needs no model is soon done, and out of the way.
     func cost(of work: Work) -> Double {
-        guard let request = work.request else { return .infinity }
+        guard let goal = work.request?.goal else { return .infinity }
         let given = Double(work.weight) / Self.promptRowsPerToken
-        guard request.scored.isEmpty, request.choices == nil else { return given }
+        guard goal.sampledTokens > 0 else { return given }
         let share = allowed > 0 ? Double(made) / Double(allowed) : 1
-        let left = Double(request.maxTokens) * share - Double(request.saved?.tokens.count ?? 0)
+        let left = Double(goal.sampledTokens) * share - Double(goal.savedCount)
         return given + max(1, left)
     }
 }

@@ -5,24 +5,15 @@ extension JobRun {
     package func refused(_ request: Request, _ refusal: Refusal) throws {
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
-        for label in [request.work] + equals.gaveUp(request) {
-            if label.scored != nil {
-                try take(.failure(error), of: label, nil)
-            } else {
-                close(label)
-                try file(error, label)
-            }
+        for part in [request.part] + equals.gaveUp(request) {
+            try settle(part.outcome(of: error, nil), of: part.label, isOfLine: true)
         }
     }
 
     package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        for label in [sequence.request.work] + equals.gaveUp(sequence.request) {
-            if label.scored != nil {
-                let error = LineError(fault, after: sequence.logprobs.count)
-                try take(.failure(error), of: label, sequence)
-            } else {
-                try fail(label, LineError(fault, after: sequence.tokens.count))
-            }
+        let error = LineError(fault, after: sequence.course.progress)
+        for part in [sequence.request.part] + equals.gaveUp(sequence.request) {
+            try settle(part.outcome(of: error, sequence), of: part.label)
         }
     }
 

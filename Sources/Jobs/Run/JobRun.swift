@@ -53,7 +53,6 @@ package final class JobRun: RequestSource {
     var statistics = RunStatistics()
     var failures: [FailedLine] = []
     var faulty = FaultyLines()
-    var scores = OpenScores()
     /// How many requests of a line the loop has.
     var open: [Int: Int] = [:]
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
@@ -120,11 +119,11 @@ package final class JobRun: RequestSource {
             {
             case .request(let request):
                 if piped?.drops(request.work) == true {
-                    forget(request.work)
+                    piped?.gone(request.work)
                     continue
                 }
                 open[request.work.index, default: 0] += 1
-                judges = judges || request.work.answer != nil
+                judges = judges || request.part.mayComeAgain
                 work.set(running: open.count)
                 guard try isShared(request) else { return .request(request) }
                 copies += 1
@@ -153,10 +152,10 @@ package final class JobRun: RequestSource {
             if !follows, piped == nil { total.start(job) }
         }
         // Completions of one line share their prompt.
-        if sequence.request.work.scored?.number ?? 0 == 0 {
+        if !sequence.request.part.sharesPrompt {
             statistics.promptTokens += sequence.request.prompt.count
         }
-        if sequence.savedCount > 0 { statistics.resumed += 1 }
+        if sequence.course.savedCount > 0 { statistics.resumed += 1 }
     }
 
     package func received(_ text: String, of sequence: TokenSequence) {
@@ -173,43 +172,48 @@ package final class JobRun: RequestSource {
     private func giveUp(_ label: WorkLabel) -> Bool {
         guard piped?.drops(label) == true else { return false }
         close(label)
-        forget(label)
-        return true
-    }
-
-    private func forget(_ label: WorkLabel) {
-        if label.scored != nil { scores.drop(label) }
         piped?.gone(label)
+        return true
     }
 
     // MARK: Results
 
     package func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
         expected.note(sequence)
-        try take(sequence, as: sequence.request.work, provenance)
+        try take(sequence, as: sequence.request.part, provenance)
         try share(sequence, provenance)
     }
 
-    /// - Parameter label: the work that the sequence is the outcome of; it may have been computed for an equal one.
-    func take(_ sequence: TokenSequence, as label: WorkLabel, _ provenance: [String: String]) throws {
-        if label.scored != nil { return try takeScore(of: sequence, as: label, provenance) }
-        if let problem = label.answer?.problem(with: sequence.text) {
-            return try turnDown(sequence, as: label, problem)
-        }
-        close(label)
-        let result =
-            GenerationResult(chosenBy: sequence, label, job: job, provenance: provenance)
-            ?? GenerationResult(sequence, label, job: job, provenance: provenance)
-        statistics.done += 1
-        if !sequence.isOwn(label) { statistics.copied += 1 }
-        note(result, isOwn: sequence.isOwn(label))
-        try store.use { try $0.append(result, key: label.key, position: label.position) }
+    /// - Parameter part: the work that the sequence is the outcome of; it may have been computed for an equal one.
+    func take(_ sequence: TokenSequence, as part: any WorkPart, _ provenance: [String: String]) throws {
+        try settle(part.outcome(of: sequence, provenance, in: job), of: part.label)
     }
 
-    private func note(_ result: GenerationResult, isOwn: Bool) {
-        guard case .completion(let completion) = result else { return }
+    /// - Parameter isOfLine: an error is one of all the line's samples.
+    func settle(_ outcome: WorkOutcome, of label: WorkLabel, isOfLine: Bool = false) throws {
+        switch outcome {
+        case .made(let made, let timing, let isOwn):
+            close(label)
+            statistics.done += 1
+            if !isOwn { statistics.copied += 1 }
+            note(made, timing, isOwn: isOwn)
+            let result = GenerationResult(made, timing: timing, kept: label.kept)
+            try store.use { try $0.append(result, key: label.key, position: label.position) }
+        case .failed(let error, let text):
+            if !isOfLine { return try fail(label, error, text: text) }
+            close(label)
+            try file(error, label)
+        case .again(let request):
+            statistics.turnedDown += 1
+            again.append(request)
+        case .open: close(label)
+        }
+    }
+
+    private func note(_ made: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) {
+        guard let completion = made.completion else { return }
         statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
-        guard isOwn, let timing = completion.timing else { return }
+        guard isOwn else { return }
         statistics.firstTokenTimes.add(timing.prefill)
         statistics.requestTimes.add(timing.prefill + timing.decode)
     }
@@ -288,7 +292,7 @@ package final class JobRun: RequestSource {
         statistics.completionTokens += report.tokens
         statistics.guessed += report.guessed
         statistics.rightGuesses += report.rightGuesses
-        if job.task == .score {
+        if !job.task.answers {
             statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
         }
         statistics.preempted += report.preempted
@@ -300,7 +304,9 @@ package final class JobRun: RequestSource {
 
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     private func save(_ live: [TokenSequence]) throws {
-        let records = (live.map { ($0.request.work, $0.tokens, $0.notes) } + again.map { ($0.work, [], []) })
+        let records =
+            (live.map { ($0.request.work, $0.course.sampled, $0.course.notes) }
+            + again.map { ($0.work, [], []) })
             .filter { label, tokens, _ in !tokens.isEmpty || label.attempt > 0 }
             .sorted { $0.0.position < $1.0.position }
             .map { InFlightRecord(key: $0.key, tokens: $1, logprobs: $2, attempt: $0.attempt) }

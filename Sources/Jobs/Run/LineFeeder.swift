@@ -125,7 +125,7 @@ final class LineFeeder: @unchecked Sendable {
             counted.lines += 1
             if parsed.isNumbered { counted.numbered += 1 }
         }
-        var prepared: Result<LinePreparer.Prepared, LineError>?
+        var prepared: Result<any PreparedLine, LineError>?
         for sample in 0..<samples {
             var label = WorkLabel(
                 position: count.positions, index: index, sample: sample,
@@ -161,7 +161,7 @@ final class LineFeeder: @unchecked Sendable {
             case .success(let line):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                works = try requests(label, line, saved: saved)
+                works = try work(label, line, saved: saved)
             case .failure(let error): works = [.failure(label, error)]
             }
             for work in works { guard queue.push(work) else { return false } }
@@ -189,7 +189,7 @@ final class LineFeeder: @unchecked Sendable {
 
     private func prepare(
         _ record: Result<PromptRecord, LineError>
-    ) throws -> Result<LinePreparer.Prepared, LineError> {
+    ) throws -> Result<any PreparedLine, LineError> {
         do {
             let prepared = try preparer.prepare(record.get()) {
                 let model = try models.loaded(for: job)
@@ -205,54 +205,16 @@ final class LineFeeder: @unchecked Sendable {
         }
     }
 
-    /// One; of a line that is scored, one for each of its completions.
-    private func requests(_ label: WorkLabel, _ line: LinePreparer.Prepared, saved: InFlightRecord?) throws
-        -> [Work]
-    {
+    private func work(
+        _ label: WorkLabel, _ line: any PreparedLine, saved: InFlightRecord?
+    ) throws -> [Work] {
         let model = try models.loaded()
         var label = label
-        label.seed = line.seed
         label.readyAt = .now
-        if let scoring = line.scoring {
-            return scoring.parts.enumerated().map { number, part in
-                label.scored = ScoredPart(
-                    number: number, count: scoring.parts.count, isList: scoring.isList,
-                    promptTokens: scoring.promptTokens)
-                return .request(
-                    withRope(
-                        Request(
-                            prompt: part.prompt, scored: part.completion, text: model.text.makeTextStream(),
-                            label: label)))
-            }
-        }
-        if let choosing = line.choosing {
-            label.choosing = choosing
-            return [
-                .request(
-                    withRope(
-                        Request(
-                            prompt: line.prompt, choices: choosing.tree, sampling: line.sampling,
-                            stream: label.stream, text: model.text.makeTextStream(), label: label)))
-            ]
-        }
-        label.form = line.answer?.form.digest
-        // A second attempt belongs to an answer that is judged.
-        let saved = line.answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
-        label.attempt = saved?.attempt ?? 0
-        let request = withRope(
-            Request(
-                prompt: line.prompt, maxTokens: line.maxTokens, sampling: line.sampling, stream: label.stream,
-                endOfSequence: job.ignoreEndOfSequence ? [] : model.engine.limits.endOfSequence,
-                stops: line.stops, text: model.text.makeTextStream(),
-                saved: saved.map { Request.Saved(tokens: $0.tokens, notes: $0.logprobs) }, label: label))
-        guard let answer = line.answer else { return [.request(request)] }
-        let compilation = answer.begin(for: queue.waiter)
-        return [.formed(FormedRequest(request: request, answer: answer, compilation: compilation))]
-    }
-
-    private func withRope(_ request: Request) -> Request {
-        var request = request
-        request.rope = job.engine.longRope.engineValue
-        return request
+        return line.work(
+            label, saved: saved,
+            RequestMaker(
+                text: model.text, limits: model.engine.limits, rope: job.engine.longRope.engineValue,
+                waiter: queue.waiter))
     }
 }

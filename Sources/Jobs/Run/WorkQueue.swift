@@ -106,7 +106,10 @@ final class WorkQueue: @unchecked Sendable {
             switch work {
             case .request(let request): return .request(request)
             case .failure(let label, let error): return .failure(label, error)
-            case .formed(let formed): return formed.begun()
+            case .waiting(let waiting):
+                do throws(LineError) { return .request(try waiting.begun()) } catch {
+                    return .failure(waiting.request.work, error)
+                }
             }
         }
         guard isFinished, items.isEmpty else { return .wait }

@@ -46,11 +46,11 @@ extension Answer {
     }
 
     init(_ sequence: TokenSequence) {
-        let end = ContinuousClock.now
+        let (completion, end) = (sequence.outcome(SamplingCourse.self), ContinuousClock.now)
         let begin = sequence.admittedAt ?? end
         let first = sequence.firstTokenAt ?? end
         self.init(
-            text: sequence.text, tokens: sequence.tokens, ending: Ending(sequence.finishReason),
+            text: completion.text, tokens: completion.sampled, ending: Ending(completion.finishReason),
             promptTokens: sequence.request.prompt.count, prefillSeconds: (first - begin).seconds,
             decodeSeconds: (end - first).seconds)
     }

@@ -10,7 +10,7 @@ final class AnswerSource: RequestSource {
 
     init(_ request: Request, _ feed: AnswerFeed) {
         // Nothing is asked for, and so it is whole.
-        self.request = request.maxTokens > 0 ? request : nil
+        self.request = request.goal.maxTokens > 0 ? request : nil
         self.feed = feed
         promptTokens = request.prompt.count
     }
@@ -29,7 +29,7 @@ final class AnswerSource: RequestSource {
     }
 
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
-        let place: Message = "after \(sequence.tokens.count) tokens of the answer"
+        let place: Message = "after \(sequence.course.progress) tokens of the answer"
         switch fault {
         case .notFinite:
             throw ModelError(

@@ -97,9 +97,11 @@ final class ModelThreads: @unchecked Sendable {
                     + "completion included.")
         }
         return Request(
-            prompt: prompt, maxTokens: min(parameters.maxTokens, limits.contextLength - prompt.count),
-            sampling: parameters.sampling, stream: parameters.seed, endOfSequence: limits.endOfSequence,
-            stops: StopSet(parameters.stop), text: text.makeTextStream())
+            prompt: prompt,
+            goal: Sampling(
+                maxTokens: min(parameters.maxTokens, limits.contextLength - prompt.count),
+                sampling: parameters.sampling, stream: parameters.seed, endOfSequence: limits.endOfSequence,
+                stops: StopSet(parameters.stop), text: text.makeTextStream()))
     }
 
     // MARK: The loop's thread

@@ -53,9 +53,7 @@ import Testing
                 let choices = choices(&random)
                 let tree = try ChoiceTree(choices, ends: Self.ends)
                 given[number] = (choices, tree)
-                return Request(
-                    prompt: prompt, choices: tree, sampling: SamplingParameters(), stream: 0,
-                    text: NumberText())
+                return Request(prompt: prompt, goal: Comparison(tree))
             }
             let (source, gaveWay) = TightRun.run(requests, round: round, &random)
             preemptions += gaveWay
@@ -74,8 +72,7 @@ import Testing
             let prompt = tokens(401, &random)
             let choices = choices(&random)
             let tree = try ChoiceTree(choices, ends: Self.ends)
-            let request = Request(
-                prompt: prompt, choices: tree, sampling: SamplingParameters(), stream: 0, text: NumberText())
+            let request = Request(prompt: prompt, goal: Comparison(tree))
             let engine = BlockEngine(blockLength: blockLength)
             let source = TestSource([request], workers: 8)
             let loop = BatchLoop(engine: engine, workers: 8, prefillChunk: [512, 64, 7][round])

@@ -10,7 +10,7 @@ import Testing
         stream: UInt64 = 0
     ) -> Request {
         var request = Request.test(prompt, max: maxTokens, stream: stream)
-        request.constraint = constraint
+        request.generation.constraint = constraint
         return request
     }
 
@@ -45,11 +45,13 @@ import Testing
                     constraint, prompt: prompt, max: Int.random(in: 1...90, using: &random),
                     stream: UInt64(number))
             }
-            for number in [3, 7] { requests[number].stops = StopSet(["3 1", "77", "9 4"]) }
-            requests[11].constraint = nil
+            for number in [3, 7] { requests[number].generation.stops = StopSet(["3 1", "77", "9 4"]) }
+            requests[11].generation.constraint = nil
             var oneByOne = requests
             for number in requests.indices {
-                oneByOne[number].constraint = requests[number].constraint.map { Unforced($0) }
+                oneByOne[number].generation.constraint = requests[number].generation.constraint.map {
+                    Unforced($0)
+                }
             }
             let blockLength = Int.random(in: 1...6, using: &random)
             let longest = requests.map(\.ceiling).max() ?? 0
@@ -125,7 +127,7 @@ import Testing
         for count in 1..<tokens.count {
             for forces in [true, false] {
                 var again = request(forces ? constraint : Unforced(constraint))
-                again.saved = Request.Saved(tokens: Array(tokens[..<count]), notes: [])
+                again.generation.saved = Sampling.Saved(tokens: Array(tokens[..<count]), notes: [])
                 let engine = BlockEngine()
                 engine.endOdds = .max
                 let source = TestSource([again], workers: 1)
@@ -142,7 +144,7 @@ import Testing
     @Test func logprobsAreOfEachToken() {
         let constraint = Stretches(free: 4, opening: 3, longest: 9, vocabularySize: 1000)
         var asked = request(constraint)
-        asked.sampling.logprobs = 0
+        asked.generation.sampling.logprobs = 0
         let (engine, plain) = (BlockEngine(), BlockEngine())
         let (source, _) = run([asked], engine)
         #expect(source.completions == run([request(constraint)], plain).source.completions)

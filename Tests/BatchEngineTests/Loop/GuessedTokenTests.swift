@@ -32,14 +32,14 @@ import Testing
                 return Request.test(
                     prompt, max: Int.random(in: 1...90, using: &random), stream: UInt64(number))
             }
-            for number in [3, 7] { requests[number].stops = StopSet(["3 1", "77", "9 4"]) }
+            for number in [3, 7] { requests[number].generation.stops = StopSet(["3 1", "77", "9 4"]) }
             for number in [5, 11] {
-                requests[number].constraint = Stretches(
+                requests[number].generation.constraint = Stretches(
                     free: 9, opening: 3, longest: 9, limit: number == 5 ? 20 : .max, vocabularySize: 1000)
             }
-            requests[13].constraint = Multiples(vocabularySize: 1000)
-            requests[15].sampling.rules.repetitionPenalty = 1.3
-            requests[17].sampling.logprobs = 0
+            requests[13].generation.constraint = Multiples(vocabularySize: 1000)
+            requests[15].generation.sampling.rules.repetitionPenalty = 1.3
+            requests[17].generation.sampling.logprobs = 0
             let blockLength = Int.random(in: 1...6, using: &random)
             let longest = requests.map(\.ceiling).max() ?? 0
             let capacity = (longest + blockLength - 1) / blockLength + Int.random(in: 0...30, using: &random)

@@ -58,14 +58,16 @@ final class TestSource: RequestSource {
         pieces[sequence.id, default: ""] += text
     }
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws {
-        results[number(sequence.request)] = sequence.tokens
-        reasons[number(sequence.request)] = sequence.finishReason
-        text[number(sequence.request)] = sequence.text
-        isTold = isTold && sequence.text == pieces[sequence.id, default: ""]
-        logprobs[number(sequence.request)] = sequence.logprobs
-        answers[number(sequence.request)] = sequence.answers
-        // The end of sequence is chosen, but no token of the completion.
-        chosen += sequence.tokens.count + (sequence.finishReason == .stop ? 1 : 0)
+        results[number(sequence.request)] = sequence.course.sampled
+        if let completion = sequence.course as? SamplingCourse {
+            reasons[number(sequence.request)] = completion.finishReason
+            text[number(sequence.request)] = completion.text
+            isTold = isTold && completion.text == pieces[sequence.id, default: ""]
+            // The end of sequence is chosen, but no token of the completion.
+            chosen += completion.sampled.count + (completion.finishReason == .stop ? 1 : 0)
+        }
+        logprobs[number(sequence.request)] = (sequence.course as? ScoringCourse)?.logprobs
+        answers[number(sequence.request)] = (sequence.course as? ChoiceWalk)?.answers
         order.append(number(sequence.request))
         try onFinish(number(sequence.request))
     }
@@ -95,7 +97,21 @@ struct NumberText: TextStream {
 extension Request {
     static func test(_ prompt: [Int32], max maxTokens: Int = 20, stream: UInt64 = 0) -> Request {
         Request(
-            prompt: prompt, maxTokens: maxTokens, sampling: SamplingParameters(), stream: stream,
-            endOfSequence: [0], stops: .none, text: NumberText())
+            prompt: prompt,
+            goal: Sampling(
+                maxTokens: maxTokens, sampling: SamplingParameters(), stream: stream, endOfSequence: [0],
+                stops: .none, text: NumberText()))
     }
+
+    /// Of a request that generates.
+    var generation: Sampling {
+        get {
+            guard let generation = goal as? Sampling else { preconditionFailure("it generates") }
+            return generation
+        }
+        set { goal = newValue }
+    }
+
+    /// The tokens to be scored, if it scores.
+    var scored: [Int32] { (goal as? Scoring)?.tokens ?? [] }
 }

@@ -42,8 +42,8 @@ private func takeUpRecorded(_ files: [[UInt8]], _ scratch: ScratchFolder) throws
             case .done(failed: false): continue
             case .new, .done, .inFlight: break
             }
-            let completion = GenerationResult.Completion(text: "re", promptTokens: 1, completionTokens: 2)
-            try store.append(.completion(completion), key: key, position: position)
+            let completion = GeneratedResult(text: "re", promptTokens: 1, completionTokens: 2)
+            try store.append(GenerationResult(completion), key: key, position: position)
         }
         try store.finish(count: keys.count)
     } catch is StoreError {

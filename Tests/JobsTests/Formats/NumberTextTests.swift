@@ -23,10 +23,9 @@ import Testing
         let format = DelimitedResults.csv.keeping(["n"])
         var encoder = format.makeEncoder(for: ResultRun(digest: "1", samples: 1))
         encoder.append(
-            .completion(
-                .init(
-                    text: "t", promptTokens: 1, completionTokens: 1,
-                    kept: [.init(name: "n", json: number)])),
+            GenerationResult(
+                GeneratedResult(text: "t", promptTokens: 1, completionTokens: 1),
+                kept: [.init(name: "n", json: number)]),
             at: ResultPlace(key: WorkKey(id: "a", contentHash: 1), index: 0), to: &cells)
         #expect(String(decoding: cells, as: UTF8.self).hasSuffix(",\(number)\n"))
     }

@@ -206,17 +206,14 @@ import Testing
     private func completion(_ text: String, n: Int) -> GenerationResult {
         var request = OpenAIRequest()
         request.choices = n
-        return .completion(
-            .init(
-                text: text, finishReason: .length, promptTokens: 4, completionTokens: 2,
-                kept: [OpenAIRequest.kept(request, samples: n), .init(name: "topic", json: "1")]))
+        return GenerationResult(
+            GeneratedResult(text: text, finishReason: .length, promptTokens: 4, completionTokens: 2),
+            kept: [OpenAIRequest.kept(request, samples: n), .init(name: "topic", json: "1")])
     }
 
     private func failure(n: Int) -> GenerationResult {
         .failure(
-            .init(
-                LineError(.notFinite, "Damaged."), line: 3,
-                kept: [OpenAIRequest.kept(nil, samples: n)]))
+            .init(LineError(.notFinite, "Damaged."), line: 3), kept: [OpenAIRequest.kept(nil, samples: n)])
     }
 
     private func key(_ sample: Int, of id: String = "a") -> WorkKey {

@@ -10,17 +10,17 @@ import Testing
 @Suite struct ResultCodingTests {
     private static let key = WorkKey(id: "a\"b", sample: 1, contentHash: 0x12ab)
     private static let token = LogprobEntry.Token(text: "é", id: 7, logprob: -0.1, bytes: [0xc3, 0xa9])
-    private static let whole = GenerationResult.completion(
-        .init(
+    private static let whole = GenerationResult(
+        GeneratedResult(
             text: "é\n", finishReason: .stopSequence, promptTokens: 5, completionTokens: 2, seed: -3,
             tokens: [7, 8],
             logprobs: [
                 LogprobEntry(token: token, top: [token]),
                 LogprobEntry(
                     token: .init(text: "", id: 8, logprob: LogprobEntry.impossible, bytes: []), top: []),
-            ], provenance: [.init(name: "rope", value: "short")],
-            timing: .init(
-                queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67, ended: 1_790_000_000.125)))
+            ], provenance: [.init(name: "rope", value: "short")]),
+        timing: .init(
+            queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67, ended: 1_790_000_000.125))
     private static let wholeText =
         #""text":"é\n","finish_reason":"stop_sequence","usage":{"prompt_tokens":5,"completion_tokens":2},"#
         + #""seed":-3,"tokens":[7,8],"logprobs":{"content":["#
@@ -30,29 +30,27 @@ import Testing
         + #""provenance":{"rope":"short"},"#
         + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":26.67,"ended":1790000000.125}"#
     /// As earlier versions wrote it.
-    private static let earlier = GenerationResult.completion(
-        .init(
-            text: "", finishReason: .stop, promptTokens: 1, completionTokens: 0,
-            timing: .init(queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 0)))
+    private static let earlier = GenerationResult(
+        GeneratedResult(text: "", finishReason: .stop, promptTokens: 1, completionTokens: 0),
+        timing: .init(queued: 0, prefill: 0.125, decode: 1.5, tokensPerSecond: 0))
     private static let earlierText =
         #""text":"","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":0},"seed":0,"#
         + #""timing":{"queued":0,"prefill":0.125,"decode":1.5,"tokens_per_second":0}"#
-    private static let plain = GenerationResult.completion(
-        .init(text: "", finishReason: .length, promptTokens: 1, completionTokens: 1))
+    private static let plain = GenerationResult(
+        GeneratedResult(text: "", finishReason: .length, promptTokens: 1, completionTokens: 1))
     private static let plainText =
         #""text":"","finish_reason":"length","usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
-    private static let chosen = GenerationResult.completion(
-        .init(
-            text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1,
-            probabilities: [.init(text: "a\"", value: 0.1), .init(text: "b", value: 1)]))
+    private static let chosen = GenerationResult(
+        ChosenResult(
+            .init(text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1),
+            [.init(text: "a\"", value: 0.1), .init(text: "b", value: 1)]))
     private static let chosenText =
         #""text":"b","finish_reason":"stop","probabilities":{"a\"":0.1,"b":1},"#
         + #""usage":{"prompt_tokens":1,"completion_tokens":1},"seed":0"#
     /// A field of the line that is called so.
-    private static let alike = GenerationResult.completion(
-        .init(
-            text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1,
-            kept: [.init(name: "probabilities", json: "[2]")]))
+    private static let alike = GenerationResult(
+        GeneratedResult(text: "b", finishReason: .stop, promptTokens: 1, completionTokens: 1),
+        kept: [.init(name: "probabilities", json: "[2]")])
     private static let alikeText =
         #""text":"b","finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":1},"#
         + #""seed":0,"probabilities":[2]"#
@@ -61,21 +59,20 @@ import Testing
     private static let failureText =
         #""error":{"code":"prompt_too_long","message":"Too long.","file":"in","line":4}"#
     /// -0.1 is added as the Float that it is.
-    private static let score = GenerationResult.Score(
+    private static let score = Score(
         [-0.1, -1.5, -.infinity], tokens: [7, 8, 9], provenance: [.init(name: "rope", value: "long")])
     private static let scoreText =
         #""logprob":-10000.60000000149,"mean":-3333.53333333383,"perplexity":null,"#
         + #""token_logprobs":[-0.1,-1.5,-9999],"tokens":[7,8,9],"provenance":{"rope":"long"}"#
-    private static let scored = GenerationResult.scored(
-        .init(
-            [score], isList: false, promptTokens: 5,
-            timing: .init(queued: 0, prefill: 0.125, decode: 0, tokensPerSecond: 26.67),
-            kept: [.init(name: "text", json: "[1]"), .init(name: "seed", json: "\"a\"")]))
+    private static let scored = GenerationResult(
+        ScoredResult([score], isList: false, promptTokens: 5),
+        timing: .init(queued: 0, prefill: 0.125, decode: 0, tokensPerSecond: 26.67),
+        kept: [.init(name: "text", json: "[1]"), .init(name: "seed", json: "\"a\"")])
     private static let scoredText =
         scoreText + #","usage":{"prompt_tokens":5,"completion_tokens":3},"text":[1],"seed":"a","#
         + #""timing":{"queued":0,"prefill":0.125,"decode":0,"tokens_per_second":26.67}"#
-    private static let ranked = GenerationResult.scored(
-        .init([score, .init([-0.5, 0]), .init([-0.25])], isList: true, promptTokens: 1))
+    private static let ranked = GenerationResult(
+        ScoredResult([score, .init([-0.5, 0]), .init([-0.25])], isList: true, promptTokens: 1))
     private static let rankedText =
         #""scores":[{"# + scoreText
         + #"},{"logprob":-0.5,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.5,0]},"#
@@ -83,14 +80,12 @@ import Testing
         + #""best":1,"usage":{"prompt_tokens":1,"completion_tokens":6}"#
     /// Of a job that scores, whose lines may keep what a completion has of its own.
     private static let scoreFailure = GenerationResult.failure(
-        .init(
-            LineError(.badField, "No."), line: 4, kept: [.init(name: "text", json: "1")]))
+        .init(LineError(.badField, "No."), line: 4), kept: [.init(name: "text", json: "1")])
     private static let scoreFailureText =
         #""error":{"code":"bad_field","message":"No.","line":4},"text":1"#
     private static let invalid = GenerationResult.failure(
-        .init(
-            LineError(.invalidAnswer, "No."), line: 4, text: "{\"a\":\n",
-            kept: [.init(name: "text", json: "1")]))
+        .init(LineError(.invalidAnswer, "No."), line: 4, text: "{\"a\":\n"),
+        kept: [.init(name: "text", json: "1")])
     private static let invalidText =
         #""error":{"code":"invalid_answer","message":"No.","line":4,"text":"{\"a\":\n"},"text":1"#
     private static let tail = #","line_hash":"00000000000012ab","run":"r-1""#

@@ -14,11 +14,11 @@ import Testing
         WorkKey(id: "request-\(number)", contentHash: UInt64(number) &* 0x9e37_79b9_7f4a_7c15)
     }
 
-    private let result = GenerationResult.completion(
-        .init(
+    private let result = GenerationResult(
+        GeneratedResult(
             text: String(repeating: "All work and no play. ", count: 7), finishReason: .stop,
-            promptTokens: 12, completionTokens: 40, seed: 17,
-            timing: .init(queued: 0.25, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67)))
+            promptTokens: 12, completionTokens: 40, seed: 17),
+        timing: .init(queued: 0.25, prefill: 0.125, decode: 1.5, tokensPerSecond: 26.67))
 
     private func timed<T>(_ what: String, _ body: () throws -> T) throws -> T {
         let start = JournalStore.monotonicSeconds()

@@ -81,10 +81,9 @@ import Testing
             let store = try openStore(folder)
             let line = TestLine.make(1)[0]
             _ = try store.claim(line.key, position: 0)
-            let result = GenerationResult.completion(
-                .init(
-                    text: "a \"timing\":{}", promptTokens: 1, completionTokens: 1, seed: 1,
-                    timing: .init(queued: seconds, prefill: 0, decode: 2, tokensPerSecond: 1)))
+            let result = GenerationResult(
+                GeneratedResult(text: "a \"timing\":{}", promptTokens: 1, completionTokens: 1, seed: 1),
+                timing: .init(queued: seconds, prefill: 0, decode: 2, tokensPerSecond: 1))
             try store.append(result, key: line.key, position: 0)
             try store.finish(count: 1)
             #expect(try OutputCheck.read(output: folder.path("out.jsonl")) == OutputCheck(lines: 1))

@@ -11,13 +11,12 @@ import Testing
     static func completion(
         _ text: String, prompt: Int = 3, made: Int = 2, seconds: Double = 1, ended: Double? = nil
     ) -> GenerationResult {
-        .completion(
-            .init(
-                text: text, finishReason: .stop, promptTokens: prompt, completionTokens: made, seed: 1,
-                timing: .init(
-                    queued: 0, prefill: 0, decode: seconds, tokensPerSecond: Double(made) / seconds,
-                    ended: ended),
-                kept: [.init(name: "topic", json: "\"a\\nb\"")]))
+        GenerationResult(
+            GeneratedResult(
+                text: text, finishReason: .stop, promptTokens: prompt, completionTokens: made, seed: 1),
+            timing: .init(
+                queued: 0, prefill: 0, decode: seconds, tokensPerSecond: Double(made) / seconds, ended: ended),
+            kept: [.init(name: "topic", json: "\"a\\nb\"")])
     }
     private static let failure = GenerationResult.failure(
         .init(LineError(.promptTooLong, "Too long."), line: 4))
@@ -63,10 +62,10 @@ import Testing
     }
 
     @Test func scoresHaveALineEach() throws {
-        let scored = GenerationResult.Scored(
+        let scored = ScoredResult(
             [.init([-0.5, -1]), .init([-0.25])], isList: true, promptTokens: 3)
         let result = ReportedResult(
-            .scored(scored), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
+            GenerationResult(scored), WorkKey(id: "a", sample: 0, contentHash: 1), index: 0, run: nil)
         #expect(result.status == "scored" && !result.isFailed)
         #expect(result.text == "0: mean -0.75, sum -1.5, tokens 2\n1: mean -0.25, sum -0.25, tokens 1")
         #expect((result.promptTokens, result.completionTokens) == (3, 3))

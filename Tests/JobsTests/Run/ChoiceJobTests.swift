@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    private func probabilities(_ prompt: String, _ choices: [String]) -> [GenerationResult.Probability] {
+    private func probabilities(_ prompt: String, _ choices: [String]) -> [ChosenResult.Probability] {
         let logprobs = choices.map { logprob(prompt, $0) }
         let weights = logprobs.map { FixedArithmetic.exp($0 - (logprobs.max() ?? 0)) }
         let sum = weights.reduce(0, +)
@@ -58,11 +58,12 @@ import Testing
             let best = all.reduce(all[0]) { $1.value > $0.value ? $1 : $0 }
             chosen.insert(best.text)
             wanted.append(
-                .completion(
-                    .init(
-                        text: best.text, finishReason: .stop, promptTokens: Self.chat(prompt).utf8.count,
-                        completionTokens: best.text.utf8.count, seed: 5, probabilities: all,
-                        tokens: Self.ids(best.text), provenance: [.init(name: "script", value: "1")])))
+                GenerationResult(
+                    ChosenResult(
+                        .init(
+                            text: best.text, finishReason: .stop, promptTokens: Self.chat(prompt).utf8.count,
+                            completionTokens: best.text.utf8.count, seed: 5, tokens: Self.ids(best.text),
+                            provenance: [.init(name: "script", value: "1")]), all)))
         }
         #expect(chosen.count > 4, "the comparison must mean something")
         let path = try folder.write(lines.joined(), to: "in.jsonl")
@@ -123,10 +124,9 @@ import Testing
         let (_, lines) = try ScriptedRun.run(
             job(path) { ($0.choices, $0.samples, $0.temperature, $0.seed) = (Self.choices, 40, 10, 2) })
         let texts = try lines.enumerated().map { sample, line in
-            guard case .completion(let completion) = try result(line) else { return "" }
-            let weights = probabilities(Self.chat("one"), Self.choices)
-            #expect(completion.probabilities == weights)
-            return completion.text
+            let chosen = try #require(try result(line).made as? ChosenResult)
+            #expect(chosen.probabilities == probabilities(Self.chat("one"), Self.choices))
+            return chosen.answer.text
         }
         #expect(texts.count == 40 && Set(texts).count > 2 && Set(texts).isSubset(of: Self.choices))
     }
@@ -166,7 +166,7 @@ import Testing
         #expect(results.last?.contains("is a list of token ids, which choices") == true)
         for (number, wrong) in lines.enumerated() {
             #expect(ErrorResult.code(of: results[2 * number]) == wrong.code, "\(wrong.line.prefix(80))")
-            guard case .failure(let failure) = try result(results[2 * number]) else { continue }
+            guard case .failed(let failure) = try result(results[2 * number]).content else { continue }
             let message = failure.error.message.lowercased()
             #expect(message.contains(wrong.message.lowercased()), "\(failure.error.message)")
         }

@@ -116,24 +116,32 @@ import Testing
         let (model, gate) = (ScriptedModel(), Gate())
         let grammars = AnswerGrammars(text: GatedTexts(model: model, gate: gate), limits: model.limits)
         let queue = WorkQueue(countLimit: 10)
-        func request(_ position: Int) -> Request {
-            Request(
-                prompt: [1], maxTokens: 9, sampling: SamplingParameters(), stream: 0, endOfSequence: [0],
-                stops: .none, text: model.makeTextStream(),
+        let goal = Sampling(
+            maxTokens: 9, sampling: SamplingParameters(), stream: 0, endOfSequence: [0], stops: .none,
+            text: model.makeTextStream())
+        func part(_ position: Int) -> GenerationPart {
+            GenerationPart(
                 label: WorkLabel(
                     position: position, index: position, sample: 0,
                     key: WorkKey(id: "\(position)", sample: 0, contentHash: 0), file: "in.jsonl",
-                    lineNumber: position + 1))
+                    lineNumber: position + 1), seed: 0)
+        }
+        func request(_ position: Int) -> Request {
+            Request(prompt: [1], goal: goal, label: part(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
             guard case .request(let request) = try queue.pop(patience: 0, before: limit) else { return nil }
             return request.work.position
         }
-        let answer = LinePreparer.Answer(
+        let answer = GenerateTask.Answer(
             form: AnswerForm(.regex("yes|no")), maxTokens: 9, layout: .compact, grammars: grammars)
         let compilation = answer.begin(for: queue.waiter)
         #expect(
-            queue.push(.formed(FormedRequest(request: request(0), answer: answer, compilation: compilation))))
+            queue.push(
+                .waiting(
+                    FormedRequest(
+                        request: request(0), goal: goal, part: part(0), answer: answer,
+                        compilation: compilation))))
         #expect(queue.push(.request(request(1))) && queue.push(.request(request(2))))
         queue.finish()
         #expect(queue.lowestIndex == 0)

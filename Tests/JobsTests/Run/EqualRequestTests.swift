@@ -183,10 +183,11 @@ import Testing
         let model = ScriptedModel()
         func request(_ number: Int) -> Request {
             Request(
-                prompt: [Int32(number)], scored: [1], text: model.makeTextStream(),
-                label: WorkLabel(
-                    position: number, index: number, sample: 0, key: WorkKey(id: "\(number)", contentHash: 0),
-                    file: "", lineNumber: 1))
+                prompt: [Int32(number)], goal: Scoring([1]),
+                label: GenerationPart(
+                    label: WorkLabel(
+                        position: number, index: number, sample: 0,
+                        key: WorkKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0))
         }
         var equals = EqualRequests(countLimit: 4, weightLimit: 100)
         func isKnown(_ number: Int) -> Bool {

@@ -62,8 +62,9 @@ import Testing
         for (position, key) in keys.enumerated() { _ = try store.claim(key, position: position) }
         for (position, key) in keys.enumerated().prefix(count) {
             try store.append(
-                .completion(
-                    .init(text: "earlier", finishReason: .stop, promptTokens: 1, completionTokens: 1)),
+                GenerationResult(
+                    GeneratedResult(
+                        text: "earlier", finishReason: .stop, promptTokens: 1, completionTokens: 1)),
                 key: key, position: position)
         }
         if count >= lines.count {

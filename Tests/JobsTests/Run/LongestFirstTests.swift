@@ -66,9 +66,11 @@ import Testing
         let model = ScriptedModel()
         func request(_ prompt: Int, _ most: Int, saved: Int = 0) -> Request {
             Request(
-                prompt: Array(repeating: 1, count: prompt), maxTokens: most, sampling: SamplingParameters(),
-                stream: 0, endOfSequence: [], stops: .none, text: model.makeTextStream(),
-                saved: Request.Saved(tokens: Array(repeating: 1, count: saved), notes: []))
+                prompt: Array(repeating: 1, count: prompt),
+                goal: Sampling(
+                    maxTokens: most, sampling: SamplingParameters(), stream: 0, endOfSequence: [],
+                    stops: .none, text: model.makeTextStream(),
+                    saved: .init(tokens: Array(repeating: 1, count: saved), notes: [])))
         }
         var expected = ExpectedWork()
         func cost(_ prompt: Int, _ most: Int, saved: Int = 0) -> Double {

@@ -24,7 +24,7 @@ import Testing
         var found: [LogitRules] = []
         while true {
             switch try queue.pop(patience: 10) {
-            case .request(let request): found.append(request.sampling.rules)
+            case .request(let request): found.append(try #require(request.goal as? Sampling).sampling.rules)
             case .failure(_, let error): throw error
             case .end: return found
             case .wait: try #require(ContinuousClock.now < deadline, "the lines don't come")
@@ -86,14 +86,18 @@ import Testing
     }
 
     private func sequence(_ model: ScriptedModel, saved: [Int32]? = nil) -> TokenSequence {
+        let size = model.limits.vocabularySize
         let request = Request(
-            prompt: [260, 261], maxTokens: 20,
-            sampling: SamplingParameters(
-                rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
-            constraint: Alternation(size: model.limits.vocabularySize), stream: 0, endOfSequence: [],
-            stops: StopSet([]), text: model.makeTextStream(),
-            saved: saved.map { Request.Saved(tokens: $0, notes: []) })
-        return TokenSequence(RequestID(0), request, slot: SourceSlot(NoRequests()))
+            prompt: [260, 261],
+            goal: Sampling(
+                maxTokens: 20,
+                sampling: SamplingParameters(
+                    rules: LogitRules(frequencyPenalty: 0.5, repetitionPenalty: 1.2)),
+                constraint: Alternation(size: size), stream: 0, endOfSequence: [], stops: StopSet([]),
+                text: model.makeTextStream(),
+                saved: saved.map { Sampling.Saved(tokens: $0, notes: []) }))
+        return TokenSequence(
+            RequestID(0), request, slot: SourceSlot(NoRequests()), vocabularySize: size)
     }
 
     private func complete(_ start: TokenSequence, _ model: ScriptedModel) throws -> [Int32] {
@@ -104,32 +108,29 @@ import Testing
         guard case .ready(let cached, let room) = admission else { return [] }
         defer { model.release(sequence.id) }
         sequence.begin(cached: cached, room: room)
-        while sequence.finishReason == nil {
-            let input = sequence.send(sequence.unsent.count, samples: true)
-            guard model.extend(sequence.id, to: sequence.count) != nil,
-                let choice = try model.step([input])[0].choice
-            else { return [] }
-            _ = sequence.accept(choice.token, note: nil)
+        while !sequence.isDone {
+            let input = sequence.send(sequence.unsent.count)
+            guard model.extend(sequence.id, to: sequence.count) != nil else { return [] }
+            _ = sequence.take(try model.step([input])[0]) { _ in nil }
         }
-        return sequence.tokens
+        return sequence.course.sampled
     }
 
     /// A constraint goes on where it was, after a resumption and however far that is.
     @Test func constraintsReachTheModelAndResume() throws {
         let model = ScriptedModel()
         model.endOdds = .max
-        let size = model.limits.vocabularySize
         let whole = try complete(sequence(model), model)
         #expect(whole.count == 20)
         #expect(whole.enumerated().allSatisfy { $0.element % 2 == ($0.offset % 2 == 0 ? 1 : 0) })
         for count in 1..<20 {
-            let again = sequence(model, saved: Array(whole[..<count]))
-            let resumed = try #require(again.resumed(vocabularySize: size))
+            let resumed = sequence(model, saved: Array(whole[..<count]))
+            #expect(resumed.course.savedCount == count)
             #expect(try complete(resumed, model) == whole)
         }
         #expect(model.faults.isEmpty, "\(model.faults)")
         // Saved tokens that the constraint forbids can't be ours.
-        #expect(sequence(model, saved: [257, 259]).resumed(vocabularySize: size) == nil)
+        #expect(sequence(model, saved: [257, 259]).course.savedCount == 0)
     }
 }
 

@@ -19,7 +19,7 @@ import Testing
     private func ids(_ text: String) -> [Int32] { text.utf8.map { Int32($0) } }
 
     /// What a result must say of a completion.
-    private func expected(_ prompt: String, _ completion: String) -> GenerationResult.Score {
+    private func expected(_ prompt: String, _ completion: String) -> Score {
         let model = ScriptedModel()
         let all = ids(prompt + completion)
         return .init(
@@ -39,7 +39,7 @@ import Testing
     @Test func resultsDependOnNothingButTheLine() throws {
         let folder = try TemporaryFolder()
         var lines: [String] = []
-        var wanted: [GenerationResult.Scored] = []
+        var wanted: [ScoredResult] = []
         for number in 0..<30 {
             let prompt = String(repeating: "word ", count: number * 7 % 23) + "\(number)"
             let count = number % 4
@@ -49,8 +49,7 @@ import Testing
             wanted.append(
                 .init(
                     texts.map { expected(Self.chat(prompt), $0) }, isList: count > 0,
-                    promptTokens: Self.chat(prompt).utf8.count,
-                    kept: [.init(name: "text", json: "\"t\(number)\"")]))
+                    promptTokens: Self.chat(prompt).utf8.count))
         }
         let path = try folder.write(lines.joined(), to: "in.jsonl")
         let keep = KeptFields.fields([.init("text")])
@@ -59,7 +58,12 @@ import Testing
         try ScriptedRun.inManyWays(scoring) { outcome, found, model in
             #expect(outcome.status == .complete && outcome.statistics.done == 30)
             let results = try found.map(result)
-            #expect(results == wanted.map { .scored($0) })
+            #expect(
+                results
+                    == wanted.enumerated().map { number, wanted in
+                        GenerationResult(
+                            wanted, kept: [.init(name: "text", json: "\"t\(number)\"")])
+                    })
             #expect(outcome.statistics.completionTokens == wanted.reduce(0) { $0 + $1.completionTokens })
             // Where all of a prompt but its last token is in the cache, no other row is computed.
             #expect((outcome.statistics.scoringRows >= 30) == (model.cachedTokens < 200))
@@ -74,8 +78,7 @@ import Testing
         func scores(_ line: String, _ change: @escaping (inout JobSettings) -> Void) throws -> [Double] {
             let path = try folder.write(line, to: "in.jsonl")
             let (_, lines) = try ScriptedRun.run(job(path, change))
-            guard case .scored(let scored) = try result(lines[0]) else { return [] }
-            return scored.scores.map(\.logprob)
+            return (try result(lines[0]).made as? ScoredResult)?.scores.map(\.logprob) ?? []
         }
         func sum(_ prompt: String, _ completion: String) -> [Double] {
             [expected(prompt, completion).logprob]
@@ -149,7 +152,7 @@ import Testing
                 }, model)
             #expect(outcome.statistics.failed == lines.count && outcome.statistics.done == lines.count)
             for (number, wrong) in lines.enumerated() {
-                guard case .failure(let failure) = try result(results[2 * number]) else {
+                guard case .failed(let failure) = try result(results[2 * number]).content else {
                     Issue.record("\(wrong.line)")
                     continue
                 }

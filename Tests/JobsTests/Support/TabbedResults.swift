@@ -12,10 +12,9 @@ struct TabbedResults: ResultFormat {
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
             let text =
-                switch result {
-                case .completion(let completion): completion.text
-                case .scored(let scored): "\(scored.scores.map(\.logprob))"
-                case .failure(let failure): "(\(failure.error.message))"
+                switch result.content {
+                case .made(let made): made.cell("text") ?? ""
+                case .failed(let failure): "(\(failure.error.message))"
                 }
             // A text may have line feeds: a result is not always a line.
             output += "\(place.key.id)\t\(text)\n".utf8
@@ -28,10 +27,9 @@ extension TestRun {
     var tabbed: [UInt8] {
         var bytes = Array("id\ttext\n".utf8)
         for line in lines {
-            switch line.result {
-            case .completion(let completion): bytes += "\(line.id)\t\(completion.text)\n".utf8
-            case .scored: break
-            case .failure(let failure): bytes += "\(line.id)\t(\(failure.error.message))\n".utf8
+            switch line.result.content {
+            case .made(let made): bytes += "\(line.id)\t\(made.cell("text") ?? "")\n".utf8
+            case .failed(let failure): bytes += "\(line.id)\t(\(failure.error.message))\n".utf8
             }
         }
         return bytes

@@ -19,18 +19,16 @@ import Testing
         }
         func next(patience: Double) -> SourceAnswer { requests.popLast().map { .request($0) } ?? .end }
         func finished(_ sequence: TokenSequence, provenance: [String: String]) {
+            let isScored = sequence.request.goal is Scoring
             values[sequence.request.label as? Int ?? -1] =
-                (sequence.answers + sequence.logprobs).map(\.bitPattern)
+                (isScored
+                ? sequence.outcome(ScoringCourse.self).logprobs : sequence.outcome(ChoiceWalk.self).answers)
+                .map(\.bitPattern)
         }
         func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
         func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
         func completed() {}
         func abandoned(_ live: [TokenSequence], error: (any Error)?) {}
-    }
-
-    private struct NoStream: TextStream {
-        mutating func append(_ token: Int32) -> String { "" }
-        mutating func finish() -> String { "" }
     }
 
     private static let ends: Set<Int32> = [1, 2]
@@ -70,10 +68,7 @@ import Testing
             }
             let tree = try ChoiceTree(Self.choices, ends: Self.ends)
             let requests = Self.prompts.enumerated().map { number, prompt in
-                Request(
-                    prompt: prompt, choices: tree, sampling: SamplingParameters(), stream: 0,
-                    text: NoStream(),
-                    label: number)
+                Request(prompt: prompt, goal: Comparison(tree), label: number)
             }
             let (found, _) = try run(requests, workers: 4, chunk: 512, threads: 2)
             // Each choice with each end by itself.
@@ -84,8 +79,7 @@ import Testing
             }
             let (scores, _) = try run(
                 single.enumerated().map {
-                    Request(
-                        prompt: $1.prompt, scored: $1.scored, text: NoStream(), label: $0)
+                    Request(prompt: $1.prompt, goal: Scoring($1.scored), label: $0)
                 }, workers: 8, chunk: 512, threads: 2)
             var number = 0
             for prompt in Self.prompts.indices {

@@ -23,9 +23,9 @@ import Testing
         func note(on choice: TokenChoice) -> String? { "\(choice.logprob?.bitPattern ?? 0)" }
         func finished(_ sequence: TokenSequence, provenance: [String: String]) {
             let number = sequence.request.label as? Int ?? -1
-            tokens[number] = sequence.tokens
-            reasons[number] = sequence.finishReason
-            notes[number] = sequence.notes
+            tokens[number] = sequence.course.sampled
+            reasons[number] = sequence.outcome(SamplingCourse.self).finishReason
+            notes[number] = sequence.course.notes
         }
         func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
         func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
@@ -47,8 +47,10 @@ import Testing
                 free: 12, opening: 3 * number, longest: 5 + 3 * number, end: 2, vocabularySize: 320)
             return Request(
                 prompt: (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) },
-                maxTokens: 100 + 10 * number, sampling: sampling, constraint: change(constraint),
-                stream: UInt64(number), endOfSequence: [2], stops: .none, text: NoStream(), label: number)
+                goal: Sampling(
+                    maxTokens: 100 + 10 * number, sampling: sampling, constraint: change(constraint),
+                    stream: UInt64(number), endOfSequence: [2], stops: .none, text: NoStream()),
+                label: number)
         }
     }
 

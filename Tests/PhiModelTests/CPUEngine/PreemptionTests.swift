@@ -29,7 +29,7 @@ import Testing
             return "\(choice.token) \(logprobs)"
         }
         func finished(_ sequence: TokenSequence, provenance: [String: String]) {
-            rows[sequence.request.label as? Int ?? -1] = sequence.notes + provenance.values
+            rows[sequence.request.label as? Int ?? -1] = sequence.course.notes + provenance.values
         }
         func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) {}
         func refused(_ request: Request, _ refusal: Refusal) throws { throw refusal }
@@ -51,10 +51,12 @@ import Testing
         let shared = number % 3 == 0 ? (0..<128).map { Int32($0 * 29 % 311 + 3) } : []
         let own = (0..<10 + 11 * number).map { Int32(($0 * 37 + number * 11) % 311 + 3) }
         return Request(
-            prompt: shared + own, maxTokens: 100 + 13 * number,
-            sampling: SamplingParameters(temperature: number % 4 == 1 ? 0 : 0.9, logprobs: 5),
-            stream: UInt64(number),
-            endOfSequence: [], stops: .none, text: NoStream(), label: number)
+            prompt: shared + own,
+            goal: Sampling(
+                maxTokens: 100 + 13 * number,
+                sampling: SamplingParameters(temperature: number % 4 == 1 ? 0 : 0.9, logprobs: 5),
+                stream: UInt64(number), endOfSequence: [], stops: .none, text: NoStream()),
+            label: number)
     }
 
     @Test(arguments: ["base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "lfm2"])

@@ -13,16 +13,19 @@ struct OpenAIAnswer {
 
     /// - Parameter results: the line's choices, in order; at least one.
     func write(_ results: [GenerationResult], to writer: inout JSONWriter) {
-        var completions: [GenerationResult.Completion] = []
+        var choices: [Choice] = []
         var failure: GenerationResult.Failure?
         for result in results {
-            switch result {
-            case .completion(let completion): completions.append(completion)
-            case .scored:
-                // Of an earlier run that scored, whose results are kept.
-                let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
-                failure = failure ?? .init(error, line: 0)
-            case .failure(let one): failure = failure ?? one
+            switch result.content {
+            case .made(let made):
+                if let completion = made.completion {
+                    choices.append(Choice(completion: completion, result: made))
+                } else {
+                    // Of an earlier run with another task, whose results are kept.
+                    let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
+                    failure = failure ?? .init(error, line: 0)
+                }
+            case .failed(let one): failure = failure ?? one
             }
         }
         writer.int("status_code", failure.map(Self.status) ?? 200)
@@ -30,11 +33,17 @@ struct OpenAIAnswer {
         writer.object("body") { writer in
             if let failure { return write(failure, &writer) }
             switch endpoint {
-            case .chat: writeChoices("chatcmpl", "chat.completion", completions, &writer, writeMessage)
-            case .completions: writeChoices("cmpl", "text_completion", completions, &writer, writeText)
-            case .responses: writeResponse(completions[0], &writer)
+            case .chat: writeChoices("chatcmpl", "chat.completion", choices, &writer, writeMessage)
+            case .completions: writeChoices("cmpl", "text_completion", choices, &writer, writeText)
+            case .responses: writeResponse(choices[0], &writer)
             }
         }
+    }
+
+    private struct Choice {
+        let completion: GeneratedResult
+        /// The result that has it.
+        let result: any TaskResult
     }
 
     // MARK: Errors
@@ -62,40 +71,40 @@ struct OpenAIAnswer {
     // MARK: Completions and chats
 
     private func writeChoices(
-        _ prefix: String, _ kind: String, _ completions: [GenerationResult.Completion],
-        _ writer: inout JSONWriter, _ choice: (GenerationResult.Completion, inout JSONWriter) -> Void
+        _ prefix: String, _ kind: String, _ choices: [Choice],
+        _ writer: inout JSONWriter, _ write: (GeneratedResult, inout JSONWriter) -> Void
     ) {
         writer.string("id", "\(prefix)-\(id)")
         writer.string("object", kind)
         writer.int("created", 0)
         writer.string("model", model)
         writer.array("choices") { writer in
-            for (index, completion) in completions.enumerated() {
+            for (index, choice) in choices.enumerated() {
+                let completion = choice.completion
                 writer.object { writer in
                     writer.int("index", index)
-                    choice(completion, &writer)
+                    write(completion, &writer)
                     writer.key("finish_reason")
                     completion.finishReason.map { writer.string($0 == .length ? "length" : "stop") }
                         ?? writer.null()
-                    if let probabilities = completion.probabilities {
-                        ResultCoding.write(probabilities, &writer)
-                    }
+                    choice.result.writeMore(to: &writer)
                     if let tokens = completion.tokens {
                         writer.array("token_ids") { writer in for token in tokens { writer.int(token) } }
                     }
                 }
             }
         }
-        let made = completions.reduce(0) { $0 + $1.completionTokens }
+        let prompt = choices[0].completion.promptTokens
+        let made = choices.reduce(0) { $0 + $1.completion.completionTokens }
         writer.object("usage") { writer in
-            writer.int("prompt_tokens", completions[0].promptTokens)
+            writer.int("prompt_tokens", prompt)
             writer.int("completion_tokens", made)
-            writer.int("total_tokens", completions[0].promptTokens + made)
+            writer.int("total_tokens", prompt + made)
         }
         writer.string("system_fingerprint", "fp_\(run)")
     }
 
-    private func writeMessage(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
+    private func writeMessage(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.object("message") { writer in
             writer.string("role", "assistant")
             writer.string("content", completion.text)
@@ -111,7 +120,7 @@ struct OpenAIAnswer {
         }
     }
 
-    private func writeText(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
+    private func writeText(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.string("text", completion.text)
         writer.key("logprobs")
         guard let entries = completion.logprobs else { return writer.null() }
@@ -140,7 +149,8 @@ struct OpenAIAnswer {
 
     // MARK: Responses
 
-    private func writeResponse(_ completion: GenerationResult.Completion, _ writer: inout JSONWriter) {
+    private func writeResponse(_ choice: Choice, _ writer: inout JSONWriter) {
+        let completion = choice.completion
         let isCut = completion.finishReason == .length
         writer.string("id", "resp_\(id)")
         writer.string("object", "response")
@@ -165,9 +175,7 @@ struct OpenAIAnswer {
                         writer.array("logprobs") { writer in
                             for entry in completion.logprobs ?? [] { entry.write(to: &writer) }
                         }
-                        if let probabilities = completion.probabilities {
-                            ResultCoding.write(probabilities, &writer)
-                        }
+                        choice.result.writeMore(to: &writer)
                     }
                 }
             }

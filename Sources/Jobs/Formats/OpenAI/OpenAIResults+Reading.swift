@@ -61,10 +61,12 @@ extension OpenAIResults {
                 let prompt = usage.int("prompt_tokens") ?? usage.int("input_tokens"),
                 let made = usage.int("completion_tokens") ?? usage.int("output_tokens")
             else { return nil }
-            var completions: [GenerationResult.Completion] = []
+            var completions: [GeneratedResult] = []
+            var chances: [[ChosenResult.Probability]?] = []
             if case .array(let choices)? = body["choices"] {
                 endpoint = choices.first?["message"] == nil ? .completions : .chat
                 completions = choices.compactMap(Self.completion)
+                chances = choices.map(Self.chances)
                 guard completions.count == choices.count else { return nil }
             } else if case .array(let items)? = body["output"], items.count == 1,
                 case .array(let parts)? = items[0]["content"], parts.count == 1,
@@ -73,23 +75,21 @@ extension OpenAIResults {
                 endpoint = .responses
                 completion.finishReason = body.string("status") == "incomplete" ? .length : .stop
                 completions = [completion]
+                chances = [Self.chances(parts[0])]
             }
             guard completions.count == samples else { return nil }
             // Only their sum is written.
             completions[0].promptTokens = prompt
             completions[0].completionTokens = made
-            results = completions.map { .completion($0) }
+            results = zip(completions, chances).map { completion, chances in
+                GenerationResult(chances.map { ChosenResult(completion, $0) } ?? completion)
+            }
         }
 
-        private static func completion(_ json: JSONValue) -> GenerationResult.Completion? {
+        private static func completion(_ json: JSONValue) -> GeneratedResult? {
             guard let text = json["message"]?.string("content") ?? json.string("text") else { return nil }
-            var completion = GenerationResult.Completion(text: text, promptTokens: 0, completionTokens: 0)
+            var completion = GeneratedResult(text: text, promptTokens: 0, completionTokens: 0)
             completion.finishReason = json.string("finish_reason").flatMap { FinishReason(rawValue: $0) }
-            if case .object(let members)? = json["probabilities"] {
-                completion.probabilities = members.compactMap { member in
-                    member.value.number.map { .init(text: member.name, value: $0) }
-                }
-            }
             if case .array(let tokens)? = json["token_ids"] {
                 completion.tokens = tokens.compactMap { token in
                     token.number.flatMap { Int32(exactly: $0) }
@@ -97,6 +97,14 @@ extension OpenAIResults {
             }
             completion.logprobs = logprobs(json["logprobs"])
             return completion
+        }
+
+        /// How likely each of some choices is; nil of an answer that is not one of some.
+        private static func chances(_ json: JSONValue) -> [ChosenResult.Probability]? {
+            guard case .object(let members)? = json["probabilities"] else { return nil }
+            return members.compactMap { member in
+                member.value.number.map { .init(text: member.name, value: $0) }
+            }
         }
 
         private static func logprobs(_ json: JSONValue?) -> [LogprobEntry]? {

@@ -15,7 +15,7 @@ package struct OpenAIResults: ResultFormat {
     package init(model: String = "") { self.model = model }
 
     package func problem(with job: JobSettings) -> String? {
-        job.task == .score ? "holds answers, and a job that scores makes none" : nil
+        job.task.answers ? nil : "holds answers, and task: \(job.task.rawValue) makes none"
     }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(run: run, model: model) }

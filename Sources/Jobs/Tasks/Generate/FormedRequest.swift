@@ -2,7 +2,7 @@ import BatchEngine
 import Constraints
 
 /// From what a line asks of its answer to what the loop is told.
-extension LinePreparer {
+extension GenerateTask {
     /// What an answer must be like. To tell what that means for its tokens may take a while.
     package struct Answer: Sendable {
         let form: AnswerForm
@@ -45,35 +45,43 @@ extension LinePreparer {
         of record: PromptRecord, maxTokens: Int, _ grammars: AnswerGrammars
     ) throws(LineError) -> Answer? {
         guard let form = jobForm ?? record.form, form.isConstraint else { return nil }
-        let stops = !record.stop.isEmpty || !job.stop.isEmpty
+        try record.checkForm(in: job)
+        return Answer(form: form, maxTokens: maxTokens, layout: job.answerLayout, grammars: grammars)
+    }
+}
+
+extension PromptRecord {
+    /// - Throws: `LineError` if the line asks for what doesn't go with a form of its answer.
+    func checkForm(in job: JobSettings) throws(LineError) {
+        let stops = !stop.isEmpty || !job.stop.isEmpty
         if let other = AnswerConflict(stops: stops, ignoresEnd: job.ignoreEndOfSequence) {
             throw LineError(
                 .badField,
                 "`\(other.name)` can't be combined with what the answer must be like: \(other.reason).")
         }
-        return Answer(form: form, maxTokens: maxTokens, layout: job.answerLayout, grammars: grammars)
     }
 }
 
 /// A request that can begin once the form of its answer is compiled.
-struct FormedRequest: Sendable {
+struct FormedRequest: WaitingRequest {
     /// Without its constraint.
     let request: Request
-    let answer: LinePreparer.Answer
+    let goal: Sampling
+    let part: GenerationPart
+    let answer: GenerateTask.Answer
     let compilation: AnswerCompilation
 
-    /// What is to be done now that the form is compiled.
-    func begun() -> WorkQueue.Answer {
-        var label = request.work
-        do throws(LineError) {
-            let compiled = try answer.compiled(compilation)
-            var request = request
-            label.answer = compiled.rules
-            request.label = label
-            request.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
-            return .request(request)
-        } catch {
-            return .failure(label, error)
-        }
+    var weight: Int { compilation.size / 4 }
+    var isReady: Bool { compilation.isReady }
+
+    /// With its constraint, now that the form is compiled.
+    func begun() throws(LineError) -> Request {
+        let compiled = try answer.compiled(compilation)
+        var (request, goal, part) = (request, goal, part)
+        part.rules = compiled.rules
+        goal.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
+        request.label = part
+        request.goal = goal
+        return request
     }
 }

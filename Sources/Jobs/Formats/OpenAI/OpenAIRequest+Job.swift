@@ -1,17 +1,17 @@
-/// What one of OpenAI's requests asks for that this job can't give.
-extension LinePreparer {
+/// What one of OpenAI's requests asks for that a job can't give.
+extension OpenAIRequest {
     /// - Returns: the names of what its answer does without, as the job allows.
     /// - Throws: `LineError` if it can't be answered so.
-    func missing(of request: OpenAIRequest) throws(LineError) -> [String] {
+    func missing(in job: JobSettings) throws(LineError) -> [String] {
         let format = job.outputFormat.format
-        if request.choices ?? 1 > 1, !format.isByLine {
+        if choices ?? 1 > 1, !format.isByLine {
             throw LineError(
                 .badField,
                 "`n` above 1 needs the job's output_format: openai, in which a result holds all answers; samples of the job is for others."
             )
         }
-        var missing = request.unsupported
-        if request.logprobs != nil, format.base is DelimitedResults {
+        var missing = unsupported
+        if logprobs != nil, format.base is DelimitedResults {
             missing.append(
                 .init(name: "logprobs", message: "`logprobs` have no column in \(format.base.name)."))
         }

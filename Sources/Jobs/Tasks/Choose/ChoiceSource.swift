@@ -6,6 +6,7 @@ struct ChoiceSource: Sendable {
         case field(String)
         /// The line's `choices`, if it has any.
         case own
+        /// The job says otherwise what answers must be.
         case none
     }
     private let place: Place
@@ -22,7 +23,7 @@ struct ChoiceSource: Sendable {
         } else if !job.choices.isEmpty {
             place = .job(job.choices)
         } else {
-            place = job.task == .generate && !templateFields.contains(Self.ownField) ? .own : .none
+            place = job.answerForm == nil && !templateFields.contains(Self.ownField) ? .own : .none
         }
     }
 
@@ -61,16 +62,22 @@ struct ChoiceSource: Sendable {
         choice.count > 60 ? "\"\(choice.prefix(60))…\"" : "\"\(choice)\""
     }
 
-    /// The answers that a line has to choose from; nil if its answer is free.
-    func texts(of record: PromptRecord) throws(LineError) -> [String]? {
+    /// Whether a line has answers to choose from, or must have some.
+    func concerns(_ record: PromptRecord) -> Bool {
+        switch place {
+        case .job, .field: true
+        case .own: LineField(record.fields)[Self.ownField] != nil
+        case .none: false
+        }
+    }
+
+    /// The answers that a line has to choose from; of one that they concern.
+    func texts(of record: PromptRecord) throws(LineError) -> [String] {
         let name: String
         switch place {
         case .job(let choices): return choices
-        case .none: return nil
-        case .own:
-            if LineField(record.fields)[Self.ownField] == nil { return nil }
-            name = Self.ownField
         case .field(let field): name = field
+        case .own, .none: name = Self.ownField
         }
         guard let value = LineField(record.fields)[name] else {
             throw LineError(.badField, "The line has no `\(name)`, which the job names for its choices.")

@@ -1,30 +1,20 @@
-/// What a job does with its lines.
-public enum JobTask: String, Sendable, CaseIterable {
-    /// The model answers each line's prompt.
-    case generate
-    /// The model says how likely it finds what each line gives as the answer.
-    case score
-}
-
 extension JobSettings {
     /// What doesn't go with the task, in words that follow nothing; nil if all does.
     var taskProblem: String? {
         if let problem = keep.problem(for: task) { return "keep \(problem)." }
-        switch task {
-        case .generate:
+        if task.answers {
             guard completion != nil else { return nil }
             return "completion is what is scored; it needs task: score (or the command phibatch score)."
-        case .score:
-            let unset = JobSettings()
-            let generation =
-                JobKey.sampling + JobKey.answers + JobKey.results.filter { $0.name == "logprobs" }
-            if let key = generation.first(where: { $0.member.text(self) != $0.member.text(unset) }) {
-                let more = key.name == "logprobs" ? " Each token's log-probability is there anyway." : ""
-                return
-                    "\(key.name) has no meaning where nothing is generated (task: score); leave it out.\(more)"
-            }
+        }
+        let unset = JobSettings()
+        let generation =
+            JobKey.sampling + JobKey.answers + JobKey.results.filter { $0.name == "logprobs" }
+        guard let key = generation.first(where: { $0.member.text(self) != $0.member.text(unset) }) else {
             return nil
         }
+        let more = key.name == "logprobs" ? " Each token's log-probability is there anyway." : ""
+        return
+            "\(key.name) has no meaning where nothing is generated (task: \(task.rawValue)); leave it out.\(more)"
     }
 }
 

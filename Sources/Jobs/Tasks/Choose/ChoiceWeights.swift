@@ -54,26 +54,3 @@ struct ChoiceWeights {
         return likeliest
     }
 }
-
-extension GenerationResult {
-    /// What a job keeps of a sequence that compared choices; nil for any other.
-    init?(
-        chosenBy sequence: TokenSequence, _ work: WorkLabel, job: JobSettings, provenance: [String: String],
-        now: ContinuousClock.Instant = .now
-    ) {
-        guard let choosing = work.choosing else { return nil }
-        let weights = ChoiceWeights(choosing.tree, count: choosing.texts.count, answers: sequence.answers)
-        let chosen = weights.chosen(
-            temperature: sequence.request.sampling.temperature, stream: work.stream)
-        let tokens = choosing.tree.tokens(of: chosen)
-        self = .completion(
-            .init(
-                text: choosing.texts[chosen], finishReason: .stop, promptTokens: choosing.promptTokens,
-                completionTokens: tokens.count, seed: work.seed,
-                probabilities: zip(choosing.texts, weights.probabilities).map {
-                    Probability(text: $0, value: $1)
-                },
-                tokens: job.tokens ? tokens : nil, provenance: Self.values(provenance),
-                timing: Timing(sequence, work, made: tokens.count, end: now), kept: work.kept))
-    }
-}

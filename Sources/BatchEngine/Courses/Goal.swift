@@ -1,0 +1,22 @@
+/// What a request wants of a model: tokens sampled after its prompt, given ones scored, or a tree of them compared.
+package protocol Goal: Sendable {
+    /// Tokens that may follow the prompt, 1 or more.
+    var maxTokens: Int { get }
+    /// Those of `maxTokens` that are sampled; 0 where all are given.
+    var sampledTokens: Int { get }
+    /// Those of them that an earlier run has made. The default is none.
+    var savedCount: Int { get }
+    /// The memory that it takes beside the prompt, in tokens.
+    var weight: Int { get }
+    /// All that the outcome depends on beside the prompt and what a source's requests have in common; nil where a
+    /// random stream plays a role.
+    var content: AnyHashable? { get }
+
+    /// - Parameter vocabularySize: for tokens that an earlier run has left: they come from a file.
+    func course(after prompt: [Int32], vocabularySize: Int) -> any Course
+}
+
+extension Goal {
+    package var sampledTokens: Int { 0 }
+    package var savedCount: Int { 0 }
+}

@@ -1,0 +1,159 @@
+/// A completion on its way.
+package struct SamplingCourse: Course {
+    private let goal: Sampling
+    /// The completion so far.
+    package private(set) var sampled: [Int32] = []
+    package private(set) var notes: [String] = []
+    package private(set) var text = ""
+    package private(set) var finishReason: FinishReason?
+    package private(set) var fault: ChoiceFault?
+    package private(set) var savedCount = 0
+
+    /// How the next token is chosen.
+    private var sampling: SamplingRequest
+    private var stream: any TextStream
+    private var stops: StopMatcher
+
+    init(_ goal: Sampling, after prompt: [Int32]) {
+        self.goal = goal
+        sampling = SamplingRequest(
+            parameters: goal.sampling, stream: goal.stream, prompt: prompt, constraint: goal.constraint)
+        stream = goal.text
+        stops = StopMatcher(goal.stops)
+    }
+
+    /// With the saved tokens, text and stop strings worked out anew. Nil if there are none, or none that can be ours.
+    func resumed(vocabularySize: Int) -> SamplingCourse? {
+        guard let saved = goal.saved, !saved.tokens.isEmpty,
+            !hasNotes || saved.notes.count == saved.tokens.count,
+            saved.tokens.allSatisfy({
+                $0 >= 0 && Int($0) < vocabularySize && !goal.endOfSequence.contains($0)
+            })
+        else { return nil }
+        var course = self
+        for (index, token) in saved.tokens.enumerated() {
+            guard course.sampling.accept(token) else { return nil }
+            _ = course.append(token, note: hasNotes ? saved.notes[index] : nil)
+            if course.finishReason != nil { return nil }
+        }
+        course.savedCount = saved.tokens.count
+        return course
+    }
+
+    /// Log-probabilities are wanted, and so the model must be asked for each token.
+    package var hasNotes: Bool { goal.sampling.logprobs != nil }
+
+    package var following: ArraySlice<Int32> { sampled[...] }
+    package var cacheable: Int { sampled.count - 1 }
+    package var isDone: Bool { finishReason != nil || fault != nil }
+    package var progress: Int { sampled.count }
+    package var weight: Int {
+        sampled.count + notes.reduce(text.utf8.count) { $0 + $1.utf8.count } / 4
+    }
+    package var guessLimit: Int { max(0, min(goal.maxTokens - sampled.count - 1, Speculation.limit)) }
+
+    package func input(
+        _ sequence: RequestID, _ rows: ArraySlice<Int32>, end: Int, isLast: Bool, guess: [Int32]
+    ) -> StepInput {
+        var input = StepInput(sequence: sequence, tokens: rows, sampling: isLast ? sampling : nil)
+        if isLast { add(guess, to: &input) }
+        return input
+    }
+
+    /// Adds guessed tokens, up to the first one that can't come or that nothing would follow.
+    private func add(_ guess: [Int32], to input: inout StepInput) {
+        var state = sampling
+        for token in guess {
+            // Where the constraint leaves one token, it is the better guess.
+            let certain = hasNotes ? nil : state.forced.first
+            guard !goal.endOfSequence.contains(certain ?? token), state.accept(certain ?? token),
+                !state.isComplete
+            else { return }
+            input.tokens.append(certain ?? token)
+            input.samplings.append(state)
+            if let certain, certain != token { return }
+        }
+    }
+
+    package mutating func take(_ answer: StepAnswer, note: (TokenChoice) -> String?) -> CourseStep {
+        var step = CourseStep()
+        for (number, choice) in answer.choices.enumerated() where !isDone {
+            step.tokens += 1
+            if let fault = choice.fault {
+                self.fault = fault
+                break
+            }
+            // Those before were guessed, and are in the cache.
+            step.rows = []
+            let before = sampled.count
+            take(choice.token, note: hasNotes ? note(choice) : nil, &step)
+            // What is certain after the last one comes without asking the model.
+            if number == answer.choices.count - 1 { takeForced(&step) }
+            // The choice is counted already, also where it is the end.
+            step.tokens += max(0, sampled.count - before - 1)
+        }
+        return step
+    }
+
+    package mutating func takeForced() -> CourseStep {
+        var step = CourseStep()
+        let before = sampled.count
+        takeForced(&step)
+        step.tokens = sampled.count - before
+        return step
+    }
+
+    /// What the model would choose there makes no difference. But where log-probabilities are wanted it must be asked.
+    private mutating func takeForced(_ step: inout CourseStep) {
+        guard finishReason == nil else { return }
+        if sampling.isComplete {
+            step.text += finish(ending)
+            return
+        }
+        guard !hasNotes else { return }
+        while finishReason == nil {
+            let forced = sampling.forced
+            if forced.isEmpty { break }
+            for token in forced where finishReason == nil { take(token, note: nil, &step) }
+        }
+    }
+
+    private mutating func take(_ token: Int32, note: String?, _ step: inout CourseStep) {
+        if goal.endOfSequence.contains(token) {
+            step.text += finish(ending)
+            return
+        }
+        let isAllowed = sampling.accept(token)
+        precondition(isAllowed, "a token was chosen, or called certain, that the constraint forbids")
+        step.rows.append(token)
+        step.text += append(token, note: note)
+    }
+
+    /// Why a completion ends that needs nothing more.
+    private var ending: FinishReason { sampling.isSteered ? .length : .stop }
+
+    /// - Returns: the text that has become certain.
+    private mutating func append(_ token: Int32, note: String?) -> String {
+        sampled.append(token)
+        if let note { notes.append(note) }
+        let piece = stops.append(stream.append(token))
+        text += piece
+        if stops.hasStopped {
+            finishReason = .stopSequence
+        } else if sampling.isComplete {
+            return piece + finish(ending)
+        } else if sampled.count >= goal.maxTokens {
+            return piece + finish(.length)
+        }
+        return piece
+    }
+
+    /// What was held back is text after all, unless half a character at the end completes a stop string.
+    private mutating func finish(_ reason: FinishReason) -> String {
+        var piece = stops.append(stream.finish())
+        piece += stops.finish()
+        text += piece
+        finishReason = stops.hasStopped ? .stopSequence : reason
+        return piece
+    }
+}

@@ -1,0 +1,173 @@
+import BatchEngine
+import PhiText
+
+/// The likeliest of some answers is chosen, as a whole.
+struct ChooseTask: LineTask {
+    typealias Made = ChosenResult
+
+    static func doesAll(of job: JobSettings) -> Bool { !job.choices.isEmpty }
+
+    private let job: JobSettings
+    private let builder: PromptBuilder
+    private let source: ChoiceSource
+
+    init(_ job: JobSettings, _ builder: PromptBuilder) {
+        (self.job, self.builder) = (job, builder)
+        source = ChoiceSource(job, templateFields: builder.fields)
+    }
+
+    var names: [String] { ChoiceSource.field(in: job.choices).map { [$0] } ?? [] }
+
+    func takes(_ record: PromptRecord) -> Bool { source.concerns(record) }
+
+    func prepare(
+        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
+    ) throws -> any PreparedLine {
+        let asked = try Question(record, job, builder)
+        let texts = try source.texts(of: record)
+        let encoder = LineEncoder(record, job, try model())
+        let question = try asked.encoded(by: encoder)
+        if job.choices.isEmpty, let form = record.form, form.isConstraint {
+            try record.checkForm(in: job)
+            throw LineError(
+                .badField, "`choices` and a form of the answer both say what the answer must be; keep one.")
+        }
+        try refuseSettings(of: question, record)
+        let covered = try encoder.covered(record).map { try source.texts(of: $0) } ?? texts
+        return try choosing(texts, covered, after: question, record, encoder)
+    }
+
+    /// From a line's choices to the tree of their tokens.
+    /// - Parameter covered: the texts with what covers control tokens in them.
+    private func choosing(
+        _ texts: [String], _ covered: [String], after question: EncodedQuestion, _ record: PromptRecord,
+        _ encoder: LineEncoder
+    ) throws -> PreparedChoice {
+        let (limits, own) = (encoder.limits, question.tokens)
+        if case .tokens = question.content {
+            throw LineError(
+                .badField, "`prompt` is a list of token ids, which choices, being texts, can't be put to.")
+        }
+        guard !limits.endOfSequence.isEmpty else {
+            throw LineError(
+                .badField, "Choices need a token that ends an answer, and the model's files name none.")
+        }
+        let all = try covered.map { choice in
+            try encoder.tokens(of: question.content.followed(by: choice), below: limits.contextLength + 1)
+        }
+        // A token that has something of the prompt and of one choice: then all begin before it, or they would not be
+        // likely after the same.
+        let split = max(1, all.map { zip($0, own).prefix { $0 == $1 }.count }.min() ?? 0)
+        let tree: ChoiceTree
+        do throws(ChoiceTree.Fault) {
+            tree = try ChoiceTree(all.map { Array($0.dropFirst(split)) }, ends: limits.endOfSequence)
+        } catch {
+            throw LineError(error, texts)
+        }
+        if let limit = [record.maxTokens, job.maxTokens].compactMap({ $0 }).min(), tree.depth > limit {
+            let longest = all.indices.max { all[$0].count < all[$1].count } ?? 0
+            throw LineError(
+                .badField,
+                "max_tokens is \(limit), but the choice \(ChoiceSource.shown(texts[longest])) has \(tree.depth) tokens; it must be \(tree.depth) at least."
+            )
+        }
+        guard split + tree.depth <= limits.contextLength else {
+            throw LineError(
+                .promptTooLong,
+                "The prompt has \(own.count) tokens and its longest choice \(tree.depth), but the model's context holds \(limits.contextLength)."
+            )
+        }
+        return PreparedChoice(question: question, prompt: Array(own.prefix(split)), texts: texts, tree: tree)
+    }
+
+    /// - Throws: `LineError` if the line, or the job for a line with choices of its own, says how single tokens are
+    ///   chosen.
+    private func refuseSettings(
+        of question: EncodedQuestion, _ record: PromptRecord
+    ) throws(LineError) {
+        let (sampling, rules) = (question.sampling, question.sampling.rules)
+        for (name, isSet) in [
+            ("top_p", sampling.topP != 1), ("top_k", sampling.topK != 0), ("min_p", sampling.minP != 0),
+            ("presence_penalty", rules.presencePenalty != 0),
+            ("frequency_penalty", rules.frequencyPenalty != 0),
+            ("repetition_penalty", rules.repetitionPenalty != 1), ("logit_bias", !rules.bias.isEmpty),
+            ("stop", !job.stop.isEmpty || !record.stop.isEmpty), ("ignore_eos", job.ignoreEndOfSequence),
+            ("logprobs", sampling.logprobs != nil),
+        ] where isSet {
+            throw LineError(.badField, JobSettings.choicesProblem(with: name))
+        }
+        if job.choices.isEmpty, job.outputFormat.format.base is DelimitedResults {
+            throw LineError(
+                .badField,
+                "The line has `choices`, but the output no column for their probabilities; the job's choices: \"{{ choices }}\" makes one."
+            )
+        }
+    }
+}
+
+extension LineError {
+    fileprivate init(_ fault: ChoiceTree.Fault, _ texts: [String]) {
+        let name = { (number: Int) in "the choice \(ChoiceSource.shown(texts[number]))" }
+        switch fault {
+        case .same(let one, let other):
+            self.init(
+                .badField,
+                "After the prompt \(name(one)) and \(name(other)) are the same tokens; keep one of them.")
+        case .empty(let number):
+            self.init(.badField, "After the prompt \(name(number)) adds no token.")
+        case .ended(let number):
+            self.init(
+                .badField, "After the prompt \(name(number)) holds a token that ends an answer.")
+        }
+    }
+}
+
+private struct PreparedChoice: PreparedLine {
+    let question: EncodedQuestion
+    let prompt: [Int32]
+    let texts: [String]
+    let tree: ChoiceTree
+
+    var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, tree.depth)] }
+    var isCovered: Bool { question.isCovered }
+    var missing: [String] { question.missing }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        let part = ChoicePart(
+            label: label, texts: texts, tree: tree, promptTokens: question.tokens.count, seed: question.seed,
+            temperature: question.sampling.temperature)
+        return [.request(maker.request(prompt, Comparison(tree), for: part))]
+    }
+}
+
+/// An answer that is chosen.
+private struct ChoicePart: WorkPart {
+    var label: WorkLabel
+    let texts: [String]
+    let tree: ChoiceTree
+    /// Of the prompt by itself.
+    let promptTokens: Int
+    let seed: Int
+    let temperature: Float
+
+    func outcome(
+        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
+    ) -> WorkOutcome {
+        let weights = ChoiceWeights(
+            tree, count: texts.count, answers: sequence.outcome(ChoiceWalk.self).answers)
+        let chosen = weights.chosen(
+            temperature: temperature,
+            stream: RandomStream.key(seed: seed, id: label.key.id, sample: label.sample, attempt: 0))
+        let tokens = tree.tokens(of: chosen)
+        let answer = GeneratedResult(
+            text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
+            completionTokens: tokens.count, seed: seed, tokens: job.tokens ? tokens : nil,
+            provenance: GenerationResult.values(provenance))
+        let probabilities = zip(texts, weights.probabilities).map {
+            ChosenResult.Probability(text: $0, value: $1)
+        }
+        return .made(
+            ChosenResult(answer, probabilities), .init(sequence, label, made: tokens.count, end: .now),
+            isOwn: sequence.isOwn(label))
+    }
+}

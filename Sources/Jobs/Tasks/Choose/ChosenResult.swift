@@ -1,0 +1,102 @@
+import JSON
+
+/// The one of some choices that a line's answer is, and how likely each is among all: an object in the order given.
+///
+///     "text","finish_reason","probabilities":{"<choice>":<0 to 1>,…},"usage":{…},"seed"[,"tokens"][,"provenance":{…}]
+package struct ChosenResult: TaskResult {
+    /// How likely a choice is among all.
+    package struct Probability: Sendable, Equatable {
+        package var text: String
+        /// 0 to 1.
+        package var value: Double
+
+        package init(text: String, value: Double) {
+            self.text = text
+            self.value = value
+        }
+    }
+
+    package var answer: GeneratedResult
+    package var probabilities: [Probability]
+
+    package init(_ answer: GeneratedResult, _ probabilities: [Probability]) {
+        self.answer = answer
+        self.probabilities = probabilities
+    }
+
+    package static var reader: any ResultReader.Type { ChosenReader.self }
+    package static let names = GeneratedResult.names.union(["probabilities"])
+    package static let columns: [String]? = GeneratedResult.allColumns + ["probability", "probabilities"]
+
+    package var promptTokens: Int { answer.promptTokens }
+    package var completionTokens: Int { answer.completionTokens }
+    package var completion: GeneratedResult? { answer }
+
+    package func write(to writer: inout JSONWriter) { answer.write(to: &writer, more: writeMore) }
+
+    package func writeMore(to writer: inout JSONWriter) {
+        writer.key("probabilities")
+        writer.raw(probabilityText)
+    }
+
+    private var probabilityText: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            for choice in probabilities { writer.number(choice.text, choice.value) }
+        }
+        return writer.text
+    }
+
+    package func cell(_ column: String) -> String? {
+        switch column {
+        case "probability":
+            probabilities.first { $0.text.utf8.elementsEqual(answer.text.utf8) }.map { "\($0.value)" }
+        case "probabilities": probabilityText
+        default: answer.cell(column)
+        }
+    }
+
+    package func describe(in report: inout ReportedResult) {
+        report.facts += probabilities.map { ("p(\($0.text))", "\($0.value)") }
+        answer.describe(in: &report)
+    }
+}
+
+/// A result without probabilities is a completion.
+struct ChosenReader: ResultReader {
+    private var answer: GeneratedReader
+    private var probabilities: [ChosenResult.Probability]?
+
+    init(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
+        answer = GeneratedReader(first: name, keeps: keeps)
+    }
+
+    mutating func take(
+        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
+    ) throws -> Bool {
+        // After the counts it is a field of the line.
+        guard name.spells("probabilities"), answer.usage == nil else {
+            return try answer.take(name, from: &scanner)
+        }
+        probabilities = try Self.probabilities(&scanner, keeps: answer.keeps)
+        return true
+    }
+
+    static func probabilities(
+        _ scanner: inout JSONScanner, keeps: Bool
+    ) throws -> [ChosenResult.Probability] {
+        var list: [ChosenResult.Probability] = []
+        try scanner.object { scanner, name in
+            let text = keeps ? String(decoding: name, as: UTF8.self) : ""
+            let value = try scanner.number()
+            guard 0...1 ~= value else { throw scanner.fault("expected a probability") }
+            if keeps { list.append(.init(text: text, value: value)) }
+        }
+        return list
+    }
+
+    var result: (any TaskResult)? {
+        guard let probabilities, let answer = answer.generated else { return answer.result }
+        return ChosenResult(answer, probabilities)
+    }
+}

@@ -1,0 +1,145 @@
+import BatchEngine
+import PhiText
+
+/// A completion is sampled after the line's prompt.
+package struct GenerateTask: LineTask {
+    typealias Made = GeneratedResult
+
+    let job: JobSettings
+    /// What the job asks of answers.
+    let jobForm: AnswerForm?
+    private let builder: PromptBuilder
+    private let jobStops: StopSet
+
+    init(_ job: JobSettings, _ builder: PromptBuilder) {
+        (self.job, self.builder) = (job, builder)
+        jobForm = job.answerForm
+        jobStops = StopSet(job.stop)
+    }
+
+    func prepare(
+        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
+    ) throws -> any PreparedLine {
+        let asked = try Question(record, job, builder)
+        let model = try model()
+        let question = try asked.encoded(by: LineEncoder(record, job, model))
+        let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
+        let maxTokens = min(
+            wanted, job.maxTokens ?? .max, model.limits.contextLength - question.tokens.count)
+        return PreparedGeneration(
+            question: question, maxTokens: maxTokens,
+            stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),
+            ignoresEnd: job.ignoreEndOfSequence,
+            answer: try answer(of: record, maxTokens: maxTokens, model.grammars))
+    }
+}
+
+private struct PreparedGeneration: PreparedLine {
+    let question: EncodedQuestion
+    let maxTokens: Int
+    let stops: StopSet
+    let ignoresEnd: Bool
+    let answer: GenerateTask.Answer?
+
+    var prompt: [Int32] { question.tokens }
+    var lengths: [(prompt: Int, completion: Int)] { [(prompt.count, maxTokens)] }
+    var isCovered: Bool { question.isCovered }
+    var missing: [String] { question.missing }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        // A second attempt belongs to an answer that is judged.
+        let saved = answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
+        var label = label
+        label.attempt = saved?.attempt ?? 0
+        let part = GenerationPart(label: label, seed: question.seed)
+        let goal = Sampling(
+            maxTokens: maxTokens, sampling: question.sampling, constraintID: answer?.form.digest,
+            stream: part.stream, endOfSequence: ignoresEnd ? [] : maker.limits.endOfSequence, stops: stops,
+            text: maker.text.makeTextStream(),
+            saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
+        guard let answer else { return [.request(maker.request(prompt, goal, for: part))] }
+        return [
+            .waiting(
+                FormedRequest(
+                    request: maker.request(prompt, goal, for: part), goal: goal, part: part, answer: answer,
+                    compilation: answer.begin(for: maker.waiter)))
+        ]
+    }
+}
+
+/// A completion that is sampled.
+struct GenerationPart: WorkPart {
+    var label: WorkLabel
+    let seed: Int
+    /// What the answer must be like; nil if it may be anything.
+    var rules: AnswerRules?
+
+    var mayComeAgain: Bool { rules != nil }
+
+    /// The key of the completion's random stream.
+    var stream: UInt64 {
+        RandomStream.key(seed: seed, id: label.key.id, sample: label.sample, attempt: label.attempt)
+    }
+
+    func outcome(
+        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
+    ) -> WorkOutcome {
+        let completion = sequence.outcome(SamplingCourse.self)
+        if let problem = rules?.problem(with: completion.text) {
+            return turnedDown(sequence, completion.text, problem, in: job)
+        }
+        var provenance = provenance
+        if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
+        let result = GeneratedResult(
+            text: completion.text, finishReason: completion.finishReason,
+            promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
+            seed: seed, tokens: job.tokens ? completion.sampled : nil,
+            logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
+            provenance: GenerationResult.values(provenance))
+        let made = completion.sampled.count - completion.savedCount
+        return .made(
+            result, .init(sequence, label, made: made, end: .now), isOwn: sequence.isOwn(label))
+    }
+
+    /// Notes come from the job itself, or from a store that has looked at them.
+    private static func entry(_ note: String) -> LogprobEntry {
+        guard let entry = LogprobEntry(encoded: note) else {
+            preconditionFailure("a note of ours is a log-probability")
+        }
+        return entry
+    }
+
+    /// Has the answer generated anew, or makes an error of it.
+    /// - Parameter problem: a part of a sentence.
+    private func turnedDown(
+        _ sequence: TokenSequence, _ answer: String, _ problem: String, in job: JobSettings
+    ) -> WorkOutcome {
+        guard var goal = sequence.request.goal as? Sampling else {
+            preconditionFailure("a request that generates")
+        }
+        let draws = goal.sampling.draws
+        let tries = (job.retries ?? JobSettings.defaultRetries) + 1
+        if draws, label.attempt + 1 < tries {
+            var part = self
+            part.label.attempt += 1
+            part.label.readyAt = .now
+            goal.stream = part.stream
+            goal.saved = nil
+            var request = sequence.request
+            request.goal = goal
+            request.label = part
+            return .again(request)
+        }
+        let text: String
+        if !draws {
+            text =
+                "The answer is not what is asked for: \(problem). "
+                + "At temperature 0 another one would be the same."
+        } else if label.attempt == 0 {
+            text = "The answer is not what is asked for: \(problem)."
+        } else {
+            text = "None of \(label.attempt + 1) answers is what is asked for; of the last: \(problem)."
+        }
+        return .failed(LineError(.invalidAnswer, text), text: answer)
+    }
+}

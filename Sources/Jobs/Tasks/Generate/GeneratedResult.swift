@@ -1,0 +1,145 @@
+import BatchEngine
+import JSON
+
+/// A completion.
+///
+///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
+package struct GeneratedResult: TaskResult {
+    package var text: String
+    /// Nil if nobody knows.
+    package var finishReason: FinishReason?
+    package var promptTokens: Int
+    package var completionTokens: Int
+    package var seed: Int
+    /// The completion's ids; nil if the job doesn't ask for them.
+    package var tokens: [Int32]?
+    /// An entry for each token; nil if the job doesn't ask for them.
+    package var logprobs: [LogprobEntry]?
+    /// What the engine says of how the result came about.
+    package var provenance: [GenerationResult.NamedValue]
+
+    package init(
+        text: String, finishReason: FinishReason? = nil, promptTokens: Int, completionTokens: Int,
+        seed: Int = 0, tokens: [Int32]? = nil, logprobs: [LogprobEntry]? = nil,
+        provenance: [GenerationResult.NamedValue] = []
+    ) {
+        self.text = text
+        self.finishReason = finishReason
+        self.promptTokens = promptTokens
+        self.completionTokens = completionTokens
+        self.seed = seed
+        self.tokens = tokens
+        self.logprobs = logprobs
+        self.provenance = provenance
+    }
+
+    package static var reader: any ResultReader.Type { GeneratedReader.self }
+    package static let names: Set = ["text", "finish_reason", "seed", "logprobs"]
+    package static let columns: [String]? = allColumns
+    static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
+
+    package var completion: GeneratedResult? { self }
+
+    package func write(to writer: inout JSONWriter) { write(to: &writer) { _ in } }
+
+    /// - Parameter more: writes what comes before the counts.
+    func write(to writer: inout JSONWriter, more: (inout JSONWriter) -> Void) {
+        writer.string("text", text)
+        writer.key("finish_reason")
+        finishReason.map { writer.string($0.rawValue) } ?? writer.null()
+        more(&writer)
+        ResultCoding.writeUsage(of: self, &writer)
+        writer.int("seed", seed)
+        if let tokens { ResultCoding.write(tokens, &writer) }
+        if let logprobs {
+            writer.object("logprobs") { writer in
+                writer.array("content") { writer in for entry in logprobs { entry.write(to: &writer) } }
+            }
+        }
+        ResultCoding.write(provenance, &writer)
+    }
+
+    package func cell(_ column: String) -> String? {
+        switch column {
+        case "text": text
+        case "finish_reason": finishReason?.rawValue
+        case "seed": "\(seed)"
+        default: countCell(column)
+        }
+    }
+
+    package func describe(in report: inout ReportedResult) {
+        report.status = finishReason?.rawValue ?? report.status
+        report.text = text
+        report.seed = seed
+        report.facts += provenance.map { ($0.name, $0.value) }
+    }
+}
+
+struct GeneratedReader: ResultReader {
+    let keeps: Bool
+    private var text: String?
+    private var finishReason: FinishReason?
+    private var hasFinishReason = false
+    private(set) var usage: ResultCoding.Usage?
+    private var seed: Int?
+    private var tokens: [Int32]?
+    private var logprobs: [LogprobEntry]?
+    private var provenance: [GenerationResult.NamedValue] = []
+
+    /// The members may come in any order.
+    init(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) { self.keeps = keeps }
+
+    mutating func take(
+        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
+    ) throws -> Bool {
+        if name.spells("text") {
+            text = try ResultCoding.string(&scanner, keeps: keeps)
+        } else if name.spells("finish_reason") {
+            try takeFinishReason(&scanner)
+        } else if name.spells("usage") {
+            usage = try ResultCoding.Usage(&scanner)
+        } else if name.spells("seed") {
+            seed = try scanner.integer()
+        } else if name.spells("tokens") {
+            tokens = try ResultCoding.tokens(&scanner, keeps: keeps)
+        } else if name.spells("logprobs") {
+            try takeLogprobs(&scanner)
+        } else if name.spells("provenance") {
+            provenance = try ResultCoding.provenance(&scanner, keeps: keeps)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private mutating func takeFinishReason(_ scanner: inout JSONScanner) throws {
+        hasFinishReason = true
+        finishReason = nil
+        if try scanner.peek() == .null { return try scanner.null() }
+        finishReason = FinishReason(rawValue: try scanner.string())
+        guard finishReason != nil else { throw scanner.fault("no known finish reason") }
+    }
+
+    private mutating func takeLogprobs(_ scanner: inout JSONScanner) throws {
+        var list: [LogprobEntry] = []
+        try scanner.object { scanner, name in
+            guard name.spells("content") else { throw scanner.fault("expected content") }
+            try scanner.array { scanner in
+                let entry = try LogprobEntry(&scanner)
+                if keeps { list.append(entry) }
+            }
+        }
+        logprobs = list
+    }
+
+    var result: (any TaskResult)? { generated }
+
+    var generated: GeneratedResult? {
+        guard let text, hasFinishReason, let usage, let seed else { return nil }
+        return GeneratedResult(
+            text: text, finishReason: finishReason, promptTokens: usage.prompt,
+            completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
+            provenance: provenance)
+    }
+}

@@ -1,0 +1,42 @@
+/// What a job does with its lines.
+public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
+    /// The model answers each line's prompt, or chooses one of some answers.
+    public static let generate = JobTask("generate", [ChooseTask.self, GenerateTask.self])
+    /// The model says how likely it finds what each line gives as the answer.
+    public static let score = JobTask("score", [ScoreTask.self])
+
+    public static let allCases = [generate, score]
+
+    /// As a job file names it.
+    public let rawValue: String
+    /// The first that takes a line does it.
+    let types: [any LineTask.Type]
+
+    init(_ name: String, _ types: [any LineTask.Type]) { (rawValue, self.types) = (name, types) }
+
+    public init?(rawValue: String) {
+        guard let task = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = task
+    }
+
+    public static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
+
+    /// Whether its results are answers.
+    package var answers: Bool { types.contains { $0.made.isAnswer } }
+    /// The members that its results may have, beside those that all have.
+    var resultNames: Set<String> { types.reduce([]) { $0.union($1.made.names) } }
+    /// The columns of a table of a job's results; nil if they have no place in one.
+    func columns(of job: JobSettings) -> [String]? { types.first { $0.doesAll(of: job) }?.made.columns }
+
+    // MARK: Results, read again
+
+    private static let readers = allCases.reversed().flatMap(\.types).map { $0.made.reader }
+
+    /// What reads a result that begins with this member.
+    static func reader(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) -> (any ResultReader)? {
+        for reader in readers {
+            if let made = reader.init(first: name, keeps: keeps) { return made }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,234 @@
+import BatchEngine
+import Faults
+import PhiText
+import Synchronization
+
+/// A line's completions are scored, each after the line's prompt.
+struct ScoreTask: LineTask {
+    typealias Made = ScoredResult
+
+    static func problem(with line: FirstLine) -> String? {
+        if line.isRequest {
+            return
+                "holds OpenAI's requests, which ask for answers. task: score takes lines with `prompt` and `completion`."
+        }
+        guard line.job.completion == nil, !CompletionSource.standard.contains(where: line.has),
+            let (names, reference) = line.offer
+        else { return nil }
+        return
+            "the line has no `completion` and no `text`, but has \(names). Say what is scored, as a template: --completion '\(reference)', or completion: \"\(reference)\" in the job file."
+    }
+
+    private let job: JobSettings
+    private let builder: PromptBuilder
+    private let source: CompletionSource
+
+    init(_ job: JobSettings, _ builder: PromptBuilder) throws {
+        (self.job, self.builder) = (job, builder)
+        source = try CompletionSource(job.completion)
+    }
+
+    var fields: Set<String> { source.fields }
+    var names: [String] { source.names }
+
+    func prepare(
+        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
+    ) throws -> any PreparedLine {
+        try refuseSettings(of: record)
+        var (prompt, completions) = try content(of: record)
+        let encoder = LineEncoder(record, job, try model())
+        let limits = encoder.limits
+        if let covered = encoder.covered(record) { (prompt, completions) = try content(of: covered) }
+        // A text that is scored from its beginning has at most the beginning of a sequence before it.
+        let own = try encoder.tokens(of: prompt, below: limits.contextLength)
+        let parts: [PreparedScores.Part]
+        switch completions.content {
+        case .tokens(let ids): parts = [try part(own + ids, after: own, "The completion", limits)]
+        case .texts(let texts):
+            parts = try texts.enumerated().map { number, completion in
+                let name = completions.isList ? "The completion \(number)" : "The completion"
+                let all: [Int32]
+                do {
+                    all = try encoder.tokens(
+                        of: prompt.followed(by: completion), below: limits.contextLength + 1)
+                } catch let error as LineError where error.code == .promptTooLong {
+                    throw tooLong(
+                        name,
+                        "more than \(limits.contextLength) tokens (\(completion.utf8.count) bytes of it)",
+                        limits)
+                }
+                return try part(all, after: own, name, limits)
+            }
+        }
+        return PreparedScores(
+            own: own, parts: parts, isList: completions.isList, isCovered: encoder.isCovered)
+    }
+
+    private func content(of record: PromptRecord) throws(LineError) -> (Prompt, LineCompletions) {
+        let prompt = try builder.prompt(for: record)
+        return (prompt, try source.completions(of: record, after: prompt))
+    }
+
+    /// Splits prompt and completion where they part from the prompt by itself: a token that has something of both
+    /// is the completion's.
+    private func part(
+        _ all: [Int32], after own: [Int32], _ name: String, _ limits: ModelLimits
+    ) throws(LineError) -> PreparedScores.Part {
+        guard all.count <= limits.contextLength else {
+            throw tooLong(name, "\(all.count) tokens", limits)
+        }
+        if let wrong = all.first(where: { $0 < 0 || Int($0) >= limits.vocabularySize }) {
+            throw LineError(
+                .badPrompt,
+                "\(name) has the token id \(wrong), but the model's ids end at \(limits.vocabularySize - 1).")
+        }
+        // The first token of a sequence comes after nothing that could say how likely it is.
+        let split = max(1, zip(all, own).prefix { $0 == $1 }.count)
+        guard all.count > split else {
+            throw LineError(
+                .badField,
+                own.isEmpty
+                    ? "\(name) has \(counted(all.count, "token")), and the first of a text has no log-probability."
+                    : "\(name) adds no token to the prompt.")
+        }
+        // One array for all of a line's completions, as a rule.
+        return .init(
+            prompt: split == own.count ? own : Array(all[..<split]), completion: Array(all[split...]))
+    }
+
+    private func tooLong(_ name: String, _ amount: String, _ limits: ModelLimits) -> LineError {
+        LineError(
+            .promptTooLong,
+            "\(name) has, with its prompt, \(amount), but the model's context holds \(limits.contextLength).")
+    }
+
+    private func refuseSettings(of record: PromptRecord) throws(LineError) {
+        if record.request != nil {
+            throw LineError(
+                .badField,
+                "One of OpenAI's requests asks for an answer; the job scores lines with `prompt` and `completion`."
+            )
+        }
+        let line = LineField(record.fields)
+        for name in PromptRecord.settingNames where line[name] != nil {
+            // A result of ours says with which seed it was made.
+            if name == "seed", record.seed == nil { continue }
+            // What is to be scored is often called so.
+            if name == ChoiceSource.ownField { continue }
+            throw LineError(
+                .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
+        }
+        if line["schema"].map(PromptRecord.isSchema) == true {
+            throw LineError(
+                .badField, "`schema` has no meaning where nothing is generated (task: score).")
+        }
+    }
+}
+
+/// A line's completions, each after its prompt.
+private struct PreparedScores: PreparedLine {
+    struct Part: Sendable {
+        var prompt: [Int32]
+        var completion: [Int32]
+    }
+
+    /// The prompt by itself.
+    let own: [Int32]
+    let parts: [Part]
+    let isList: Bool
+    let isCovered: Bool
+
+    var prompt: [Int32] { own.isEmpty ? parts[0].prompt : own }
+    var lengths: [(prompt: Int, completion: Int)] { parts.map { ($0.prompt.count, $0.completion.count) } }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        let scores = OpenScores(count: parts.count, isList: isList, promptTokens: max(1, own.count))
+        return parts.enumerated().map { number, part in
+            .request(
+                maker.request(
+                    part.prompt, Scoring(part.completion),
+                    for: ScorePart(label: label, number: number, scores: scores)))
+        }
+    }
+}
+
+/// One of a line's completions.
+private struct ScorePart: WorkPart {
+    var label: WorkLabel
+    let number: Int
+    let scores: OpenScores
+
+    var sharesPrompt: Bool { number > 0 }
+
+    func outcome(
+        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
+    ) -> WorkOutcome {
+        guard let goal = sequence.request.goal as? Scoring else {
+            preconditionFailure("a request that scores")
+        }
+        let score = Score(
+            sequence.outcome(ScoringCourse.self).logprobs, tokens: job.tokens ? goal.tokens : nil,
+            provenance: GenerationResult.values(provenance))
+        return scores.add(.success(score), number, label, sequence.isOwn(label) ? sequence : nil)
+    }
+
+    func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome {
+        scores.add(.failure(error), number, label, sequence)
+    }
+}
+
+/// The scores of one line, where they come together: its result is made when all are there.
+private final class OpenScores: Sendable {
+    private struct State {
+        var parts: [Result<Score, LineError>?]
+        var missing: Int
+        var admittedAt: ContinuousClock.Instant?
+    }
+
+    private let isList: Bool
+    private let promptTokens: Int
+    private let state: Mutex<State>
+
+    init(count: Int, isList: Bool, promptTokens: Int) {
+        (self.isList, self.promptTokens) = (isList, promptTokens)
+        state = Mutex(State(parts: Array(repeating: nil, count: count), missing: count))
+    }
+
+    /// - Parameter sequence: nil if none was computed for this line.
+    /// - Returns: the line's result if it is whole now. If some of its completions can't be scored, the first of them
+    ///   says why.
+    func add(
+        _ part: Result<Score, LineError>, _ number: Int, _ label: WorkLabel, _ sequence: TokenSequence?
+    ) -> WorkOutcome {
+        let admitted = sequence?.admittedAt
+        let state = state.withLock { state in
+            state.parts[number] = part
+            state.missing -= 1
+            if let admitted { state.admittedAt = min(state.admittedAt ?? admitted, admitted) }
+            return state
+        }
+        guard state.missing == 0 else { return .open }
+        do throws(LineError) {
+            var scores: [Score] = []
+            for part in state.parts.compactMap({ $0 }) { scores.append(try part.get()) }
+            let result = ScoredResult(scores, isList: isList, promptTokens: promptTokens)
+            return .made(result, timing(state, result, label), isOwn: state.admittedAt != nil)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func timing(
+        _ state: State, _ result: ScoredResult, _ label: WorkLabel
+    ) -> GenerationResult.Timing {
+        let now = ContinuousClock.now
+        let admitted = state.admittedAt ?? now
+        let seconds = (now - admitted).seconds
+        return GenerationResult.Timing(
+            queued: max(0, (admitted - label.readyAt).seconds).rounded(toPlaces: 3),
+            prefill: seconds.rounded(toPlaces: 3), decode: 0,
+            tokensPerSecond: seconds > 0
+                ? (Double(result.completionTokens) / seconds).rounded(toPlaces: 2) : 0,
+            ended: GenerationResult.Timing.now)
+    }
+}
