@@ -2,7 +2,10 @@
 import contextlib
 import json
 import os
+import resource
 import shutil
+import subprocess
+import sys
 
 from cgroups import Group
 from harness import HANG_SECONDS, Job, Skip, case, expect, wait_until
@@ -90,3 +93,29 @@ def many_threads(bench):
         many = min(many, seconds(32 * cores, 20 * few + 10))
     expect(many < 3 * few, f"{32 * cores} threads on {cores} cores take {many:.1f} s, {cores} take {few:.1f} s")
     signal_under_limit(bench, f"{32 * cores} threads", str(32 * cores))
+
+
+@case("processors/busy", alone=True)
+def busy(bench):
+    """Where others want all processors, threads that wait for each other cost them little."""
+    cores = len(os.sched_getaffinity(0))
+    lines = [json.dumps({"id": f"n{number}", "prompt": f"Tell me story {number}."}) for number in range(8)]
+    job = Job(["--max-tokens", "48", "--workers", "8", "--threads", str(cores)], lines)
+
+    def processor_seconds():
+        folder = bench.subfolder("busy")
+        job.write(folder)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        bench.run(bench.command(job.settings), folder, 10 * HANG_SECONDS, "a busy machine").must_end_with(0)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        shutil.rmtree(folder)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    alone = min(processor_seconds() for _ in range(3))
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores)]
+    try:
+        beside = min(processor_seconds() for _ in range(3))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    expect(beside < 1.35 * alone, f"beside busy programs it takes {beside:.1f} s of processors, alone {alone:.1f} s")

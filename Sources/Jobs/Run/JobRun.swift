@@ -34,11 +34,10 @@ package final class JobRun: RequestSource {
     private let follows: Bool
     private let followed: FollowedInput?
     private let piped: PipedLines?
+    private let readsAhead: Bool
     /// Somebody waits for each result, in order.
     private var flows: Bool { job.output == "-" }
     private var expected = ExpectedWork()
-    /// Whether the lines that are left begin in another order than the input's.
-    var isReordered: Bool { !flows && queue.isWhole }
     private var hasStarted = false
     /// More lines have failed than may.
     var endsEarly = false
@@ -71,9 +70,10 @@ package final class JobRun: RequestSource {
     /// - Throws: `JobError` if a template of the job is malformed.
     ///   - follows: the input is read on while it grows.
     ///   - piped: what is read in place of the input; the store, too.
+    ///   - readsAhead: lines are read on a thread of their own, and not when the loop asks for requests.
     package init(
         job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        follows: Bool = false, piped: PipedLines? = nil,
+        follows: Bool = false, piped: PipedLines? = nil, readsAhead: Bool = true,
         progress: @escaping (RunStatistics) -> Void = { _ in },
         ended: @escaping (Result<RunOutcome, any Error>) -> Void = { _ in }
     ) throws {
@@ -85,6 +85,7 @@ package final class JobRun: RequestSource {
         self.ended = ended
         self.follows = follows
         self.piped = piped
+        self.readsAhead = readsAhead
         workers = job.engine.mostWorkers
         queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
@@ -101,7 +102,7 @@ package final class JobRun: RequestSource {
     package func next(patience: Double) throws -> SourceAnswer {
         if !hasStarted {
             hasStarted = true
-            try feeder.start()
+            try feeder.start(ahead: readsAhead)
         }
         // A step between two may be due.
         var copies = 0

@@ -68,10 +68,12 @@ final class LineFeeder: @unchecked Sendable {
 
     var count: Count { lock.withLock { counted } }
 
+    /// - Parameter ahead: whether lines are read on a thread of their own; else they are when the queue is asked for work.
     /// - Throws: `ModelError` of kind `resources` if there can be no thread.
-    func start() throws {
+    func start(ahead: Bool) throws {
+        guard ahead else { return queue.setSource { [unowned self] in step() } }
         do throws(WorkerThread.CannotStart) {
-            try WorkerThread.start("lines") { self.run() }
+            try WorkerThread.start("lines") { while self.step() {} }
         } catch {
             throw ModelError(
                 .resources,
@@ -80,15 +82,15 @@ final class LineFeeder: @unchecked Sendable {
         }
     }
 
-    private func run() {
+    /// Reads one line.
+    /// - Returns: false if that was the last, or the run is over.
+    private func step() -> Bool {
         do {
-            while var line = try reader.next() {
-                if reader.isHalf(line) {
-                    let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
-                    lock.withLock { counted.unfinished.append(half) }
-                    continue
-                }
-                guard try feed(&line) else { return }
+            if var line = try reader.next() {
+                guard reader.isHalf(line) else { return try feed(&line) }
+                let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
+                lock.withLock { counted.unfinished.append(half) }
+                return true
             }
             lock.withLock { counted.isWhole = true }
             input.lines = place
@@ -102,6 +104,7 @@ final class LineFeeder: @unchecked Sendable {
         } catch {
             queue.finish(error)
         }
+        return false
     }
 
     /// - Returns: false if the run is over.

@@ -10,11 +10,17 @@ package final class Runner {
     /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
     package convenience init(
         job: JobSettings, model: LoadedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
+        readsAhead: Bool = true,
         progress: @escaping (RunStatistics) -> Void = { _ in }
     ) throws {
         let models = ModelLoader { model }
         _ = try models.loaded(for: job)
-        try self.init(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
+        self.init(
+            [
+                try JobRun(
+                    job: job, models: models, store: store, stopFlag: stopFlag, readsAhead: readsAhead,
+                    progress: progress)
+            ], models: models)
     }
 
     /// - Parameters:
@@ -29,13 +35,6 @@ package final class Runner {
         loadModel: @escaping () throws -> LoadedModel
     ) throws {
         let models = ModelLoader(load: loadModel)
-        try self.init(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)
-    }
-
-    private convenience init(
-        job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag,
-        progress: @escaping (RunStatistics) -> Void
-    ) throws {
         self.init(
             [try JobRun(job: job, models: models, store: store, stopFlag: stopFlag, progress: progress)],
             models: models)

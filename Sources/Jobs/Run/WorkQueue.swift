@@ -25,17 +25,32 @@ final class WorkQueue: @unchecked Sendable {
     private var weight = 0
     private var isFinished = false
     private var failure: (any Error)?
+    /// Puts more into the queue; false once there is no more. Nil where a thread does so.
+    private var source: (() -> Bool)?
 
     init(countLimit: Int, weightLimit: Int = 1 << 22) {
         self.countLimit = countLimit
         self.weightLimit = weightLimit
     }
 
+    /// Has the queue filled by those who take from it, as far as it has room, in place of a thread.
+    func setSource(_ source: @escaping () -> Bool) { condition.withLock { self.source = source } }
+
+    /// Takes as much from the source as there is room for. `condition` is locked before and after.
+    private func fill() {
+        while let source, !isFinished, !isClosed, items.count < countLimit, weight < weightLimit {
+            condition.unlock()
+            let goesOn = source()
+            condition.lock()
+            if !goesOn { return }
+        }
+    }
+
     /// Waits for room. Returns false if nobody wants more.
     func push(_ work: Work) -> Bool {
         condition.lock()
         defer { condition.unlock() }
-        while !isClosed, !items.isEmpty, items.count >= countLimit || weight >= weightLimit {
+        while source == nil, !isClosed, !items.isEmpty, items.count >= countLimit || weight >= weightLimit {
             condition.wait()
         }
         guard !isClosed else { return false }
@@ -81,9 +96,6 @@ final class WorkQueue: @unchecked Sendable {
     /// The first line of which there is work; nil if there is none.
     var lowestIndex: Int? { condition.withLock { items.lazy.map(\.index).min() } }
 
-    /// Whether no more will come.
-    var isWhole: Bool { condition.withLock { isFinished } }
-
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
     ///   - limit: requests of positions from here on stay.
@@ -94,6 +106,7 @@ final class WorkQueue: @unchecked Sendable {
     ) throws -> Answer {
         condition.lock()
         defer { condition.unlock() }
+        fill()
         var place = place(before: limit, cost)
         if place == nil, !isFinished || !items.isEmpty, patience > 0 {
             condition.wait(atMost: patience)

@@ -70,10 +70,7 @@ import Testing
         let model = ScriptedModel()
         model.room = room
         model.looksAhead = false
-        // Most of the first job's: otherwise too few may run together for any to give way.
-        model.readAhead = 40
         let outcomes = try together(jobs, folder, model, flags: [StopFlag(), StopFlag()])
-        // How many run together with little room depends on the reader.
         if room == .max { #expect(model.largestBatch == 8) }
         for (job, (outcome, expected)) in zip(jobs, zip(outcomes, expected)) {
             #expect(try lines(job.output, folder) == lines("alone-" + job.output, folder))

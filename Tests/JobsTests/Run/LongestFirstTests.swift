@@ -23,23 +23,13 @@ import Testing
         let path = try folder.write(Self.lines(lengths), to: "in.jsonl")
         let model = ScriptedModel()
         model.endOdds = .max
-        model.readAhead = min(64, lengths.count)
         let job = JobSettings.test(input: [path]) { job in
             job.engine.workers = .count(8)
             job.output = output
             change(&job)
         }
         let (models, store) = (ModelLoader { model.loaded }, MemoryStore())
-        let run = try JobRun(job: job, models: models, store: store)
-        // However busy the machine, the reader is never behind: it is ahead by what the queue holds, and its end is
-        // seen once the queue has room for all that is left.
-        model.beforeStep = { [unowned model, unowned run] _ in
-            model.readAhead = min(lengths.count, model.admissions + 60)
-            let deadline = Date(timeIntervalSinceNow: 300)
-            while output != "-", model.admissions >= lengths.count - 60, !run.isReordered, Date() < deadline {
-                usleep(200)
-            }
-        }
+        let run = try JobRun(job: job, models: models, store: store, readsAhead: false)
         let outcome = try Runner([run], models: models).run()
         #expect(outcome.status == .complete && model.faults.isEmpty)
         return (model.steps, (store.output ?? []).map(withoutTiming))

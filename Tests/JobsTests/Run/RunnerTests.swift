@@ -28,8 +28,6 @@ import Testing
             model.room = room
             model.looksAhead = false
             model.cachedTokens = cached
-            // When one more is asked for, the workers' own are in the queue.
-            model.readAhead = workers + 1
             let (_, lines) = try ScriptedRun.run(
                 ScriptedRun.job(path) {
                     $0.engine.workers = .count(workers)

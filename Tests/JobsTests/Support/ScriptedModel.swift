@@ -24,12 +24,6 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     var looksAhead = true
     /// Pretend that this many tokens of each prompt are cached.
     var cachedTokens = 0
-    /// The first admission waits until this many prompts have been asked for: however busy the machine, the reader
-    /// is as far ahead then.
-    var readAhead = 0
-    private let reading = NSCondition()
-    /// Guarded by `reading`.
-    private var promptsRead = 0
     /// Called before each step, with the number of steps so far.
     var beforeStep: (Int) throws -> Void = { _ in }
     /// Whether no token can be chosen after these.
@@ -64,19 +58,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     func shield(for line: JSONValue) -> TextShield? { nil }
 
     func tokens(for prompt: Prompt, contextLength: Int?, shield: TextShield?) throws -> [Int32] {
-        reading.withLock {
-            promptsRead += 1
-            reading.broadcast()
-        }
-        return try ids(of: prompt)
-    }
-
-    private func waitForReader() {
-        let deadline = Date(timeIntervalSinceNow: 300)
-        reading.lock()
-        defer { reading.unlock() }
-        while promptsRead < readAhead, reading.wait(until: deadline) {}
-        if promptsRead < readAhead { faults.append("the reader does not get ahead") }
+        try ids(of: prompt)
     }
 
     private func ids(of prompt: Prompt) throws -> [Int32] {
@@ -145,7 +127,6 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int, rope: RopeFactors
     ) -> Admission {
-        waitForReader()
         guard room == .max || pieces(ceiling) <= room else {
             return .never(Refusal(.tooLarge, "needs room for \(ceiling) tokens of \(room)."))
         }
@@ -284,11 +265,13 @@ extension ScriptedModel {
 }
 
 extension Runner {
+    /// Lines are read when the loop asks for requests, so that nothing depends on how quick a thread is.
     convenience init(
         job: JobSettings, model: ScriptedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         progress: @escaping (RunStatistics) -> Void = { _ in }
     ) throws {
         try self.init(
-            job: job, model: model.loaded, store: store, stopFlag: stopFlag, progress: progress)
+            job: job, model: model.loaded, store: store, stopFlag: stopFlag, readsAhead: false,
+            progress: progress)
     }
 }
