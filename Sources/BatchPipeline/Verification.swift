@@ -166,24 +166,8 @@ private final class MadeResults {
             // The bytes of all of a line's results stand with the last.
             return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
         }
-        guard format is any SelfRecordingFormat else {
-            return old.elementsEqual(new) ? nil : Self.shown(Array(old), Array(new))
-        }
-        let (first, second) = (Self.lasting(old), Self.lasting(new))
-        if first != nil, first == second { return nil }
-        return Self.shown(
-            Array(first.map(Self.text)?.utf8 ?? "".utf8), Array(second.map(Self.text)?.utf8 ?? "".utf8))
-    }
-
-    /// But for the time it took.
-    private static func lasting(_ line: UnsafeRawBufferPointer) -> GenerationResult? {
-        NativeLine.result(in: line)?.withoutTiming
-    }
-
-    private static func text(_ result: GenerationResult) -> String {
-        var writer = JSONWriter()
-        writer.object { _ = ResultCoding.write(result, to: &$0) }
-        return writer.text
+        let (first, second) = (format.lasting(in: old), format.lasting(in: new))
+        return first != nil && first == second ? nil : Self.shown(first ?? [], second ?? [])
     }
 
     /// Both from a little before the first byte that differs.

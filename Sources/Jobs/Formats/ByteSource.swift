@@ -111,6 +111,36 @@ package final class ByteSource {
         return count
     }
 
+    /// How many bytes there are, where they can be read from anywhere; nil of a stream, and of what is packed.
+    var size: Int? {
+        get throws {
+            if looked == nil { try look() }
+            return gzip == nil ? expectedEnd : nil
+        }
+    }
+
+    /// - Throws: `JobError` of kind `inputOutput`, also if the file doesn't reach so far.
+    func bytes(in range: Range<Int>) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        try bytes.withUnsafeMutableBytes { buffer in
+            var done = 0
+            while done < buffer.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+                let position = range.lowerBound + done
+                let count = try Self.attempt(name, .inputOutput) { () throws(SystemError) in
+                    try system.retrying { () throws(SystemError) in
+                        try system.read(descriptor, into: rest, at: position)
+                    }
+                }
+                guard count > 0 else {
+                    throw JobError(.inputOutput, at: name, "ends before byte \(range.upperBound).")
+                }
+                done += count
+            }
+        }
+        return bytes
+    }
+
     /// Everything, but no more than `limit` bytes.
     package func readAll(limit: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []

@@ -9,6 +9,7 @@ import OperatingSystem
 /// Fields are strings; those that are settings of a line, such as `max_tokens`, are numbers, or not set if empty.
 package struct DelimitedRecords: InputFormat {
     package let name: String
+    package var nameEnds: [String] { [name] }
     let separator: UInt8
 
     package static let csv = DelimitedRecords(name: "csv", separator: UInt8(ascii: ","))

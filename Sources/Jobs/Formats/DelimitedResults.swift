@@ -5,7 +5,8 @@ import JSON
 /// if there is one that is not what was asked for.
 package struct DelimitedResults: ResultFormat {
     package let name: String
-    package let quotesLineFeeds = true
+    package var nameEnds: [String] { [name] }
+    package let pieceEnds = PieceEnds.lineFeed(isQuotable: true)
     let separator: UInt8
     /// What the columns are called that come from the input's line.
     let kept: [String]

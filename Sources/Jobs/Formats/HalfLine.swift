@@ -6,7 +6,19 @@ import Faults
 extension JobError {
     /// - Parameter line: half of one, at the end of an input that is not followed.
     init(_ line: UnfinishedLine) {
-        self.init(halfAt: "\(line.file):\(line.line)", bytes: line.bytes)
+        let place = "\(line.file):\(line.line)"
+        if let what = line.what {
+            self.init(halfAt: place, what)
+        } else {
+            self.init(halfAt: place, bytes: line.bytes)
+        }
+    }
+
+    fileprivate init(halfAt place: String, _ what: Message) {
+        self.init(
+            .inputOutput, at: place,
+            "the input ends in half: \(what) If it was cut or is still being written, run the same command again once it is "
+                + "whole; if it is wrong, mend it. What is done is kept.")
     }
 
     fileprivate init(halfAt place: String, bytes: Int) {
@@ -24,7 +36,13 @@ extension JobSettings {
     /// - Throws: `JobError` of kind `inputOutput`.
     func checkEnds() throws {
         guard !awaitsInput else { return }
-        for path in input where inputFormat.format.format(for: path).isJSONLines {
+        for path in input {
+            let format = inputFormat.format.format(for: path)
+            if let end = format.lastByte, let last = Self.lastByte(of: path), last != end {
+                throw JobError(
+                    halfAt: path, "it has no \(String(Unicode.Scalar(end))) at its end.")
+            }
+            guard format.isJSONLines else { continue }
             guard let line = Self.unterminatedLine(of: path), (try? PromptRecord.parseObject(line)) == nil
             else { continue }
             throw JobError(halfAt: path, bytes: line.count)
@@ -35,12 +53,10 @@ extension JobSettings {
     /// - Returns: nil, too, of what is packed, can't be read from its end, is longer than a line may be, or has
     ///   carriage returns in it, which the reader has a message for.
     private static func unterminatedLine(of path: String) -> [UInt8]? {
-        guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
-            let info = try? file.info(), info.kind == .regular, file.bytes(0..<2) != GzipStream.magic
-        else { return nil }
+        guard let (file, size) = plainFile(path) else { return nil }
         var pieces: [ArraySlice<UInt8>] = []
-        var start = info.size
-        while start > max(0, info.size - InputReader.defaultLimit) {
+        var start = size
+        while start > max(0, size - InputReader.defaultLimit) {
             let count = min(1 << 16, start)
             start -= count
             guard let piece = file.bytes(start..<start + count) else { return nil }
@@ -54,6 +70,30 @@ extension JobSettings {
             }
         }
         return nil
+    }
+
+    /// The last one that is no white space.
+    private static func lastByte(of path: String) -> UInt8? {
+        guard let (file, size) = plainFile(path) else { return nil }
+        return file.bytes(max(0, size - 1 << 16)..<size)?.last { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    }
+
+    private static func plainFile(_ path: String) -> (File, size: Int)? {
+        guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
+            let info = try? file.info(), info.kind == .regular, file.bytes(0..<2) != GzipStream.magic
+        else { return nil }
+        return (file, info.size)
+    }
+}
+
+extension InputFormat {
+    /// - Throws: `JobError` if a file of this format can't be followed.
+    func checkGrowth(of path: String) throws(JobError) {
+        guard !canGrow else { return }
+        throw JobError(
+            .usage, at: path,
+            "can't be followed: the format \(name) has an end, after which nothing comes. Run without --follow."
+        )
     }
 }
 

@@ -12,8 +12,8 @@ package final class InputBytes {
         package var isComplete: Bool
     }
 
-    /// Lines that were read so far.
-    package private(set) var lineCount = 0
+    /// Lines that were read so far; or records, where these are numbered and their cursor counts them here.
+    package var lineCount = 0
     private let source: ByteSource
     private let follow: FollowedInput?
     private var chunk: [UInt8]
@@ -37,14 +37,9 @@ package final class InputBytes {
     package func nextLine(limit: Int) throws -> Line? {
         var line = Line(bytes: [], length: 0, isComplete: false)
         while !line.isComplete {
-            if unread.isEmpty {
-                let count = try chunk.withUnsafeMutableBytes { try source.read(into: $0) }
-                unread = 0..<count
-                if count == 0 {
-                    if follow?.waits() == true { continue }
-                    try refuseReturns(line)
-                    break
-                }
+            guard try fill() else {
+                try refuseReturns(line)
+                break
             }
             let lineFeed = chunk.withUnsafeBytes { chunk in
                 Platform.find(0x0A, in: UnsafeRawBufferPointer(rebasing: chunk[unread]))
@@ -72,6 +67,35 @@ package final class InputBytes {
         if lineCount == 1, line.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { line.bytes.removeFirst(3) }
         return line
     }
+
+    /// Bytes as they come, without regard to lines.
+    /// - Parameter body: gets one at least, and says how many it takes.
+    /// - Returns: false at the end.
+    /// - Throws: `JobError` if the file can't be read.
+    package func take(_ body: (UnsafeRawBufferPointer) -> Int) throws -> Bool {
+        guard try fill() else { return false }
+        let taken = chunk.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[unread])) }
+        unread.removeFirst(taken)
+        return true
+    }
+
+    /// How many bytes the file has, where they can be read from anywhere: not of a stream, nor of what is packed.
+    package var size: Int? { get throws { try source.size } }
+
+    /// Bytes from anywhere in the file, as where its end says what is in it.
+    /// - Throws: `JobError` if the file doesn't reach so far or can't be read.
+    package func bytes(in range: Range<Int>) throws -> [UInt8] { try source.bytes(in: range) }
+
+    /// - Returns: false at the end.
+    private func fill() throws -> Bool {
+        while unread.isEmpty {
+            let count = try chunk.withUnsafeMutableBytes { try source.read(into: $0) }
+            unread = 0..<count
+            if count == 0, follow?.waits() != true { return false }
+        }
+        return true
+    }
+
     /// A file without a line feed, but with carriage returns in it, would be one line.
     private func refuseReturns(_ line: Line) throws(JobError) {
         guard lineCount == 0, let firstReturn, firstReturn < line.length - 1 else { return }

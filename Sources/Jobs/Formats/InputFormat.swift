@@ -1,3 +1,4 @@
+import Faults
 import JSON
 
 /// How an input's records are cut from its bytes and what they say. A format is one file in this folder and one line
@@ -11,6 +12,18 @@ package protocol InputFormat: Sendable {
     /// Each line is a JSON object.
     var isJSONLines: Bool { get }
 
+    /// What names of its files end in, without the dot.
+    var nameEnds: [String] { get }
+
+    /// Whether a file with such a name has this format.
+    func isOf(_ path: String) -> Bool
+
+    /// A file may get more records at its end.
+    var canGrow: Bool { get }
+
+    /// The last byte of a whole file that is no white space; nil where it may be any.
+    var lastByte: UInt8? { get }
+
     /// The format of one file of the input; most often this one.
     func format(for path: String) -> any InputFormat
 
@@ -21,6 +34,10 @@ package protocol InputFormat: Sendable {
 extension InputFormat {
     package var countingLimit: Int { 4096 }
     package var isJSONLines: Bool { false }
+    package var nameEnds: [String] { [] }
+    package func isOf(_ path: String) -> Bool { true }
+    package var canGrow: Bool { true }
+    package var lastByte: UInt8? { nil }
     package func format(for path: String) -> any InputFormat { self }
 }
 
@@ -68,21 +85,28 @@ package struct InputRecord: Sendable {
     package var excessLength: Int?
     /// Of its first line, from 1, in its file.
     package var number: Int
+    /// Its own number, from 1, where several may begin in one line; nil where it is that of the line.
+    package var place: Int?
     /// The file's last record, which has no end: its writer may still be at it.
     package var isUnterminated: Bool
-    /// The file's last record, which ends within a quoted field: whatever its length, it is not whole.
+    /// The file's last record, which ends within a quoted field or the like: whatever its length, it is not whole.
     package var isBroken = false
+    /// Why it is not whole, where that is more than that there is no end.
+    package var whatIsBroken: Message?
 
     // Filled in by the reader.
     /// The input's file, as the job names it.
     package internal(set) var file = ""
-    /// Of its first line, from 1, over all files of the job.
+    /// By which it is known without an id, from 1, over all files of the job: of its first line, or its own.
     package internal(set) var overallNumber = 0
 
-    package init(bytes: [UInt8], excessLength: Int? = nil, number: Int, isUnterminated: Bool = false) {
+    package init(
+        bytes: [UInt8], excessLength: Int? = nil, number: Int, place: Int? = nil, isUnterminated: Bool = false
+    ) {
         self.bytes = bytes
         self.excessLength = excessLength
         self.number = number
+        self.place = place
         self.isUnterminated = isUnterminated
     }
 }
@@ -90,8 +114,8 @@ package struct InputRecord: Sendable {
 /// The formats that inputs can have.
 package enum InputFormats {
     package static let all: [any InputFormat] = [
-        FormatByName(), NativeLines(), OpenAILines(), DelimitedRecords.csv, DelimitedRecords.tsv,
-        PlainLines(),
+        FormatByName(), NativeLines(), OpenAILines(), DelimitedRecords.csv,
+        DelimitedRecords.tsv, PlainLines(),
     ]
 
     /// What an input has where nothing else is said.

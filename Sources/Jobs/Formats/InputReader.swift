@@ -43,23 +43,22 @@ package struct InputReader {
                 if paths.isEmpty, let follow { paths = follow.newPaths()[...] }
                 guard let path = paths.popFirst() else { return nil }
                 let source = try ByteSource(path: path, system: system)
+                let format = format.format(for: path)
+                if follow != nil { try format.checkGrowth(of: source.name) }
                 let bytes = InputBytes(
                     source, chunkSize: chunkSize, follow: paths.isEmpty && path != "-" ? follow : nil)
-                file = (source.name, bytes, cursor(for: path, over: bytes))
+                file = (
+                    source.name, bytes, format.makeCursor(over: bytes, limit: limit ?? format.countingLimit)
+                )
             }
             if var record = try file?.cursor.next() {
                 record.file = file?.name ?? ""
-                record.overallNumber = earlierLines + record.number
+                record.overallNumber = earlierLines + (record.place ?? record.number)
                 return record
             }
             earlierLines += file?.bytes?.lineCount ?? 0
             file = nil
         }
-    }
-
-    private func cursor(for path: String, over bytes: InputBytes) -> any InputCursor {
-        let format = format.format(for: path)
-        return format.makeCursor(over: bytes, limit: limit ?? format.countingLimit)
     }
 
     // MARK: Of the record that came last

@@ -38,7 +38,7 @@ extension JobSettings {
         guard line.excessLength != nil, !line.isBroken else { return reader.isHalf(line) }
         var reader = InputReader(paths: [line.file], format: inputFormat.format)
         while let whole = try reader.next() {
-            if whole.number == line.number { return reader.isHalf(whole) }
+            if whole.number == line.number, whole.place == line.place { return reader.isHalf(whole) }
         }
         return false
     }

@@ -16,11 +16,18 @@ package struct NativeResults: SelfRecordingFormat {
 
     package func result(in line: UnsafeRawBufferPointer) -> RecordedResult? { NativeLine(line)?.recorded }
 
-    package func holds(_ result: GenerationResult, in line: UnsafeRawBufferPointer) -> Bool {
-        NativeLine.result(in: line) == result
+    package func holds(
+        _ result: GenerationResult, in line: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
+    ) -> Bool { NativeLine.result(in: line) == result }
+
+    package func lasting(in line: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard let result = NativeLine.result(in: line)?.withoutTiming else { return nil }
+        var writer = JSONWriter()
+        writer.object { _ = ResultCoding.write(result, to: &$0) }
+        return writer.bytes
     }
 
-    package func makeCheck() -> any LineCheck { Check() }
+    package func makeCheck() -> (any LineCheck)? { Check() }
 
     private struct Encoder: ResultEncoder {
         let run: ResultRun

@@ -10,9 +10,26 @@ package struct PartOfResults: ResultFormat {
     package static let nameEnd = "+errors"
     package var name: String { base.name + Self.nameEnd }
     package var isByLine: Bool { base.isByLine }
-    package var quotesLineFeeds: Bool { base.quotesLineFeeds }
+    package var nameEnds: [String] { base.nameEnds }
+    package var pieceEnds: PieceEnds { base.pieceEnds }
 
     package func problem(with job: JobSettings) -> String? { base.problem(with: job) }
+
+    package func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        base.content(of: piece)
+    }
+
+    package func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
+        base.isSetApart(piece, isFirst: isFirst)
+    }
+
+    package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? {
+        base.fault(inEnd: end, isEmpty: isEmpty)
+    }
+
+    package func makeCheck() -> (any LineCheck)? { base.makeCheck() }
+
+    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { base.lasting(in: piece) }
 
     package func fault(
         in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
@@ -42,6 +59,7 @@ package struct PartOfResults: ResultFormat {
         var isHolding: Bool { encoder.isHolding }
 
         mutating func begin(_ output: inout [UInt8]) { encoder.begin(&output) }
+        mutating func end(_ output: inout [UInt8]) { encoder.end(&output) }
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
             let start = before ?? encoder

@@ -4,6 +4,7 @@ import OperatingSystem
 /// Plain text: each line that is not blank is a prompt.
 package struct PlainLines: InputFormat {
     package let name = "text"
+    package let nameEnds = ["txt"]
 
     package init() {}
 
@@ -30,8 +31,7 @@ package struct PlainLines: InputFormat {
     }
 }
 
-/// What a file's name says: `.csv`, `.tsv`, `.txt`, and JSON lines otherwise, each native or one of OpenAI's requests; with or
-/// without `.gz`.
+/// What a file's name says, with or without `.gz`; JSON lines if that is nothing, each native or one of OpenAI's requests.
 package struct FormatByName: InputFormat {
     package let name = "auto"
 
@@ -40,10 +40,9 @@ package struct FormatByName: InputFormat {
     package func format(for path: String) -> any InputFormat {
         var name = Paths.name(of: path).lowercased()
         if name.hasSuffix(".gz") { name.removeLast(3) }
-        let formats: [(ending: String, format: any InputFormat)] = [
-            (".csv", DelimitedRecords.csv), (".tsv", DelimitedRecords.tsv), (".txt", PlainLines()),
-        ]
-        return formats.first { name.hasSuffix($0.ending) }?.format ?? OpenAILines.orNative
+        let named = InputFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
+        guard let named, named.isOf(path) else { return OpenAILines.orNative }
+        return named
     }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {

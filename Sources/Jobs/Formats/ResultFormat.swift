@@ -22,13 +22,37 @@ package protocol ResultFormat: Sendable {
 
     func makeEncoder(for run: ResultRun) -> any ResultEncoder
 
-    /// Whether a piece of an output may have line feeds within quotes.
-    var quotesLineFeeds: Bool { get }
+    /// What names of outputs end in that are of this format, without the dot.
+    var nameEnds: [String] { get }
+
+    /// How pieces are told from each other where no record says so.
+    var pieceEnds: PieceEnds { get }
+
+    /// A piece without what sets it apart from others; nil if it lacks that.
+    func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+
+    /// Whether a piece is set apart from the one before it as it should be.
+    func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool
+
+    /// What is wrong with what stands after the last result; nil if nothing is, or nobody can say.
+    /// - Parameter isEmpty: there is no piece.
+    func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message?
+
+    /// Looks at the contents of pieces one after the other; nil if they have nothing by which they could be known.
+    func makeCheck() -> (any LineCheck)?
+
+    /// Whether a piece is of this very result.
+    func holds(
+        _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
+    ) -> Bool
+
+    /// What a piece's content says but for times, which differ from run to run; nil if it is none of this format.
+    func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]?
 
     /// What is wrong with a piece of an output, whatever its answer: it must be, byte for byte, what this format writes
     /// of some result there.
     /// - Parameters:
-    ///   - piece: without its line feed; of a line with several results where they make one piece.
+    ///   - piece: its content; of a line with several results where they make one piece.
     ///   - place: of the last result in it.
     ///   - kept: the fields that the line has for it; nil if that is not known.
     /// - Returns: nil if nothing is wrong, or nobody can say.
@@ -43,7 +67,33 @@ extension ResultFormat {
     package var base: any ResultFormat { self }
     package func problem(with job: JobSettings) -> String? { nil }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
-    package var quotesLineFeeds: Bool { false }
+    package var nameEnds: [String] { [] }
+    package var pieceEnds: PieceEnds { .lineFeed(isQuotable: false) }
+
+    package func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        piece.last == 0x0A ? UnsafeRawBufferPointer(rebasing: piece.dropLast()) : nil
+    }
+
+    package func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool { true }
+
+    package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? {
+        end.isEmpty ? nil : "should be nothing, and is \(counted(end.count, "byte"))"
+    }
+
+    package func makeCheck() -> (any LineCheck)? { nil }
+
+    package func holds(
+        _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
+    ) -> Bool {
+        var encoder = makeEncoder(for: run)
+        var (start, fresh): ([UInt8], [UInt8]) = ([], [])
+        encoder.begin(&start)
+        encoder.append(result, at: place, to: &fresh)
+        // One of several in a piece says nothing of the others.
+        return !encoder.isHolding && !fresh.isEmpty && piece.elementsEqual(fresh)
+    }
+
+    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { Array(piece) }
 
     package func fault(
         in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
@@ -69,6 +119,23 @@ extension ResultFormat {
         encoder.begin(&start)
         return start
     }
+
+    /// An output without results.
+    func empty(of run: ResultRun) -> [UInt8] {
+        var empty: [UInt8] = []
+        var encoder = makeEncoder(for: run)
+        encoder.begin(&empty)
+        encoder.end(&empty)
+        return empty
+    }
+}
+
+/// What tells pieces of a file of results from each other.
+package enum PieceEnds: Sendable {
+    /// A line feed ends each; one within quotes does not where those are heeded.
+    case lineFeed(isQuotable: Bool)
+    /// A line feed begins each, with a comma before it if it is not the first.
+    case beforeLineFeed
 }
 
 /// What all results of an output have in common.
@@ -119,11 +186,15 @@ package protocol ResultEncoder {
     /// Appends a result as an earlier output of this format has it.
     /// - Parameter bytes: all that was appended for it then.
     mutating func append(kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8])
+
+    /// Appends what stands after the last result. Called once, even if there are no results.
+    mutating func end(_ output: inout [UInt8])
 }
 
 extension ResultEncoder {
     package var isHolding: Bool { false }
     package mutating func begin(_ output: inout [UInt8]) {}
+    package mutating func end(_ output: inout [UInt8]) {}
 
     /// Right where nothing in a result depends on its place.
     package mutating func append(

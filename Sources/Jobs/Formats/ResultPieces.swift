@@ -1,27 +1,39 @@
-/// The pieces of a file of results, one after the other, as far as their bytes tell where one ends.
+import Faults
+
+/// The pieces of a file of results that has no record, one after the other, as far as their bytes tell where one ends.
 package final class ResultPieces {
     private let pieces: FilePieces
     private let size: Int
-    private let quotesLineFeeds: Bool
-    private(set) var position = 0
+    private let format: any ResultFormat
+    private var position = 0
+    private var isEmpty = true
 
     package init(_ file: File, _ format: any ResultFormat) throws {
         pieces = FilePieces(file)
         size = try file.info().size
-        quotesLineFeeds = format.quotesLineFeeds
+        self.format = format
     }
 
-    var isAtEnd: Bool { position >= size }
+    /// What is wrong with what is left, once all pieces are taken.
+    func faultAtEnd() throws -> Message? {
+        guard size - position <= Self.endLimit else { return "is too long" }
+        return try pieces.with(position..<max(position, size)) { format.fault(inEnd: $0, isEmpty: isEmpty) }
+            ?? nil
+    }
 
-    /// - Parameter body: gets the next piece without its line feed, and whether it has one.
+    private static let endLimit = 1 << 16
+
+    /// - Parameter body: gets the content of the next piece, and whether it is set apart from others as it should be.
     /// - Returns: nil at the end.
     func next<R>(_ body: (UnsafeRawBufferPointer, Bool) throws -> R) throws -> R? {
         guard let end = try endOfNext() else { return nil }
         let range = position..<end
         position = end
         return try pieces.with(range) { bytes in
-            let isEnded = bytes.last == 0x0a
-            return try body(isEnded ? UnsafeRawBufferPointer(rebasing: bytes.dropLast()) : bytes, isEnded)
+            let content = format.content(of: bytes)
+            let isApart = content != nil && format.isSetApart(bytes, isFirst: isEmpty)
+            isEmpty = false
+            return try body(content ?? bytes, isApart)
         }
     }
 
@@ -35,19 +47,48 @@ package final class ResultPieces {
 
     private func endOfNext() throws -> Int? {
         guard position < size else { return nil }
+        let isQuotable: Bool
+        switch format.pieceEnds {
+        case .lineFeed(let quotes): isQuotable = quotes
+        case .beforeLineFeed: return try endBeforeLineFeed()
+        }
         var start = position
         var isQuoted = false
         while start < size {
             let range = start..<min(size, start + 1 << 16)
             let end = try pieces.with(range) { bytes -> Int? in
                 for (place, byte) in bytes.enumerated() {
-                    if byte == UInt8(ascii: "\""), quotesLineFeeds { isQuoted.toggle() }
+                    if byte == UInt8(ascii: "\""), isQuotable { isQuoted.toggle() }
                     if byte == 0x0a, !isQuoted { return range.lowerBound + place + 1 }
                 }
                 return nil
             }
             guard let end else { return size }
             if let end { return end }
+            start = range.upperBound
+        }
+        return size
+    }
+
+    private func endBeforeLineFeed() throws -> Int {
+        var last: UInt8 = 0
+        var start = position
+        var hasBegun = false
+        while start < size {
+            let range = start..<min(size, start + 1 << 16)
+            let end = try pieces.with(range) { bytes -> Int? in
+                for (place, byte) in bytes.enumerated() {
+                    if byte == 0x0A {
+                        if hasBegun {
+                            return range.lowerBound + place - (last == UInt8(ascii: ",") ? 1 : 0)
+                        }
+                        hasBegun = true
+                    }
+                    last = byte
+                }
+                return nil
+            }
+            if let end = end ?? nil { return end }
             start = range.upperBound
         }
         return size

@@ -3,11 +3,6 @@
 package protocol SelfRecordingFormat: ResultFormat {
     /// What a line of a finished output says, without its line feed; nil if this format writes no such line.
     func result(in line: UnsafeRawBufferPointer) -> RecordedResult?
-
-    /// Whether a line has this very result.
-    func holds(_ result: GenerationResult, in line: UnsafeRawBufferPointer) -> Bool
-
-    func makeCheck() -> any LineCheck
 }
 
 /// A result of a finished output: whose it is, and what must be known of it to go on.

@@ -152,8 +152,11 @@ extension JobSettings {
         }
         guard !format.isJSONLines else { return FirstLine(look, path: path, job: self) }
         var reader = InputReader(paths: [path], format: format)
-        guard let record = try reader.next(), let fields = try? reader.fields(of: record) else { return nil }
-        return FirstLine(fields, number: record.number, path: path, job: self)
+        guard let record = try reader.next(), let content = try? reader.content(of: record) else {
+            return nil
+        }
+        return FirstLine(
+            content.fields, isRequest: content.request != nil, number: record.number, path: path, job: self)
     }
 
     /// What is hardly meant, but no error.

@@ -106,10 +106,13 @@ extension JobSettings {
     }
 
     var firstLineIsRequest: Bool {
-        guard let path = input.first, inputFormat.format.format(for: path) is OpenAILines,
-            let fields = InputLook(path: path)?.firstFields
-        else { return false }
-        return OpenAIRequest.isOne(fields)
+        guard let path = input.first, let look = InputLook(path: path) else { return false }
+        let format = inputFormat.format.format(for: path)
+        if format is OpenAILines { return look.firstFields.map(OpenAIRequest.isOne) ?? false }
+        guard !format.isJSONLines else { return false }
+        var reader = InputReader(paths: [path], format: format)
+        guard let record = try? reader.next() else { return false }
+        return (try? reader.content(of: record))?.request != nil
     }
 
     /// What must hold between settings.
@@ -124,6 +127,11 @@ extension JobSettings {
                 "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")
         }
         try checkInputIsThere(kind, file: file)
+        if awaitsInput {
+            for path in input where path != "-" {
+                try inputFormat.format.format(for: path).checkGrowth(of: path)
+            }
+        }
         if input.contains(""), let file { throw JobError(kind, at: file, "input is an empty path.") }
         if model == "-" { throw JobError(kind, at: file, "model must be a folder, but is -.") }
         if input.count(where: { $0 == "-" }) > 1 {

@@ -17,9 +17,9 @@ struct OutputName {
         (self.path, own, self.name) = (path, name, name.lowercased())
     }
 
-    /// A table; nil if the name tells of none.
-    var format: DelimitedResults? {
-        [DelimitedResults.csv, .tsv].first { name.hasSuffix("." + $0.name) }
+    /// Nil if the name tells of none.
+    var format: (any ResultFormat)? {
+        ResultFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
     }
 
     /// Names of JSON lines.
@@ -55,8 +55,12 @@ struct OutputName {
     /// - Parameter format: what the file will have.
     /// - Throws: `JobError` if the name tells of another.
     func check(against format: any ResultFormat) throws(JobError) {
-        let isTable = format.base is DelimitedResults
-        let fits = self.format.map { $0.name == format.base.name } ?? !(isTable && isJSONLines)
+        let isLines = format.base.nameEnds.isEmpty
+        let fits =
+            switch self.format {
+            case nil: isLines || !isJSONLines
+            case let named?: named.name == format.base.name
+            }
         guard !fits else { return }
         throw JobError(
             .badJob, at: path,

@@ -1,3 +1,5 @@
+import Faults
+
 /// The output of an earlier run: what of it counts, and how its results are had again.
 package final class EarlierOutput {
     private enum Kind {
@@ -28,7 +30,7 @@ package final class EarlierOutput {
             outcome = try OutputReader(file: output, format: format).results(
                 into: index, run: run, accepts: accepts)
         } else if let record {
-            let recorded = RecordedOutput(record: record, output: output)
+            let recorded = RecordedOutput(record: record, output: output, format: format)
             source = record
             guard case .valid(let header) = try OutputRecord.header(of: record) else {
                 preconditionFailure("a record is looked at before")
@@ -53,15 +55,21 @@ package final class EarlierOutput {
         let count = try line.withUnsafeMutableBytes { try source.read(into: $0, at: known.offset) }
         guard count == line.count else { throw StoreError.changedUnderneath(source.path) }
         return try line.withUnsafeBytes { line in
-            if case .selfRecording(let format) = kind { return format.holds(result, in: line) }
-            var encoder = format.makeEncoder(for: run)
-            var (start, fresh): ([UInt8], [UInt8]) = ([], [])
-            encoder.begin(&start)
-            encoder.append(result, at: place, to: &fresh)
-            // One of several in a piece says nothing of the others.
-            if encoder.isHolding || fresh.isEmpty { return false }
-            return try withKept(line, of: known) { _, bytes in bytes.elementsEqual(fresh) }
+            if case .selfRecording(let format) = kind {
+                return format.holds(result, in: line, at: place, of: run)
+            }
+            return try withKept(line, of: known) { format.holds(result, in: $1, at: place, of: run) }
         }
+    }
+
+    /// What is wrong with what stands after the last result; nil if nothing is.
+    func faultAtEnd() throws -> Message? {
+        guard case .recorded(let recorded, let header) = kind else { return nil }
+        let (start, size) = (outcome.end, try recorded.output.info().size)
+        guard start <= size, size - start <= SealedLine.maximumLength else { return "is not there" }
+        return try recorded.pieces.with(start..<size) {
+            format.fault(inEnd: $0, isEmpty: start == header.start.count)
+        } ?? nil
     }
 
     /// A result again, and checked again: disks and people change files while runs take days.

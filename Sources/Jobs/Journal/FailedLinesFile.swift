@@ -36,6 +36,9 @@ final class FailedLinesFile {
         }
     }
 
+    /// No more results come.
+    func end() throws { try write { $0.end(&$1) } }
+
     /// On the disk.
     func putInPlace() throws {
         try writer.flush()
@@ -54,7 +57,7 @@ final class FailedLinesFile {
         guard Files.kind(of: path) == .regular,
             let bytes = try? Files.contents(of: path, limit: (1 << 16) + 1)
         else { return false }
-        return bytes == format.base.start(of: run)
+        return bytes == format.base.empty(of: run)
     }
 
     /// - Throws: `JobError` if something else than a run's failed lines has the name, such as another job's output.
@@ -66,14 +69,17 @@ final class FailedLinesFile {
         else { return }
         // An output has files of its own beside it.
         let isOutput = [paths.settings, paths.record, paths.journal].contains { Files.kind(of: $0) != nil }
-        if !isOutput, isFailedLine(Array(start.prefix { $0 != 0x0a })) { return }
+        let lines = start.split(separator: 0x0a, maxSplits: 2)
+        if !isOutput, lines.prefix(2).contains(where: isFailedLine) { return }
         throw JobError(
             .badJob, at: path,
             "is there, and has no failed lines of phibatch. Name another file as errors, or move it away.")
     }
 
-    /// A result of a line that failed, or the first line of a table.
-    private static func isFailedLine(_ line: [UInt8]) -> Bool {
+    /// A result of a line that failed, the first line of a table, or an array without elements.
+    private static func isFailedLine(_ line: ArraySlice<UInt8>) -> Bool {
+        let line = line.last == UInt8(ascii: ",") ? Array(line.dropLast()) : Array(line)
+        if line == Array("[]".utf8) { return true }
         let heads = [DelimitedResults.csv, .tsv].map { $0.start(of: ResultRun(digest: "", samples: 1)) }
         if heads.contains(where: { line.starts(with: $0.dropLast()) }) { return true }
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), json["id"] != nil else {

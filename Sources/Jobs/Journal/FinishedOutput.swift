@@ -1,3 +1,5 @@
+import Faults
+
 /// An output that is in place, of which results are read one by one, by one thread at a time.
 package final class FinishedOutput: @unchecked Sendable {
     let path: String
@@ -34,6 +36,9 @@ package final class FinishedOutput: @unchecked Sendable {
     }
 
     package var count: Int { index.count }
+
+    /// What is wrong with what stands after the last result; nil if nothing is.
+    func faultAtEnd() throws -> Message? { try output.faultAtEnd() }
 
     /// The content hashes of results of a key's id and sample.
     func hashes(of key: WorkKey) throws -> [UInt64] {

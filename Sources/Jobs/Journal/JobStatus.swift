@@ -143,7 +143,8 @@ package struct JobStatus: Sendable, Equatable {
             case .valid(let header) = try OutputRecord.header(of: record),
             accepted?.contains(header.run) ?? true
         {
-            outcome = try RecordedOutput(record: record, output: file).results(into: index, of: header)
+            outcome = try RecordedOutput(record: record, output: file, format: format).results(
+                into: index, of: header)
         } else {
             return
         }

@@ -33,12 +33,25 @@ extension JournalStore {
     /// An input without lines is hardly ever meant, and its output is quickly made by other means.
     private func checkEmptyInput() throws(StoreError) {
         let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
-        guard storedAtStart > 0 || outputSize > 0 else { return }
+        if storedAtStart == 0 {
+            if outputSize == 0 { return }
+            if try isOutputEmpty() { return }
+        }
         let what = outputSize > 0 ? paths.output : paths.journal
         throw StoreError(
             .wouldLose, path: paths.output,
             "the input has no lines, and results of an earlier run are there. They stay: an input without lines "
                 + "never replaces results. If they may go, remove \(what).")
+    }
+
+    private func isOutputEmpty() throws(StoreError) -> Bool {
+        let empty = options.format.empty(of: run)
+        guard let file = try File.openIfPresent(paths.output, .read, in: system),
+            try file.info().size == empty.count
+        else { return false }
+        let there = UnsafeMutableRawBufferPointer.allocate(byteCount: empty.count, alignment: 1)
+        defer { there.deallocate() }
+        return try file.read(into: there, at: 0) == empty.count && there.elementsEqual(empty)
     }
 
     /// Keeps the earlier output under another name if not all of it goes into the new one. It stays in place

@@ -43,7 +43,7 @@ package struct OutputCheck: Sendable, Equatable {
         var firstUnsummed: Int?
         let end = try LineScanner(file: file).forEachLine { line in
             lines += 1
-            switch line.isWhole ? lineCheck.check(line.bytes) : .different {
+            switch line.isWhole ? lineCheck?.check(line.bytes) ?? .unknown : .different {
             case .asWritten: break
             case .different: differs(at: lines)
             case .unknown:
@@ -69,14 +69,16 @@ package struct OutputCheck: Sendable, Equatable {
         in system: any FileSystem
     ) throws {
         let record = try OutputRecord.needed(for: file, format, at: paths, in: system)
-        let recorded = RecordedOutput(record: record.file, output: file)
-        var lineCheck = (format.base as? any SelfRecordingFormat)?.makeCheck()
-        let isWhole = try recorded.forEachResult(start: record.header.start) {
+        let recorded = RecordedOutput(record: record.file, output: file, format: format)
+        var lineCheck = format.makeCheck()
+        let (isWhole, _) = try recorded.forEachResult(start: record.header.start) {
             lines += 1
             guard let (entry, _, _) = $0 else { return differs(at: lines) }
             if lineCheck == nil || entry.range.isEmpty { return }
             // A format that has sums has them in a part of its results, too.
-            let state = try recorded.bytes(of: entry) { lineCheck?.check(NativeLine.withoutLineFeed($0)) }
+            let state = try recorded.bytes(of: entry) {
+                format.content(of: $0).map { lineCheck?.check($0) } ?? nil
+            }
             if state == .some(.different) { differs(at: lines) }
         }
         if !isWhole, different == 0 { differs(at: 1) }

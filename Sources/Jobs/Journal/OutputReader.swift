@@ -7,6 +7,8 @@ package struct OutputOutcome {
     /// Whether each result is where this run would put it, so far as the output tells.
     var isInOrder = true
     var completionTokens = 0
+    /// Where the last result ends, in an output that has a record.
+    var end = 0
 }
 
 /// Reads an output of a `SelfRecordingFormat` into an index.

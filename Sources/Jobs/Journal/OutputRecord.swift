@@ -4,7 +4,7 @@ import JSON
 ///
 ///     {"sum":"…","phibatch_record":1,"format":"…","run":"…"[,"start":"…"]}
 ///     {"sum":"…","id":"…","sample":S[,"failed":true],"completion_tokens":N,"line_hash":"…","offset":O,"length":L,"content":"<crc64>"[,"run":"…"]}
-///     {"sum":"…","results":N,"size":S,"content":"<crc64>"[,"errors":{"size":S,"content":"<crc64>"}]}
+///     {"sum":"…","results":N,"size":S,"content":"<crc64>"[,"footer":{"size":S,"content":"<crc64>"}][,"errors":{"size":S,"content":"<crc64>"}]}
 ///
 /// A line for each result, in the output's order, says where its bytes lie and has their sum, and which run made it if
 /// not that of the first line; the last line has the sum of the whole output, and of the file of failed lines beside it. So a record belongs to one output and no other. It is complete under its draft's name before
@@ -121,6 +121,8 @@ package enum OutputRecord {
     struct End: Equatable {
         var results: Int
         var output: Sum
+        /// What stands after the last result; nil if nothing does.
+        var footer: Sum?
         /// The file of failed lines; nil if there is none, or an earlier version wrote this.
         var errors: Sum?
         var size: Int { output.size }
@@ -129,19 +131,23 @@ package enum OutputRecord {
             SealedLine.make { writer in
                 writer.int("results", results)
                 output.write(to: &writer)
+                if let footer { writer.object("footer") { footer.write(to: &$0) } }
                 if let errors { writer.object("errors") { errors.write(to: &$0) } }
             }
         }
 
-        init(results: Int, output: Sum, errors: Sum?) {
+        init(results: Int, output: Sum, footer: Sum? = nil, errors: Sum?) {
             self.results = results
             self.output = output
+            self.footer = footer
             self.errors = errors
         }
 
         init?(_ json: JSONValue) {
             guard let results = json.int("results"), let output = Sum(json) else { return nil }
-            self.init(results: results, output: output, errors: json["errors"].flatMap(Sum.init))
+            self.init(
+                results: results, output: output, footer: json["footer"].flatMap(Sum.init),
+                errors: json["errors"].flatMap(Sum.init))
         }
     }
 }

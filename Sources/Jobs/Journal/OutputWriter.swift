@@ -111,9 +111,14 @@ final class OutputWriter {
     /// Puts all in place, on the disk.
     /// - Parameter lastLook: called right before an output that is there is replaced by another one.
     func finish(lastLook: () throws -> Void) throws {
+        let end = try write { encoder.end(&$0) }
         try output.flush()
+        try failedLines?.end()
+        let footer = OutputRecord.Sum(size: end.range.count, content: end.content)
         try lines?.appendLine(
-            OutputRecord.End(results: count, output: sum, errors: failedLines?.sum).line)
+            OutputRecord.End(
+                results: count, output: sum, footer: footer.size > 0 ? footer : nil, errors: failedLines?.sum
+            ).line)
         try lines?.flush()
         if let record {
             try record.sync()

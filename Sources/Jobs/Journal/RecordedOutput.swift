@@ -2,11 +2,13 @@
 struct RecordedOutput {
     let record: File
     let output: File
+    let format: any ResultFormat
     let pieces: FilePieces
 
-    init(record: File, output: File) {
+    init(record: File, output: File, format: any ResultFormat) {
         self.record = record
         self.output = output
+        self.format = format
         pieces = FilePieces(output)
     }
 
@@ -14,7 +16,7 @@ struct RecordedOutput {
     /// record.
     func results(into index: ResultIndex, of header: OutputRecord.Header) throws -> OutputOutcome {
         var outcome = OutputOutcome()
-        let end = try forEachResult(start: header.start) { result in
+        let (isWhole, end) = try forEachResult(start: header.start) { result in
             outcome.lines += 1
             guard let (entry, offset, length) = result else {
                 outcome.foreign += 1
@@ -23,16 +25,18 @@ struct RecordedOutput {
             try index.storeNext(entry.recorded(by: header.run), at: offset, length: length)
             outcome.completionTokens += entry.completionTokens
         }
-        if !end { outcome.isInOrder = false }
+        if !isWhole { outcome.isInOrder = false }
+        outcome.end = end
         return outcome
     }
 
     /// - Parameter body: gets each result that is there with its line in the record; nil for what isn't, or isn't as
     ///   it was written.
-    /// - Returns: whether the output is nothing but these results, one after the other.
+    /// - Returns: whether the output is nothing but these results, one after the other, and what belongs around them;
+    ///   and where they end.
     func forEachResult(
         start: [UInt8], _ body: ((OutputRecord.Entry, offset: Int, length: Int)?) throws -> Void
-    ) throws -> Bool {
+    ) throws -> (isWhole: Bool, end: Int) {
         let size = try output.info().size
         var isWhole = try pieces.with(0..<start.count) { $0.elementsEqual(start) } ?? false
         var position = start.count
@@ -42,15 +46,27 @@ struct RecordedOutput {
             if entry.range.lowerBound != position { isWhole = false }
             position = entry.range.upperBound
             count += 1
-            try body(try bytes(of: entry) { _ in (entry, offset, length) })
+            let isFirst = entry.range.lowerBound == start.count
+            let isThere = try bytes(of: entry) {
+                $0.isEmpty || format.isSetApart($0, isFirst: isFirst)
+            }
+            try body(isThere == true ? (entry, offset, length) : nil)
         }
-        if end?.size != position { isWhole = false }
-        // Bytes that no line of the record is of, or lines of it that are lost.
-        if size > position || end?.results != count {
+        let footer = end?.footer ?? OutputRecord.Sum()
+        if end?.size != position + footer.size { isWhole = false }
+        // Bytes that no line of the record is of, lines of it that are lost, or another end.
+        let isEnded = try isEnded(by: footer, at: position)
+        if size > position + footer.size || end?.results != count || !isEnded {
             isWhole = false
             try body(nil)
         }
-        return isWhole
+        return (isWhole, position)
+    }
+
+    private func isEnded(by footer: OutputRecord.Sum, at position: Int) throws -> Bool {
+        guard footer.size > 0 else { return true }
+        return try pieces.with(position..<position + footer.size) { Checksum.crc64($0) == footer.content }
+            ?? false
     }
 
     /// - Returns: what `body` does of a result's bytes; nil if they aren't there as they were written.

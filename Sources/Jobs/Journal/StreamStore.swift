@@ -116,7 +116,9 @@ package final class StreamStore: ResultStore {
     package func finish(count: Int) throws {
         if let failure { throw failure }
         precondition(count == next, "every position is done")
-        try write(begun())
+        var bytes = begun()
+        encoder.end(&bytes)
+        try write(bytes)
     }
 
     package func suspend() throws {}

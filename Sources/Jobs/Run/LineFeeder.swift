@@ -88,7 +88,8 @@ final class LineFeeder: @unchecked Sendable {
         do {
             if var line = try reader.next() {
                 guard reader.isHalf(line) else { return try feed(&line) }
-                let half = UnfinishedLine(file: line.file, line: line.number, bytes: line.bytes.count)
+                let half = UnfinishedLine(
+                    file: line.file, line: line.number, bytes: line.bytes.count, what: line.whatIsBroken)
                 lock.withLock { counted.unfinished.append(half) }
                 return true
             }

@@ -17,6 +17,7 @@ extension OutputAudit {
             unseen.append("the file of failed lines, which only the job names")
         }
         let lines = try walk(ResultCursor(output, errors: nil), selection)
+        if let fault = try output.faultAtEnd() { add("what stands after the last result \(fault)") }
         if output.outcome.foreign > 0 {
             add("\(output.outcome.foreign) lines or pieces are no results, or not as they were written")
         }

@@ -50,7 +50,7 @@ package struct OutputAudit {
         }
         madeBy = try output.index.countByRun()
         let run = job.resultRun(digest: "")
-        checkStart(of: output, format.start(of: run))
+        try checkAround(output, format.start(of: run))
         let cursor = try ResultCursor(output, errors: openErrors(errors, format, run))
         try walk(job, run, cursor, visit)
         try checkEnd(cursor)
@@ -68,7 +68,7 @@ package struct OutputAudit {
 
     // MARK: Around the results
 
-    private mutating func checkStart(of output: FinishedOutput, _ start: [UInt8]) {
+    private mutating func checkAround(_ output: FinishedOutput, _ start: [UInt8]) throws {
         if output.outcome.foreign > 0 {
             add("\(output.outcome.foreign) lines or pieces are no results, or not as they were written")
         }
@@ -77,8 +77,9 @@ package struct OutputAudit {
             func shown(_ start: [UInt8]) -> String { String(decoding: start.dropLast(), as: UTF8.self) }
             add("the first line is \(shown(header.start)), and should be \(shown(start))")
         } else if !output.outcome.isInOrder, output.outcome.foreign == 0 {
-            add("the first line, or what lies between results, is not as it was written")
+            add("what stands before, between or after results is not as it was written")
         }
+        if let fault = try output.faultAtEnd() { add("what stands after the last result \(fault)") }
     }
 
     private mutating func openErrors(
@@ -97,10 +98,14 @@ package struct OutputAudit {
     }
 
     private mutating func checkEnd(_ cursor: ResultCursor) throws {
-        guard let errors = cursor.errors, !errors.isAtEnd else { return }
+        guard let errors = cursor.errors, var fault = try errors.faultAtEnd() else { return }
         var more = 0
-        while try errors.next({ _, _ in true }) != nil { more += 1 }
-        add("the file of failed lines has \(more) results more than there are")
+        while try errors.next({ _, _ in true }) != nil {
+            more += 1
+            if try errors.faultAtEnd() == nil { break }
+        }
+        if more > 0 { fault = "should be its end, and is \(counted(more, "result")) more than there are" }
+        add("what stands after the last result in the file of failed lines \(fault)")
     }
 
     // MARK: Results

@@ -6,7 +6,7 @@ package final class ResultCursor {
     /// Of one result.
     package struct Piece {
         package var recorded: RecordedResult
-        /// Without a line feed; nil where the bytes stand with a later result of the line, or are missing.
+        /// Its content; nil where the bytes stand with a later result of the line, or are missing.
         package var bytes: UnsafeRawBufferPointer?
         /// In the file of failed lines.
         var isApart = false
@@ -17,6 +17,7 @@ package final class ResultCursor {
     package let output: FinishedOutput
     private(set) var errors: ResultPieces?
     private let format: any ResultFormat
+    private static let isNotApart: Message = "is not set apart from the others as it should be"
 
     /// - Parameter errors: the file of failed lines; nil where they are in the output.
     package init(_ output: FinishedOutput, errors: ResultPieces?) {
@@ -35,10 +36,10 @@ package final class ResultCursor {
                     if bytes.isEmpty {
                         piece.bytes = nil
                         if !format.isByLine || isLast { piece.fault = "has no bytes in the output" }
-                    } else if bytes.last == 0x0a {
-                        piece.bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
+                    } else if let content = format.content(of: bytes) {
+                        piece.bytes = content
                     } else {
-                        piece.fault = "does not end in a line feed"
+                        piece.fault = Self.isNotApart
                     }
                     return try body(piece)
                 }
@@ -50,9 +51,9 @@ package final class ResultCursor {
             }
             guard !format.isByLine || isLast, let errors else { return try body(piece) }
             piece.isApart = true
-            let found = try errors.next { bytes, isEnded in
+            let found = try errors.next { bytes, isApart in
                 piece.bytes = bytes
-                if !isEnded { piece.fault = "does not end in a line feed" }
+                if !isApart { piece.fault = Self.isNotApart }
                 return try body(piece)
             }
             if let found { return found }

@@ -1,4 +1,5 @@
 import BatchEngine
+import Faults
 import PhiText
 
 /// Numbers of a run, so far or in all.
@@ -116,6 +117,8 @@ public struct UnfinishedLine: Sendable, Equatable {
     public var line: Int
     /// How many bytes of it are there.
     public var bytes: Int
+    /// What is wrong with it, where that is more than that it has no end.
+    package var what: Message?
 }
 
 /// How a run ended.

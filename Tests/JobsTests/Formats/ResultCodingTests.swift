@@ -122,9 +122,11 @@ import Testing
                 #expect(read.key.sample == samples - 1 && read.index == 3)
                 #expect(read.isFailed == result.isFailed)
                 #expect(read.completionTokens == result.completionTokens)
-                #expect(format.holds(result, in: bytes))
+                let place = ResultPlace(key: Self.key, index: 3)
+                let run = ResultRun(digest: "r-1", samples: samples)
+                #expect(format.holds(result, in: bytes, at: place, of: run))
                 let other = try #require(Self.all.first { $0.0.isFailed != result.isFailed })
-                #expect(!format.holds(other.0, in: bytes))
+                #expect(!format.holds(other.0, in: bytes, at: place, of: run))
             }
         }
     }
