@@ -10,7 +10,10 @@ import Testing
 struct Forged {
     struct Row {
         var recorded: RecordedResult
+        /// With a line feed at its end.
         var text: String
+        /// What sets it apart from the row before; nil where that is as it should be.
+        var frame: String?
     }
 
     let folder: String
@@ -18,6 +21,8 @@ struct Forged {
     var rows: [Row]
     /// Before the rows, in the output and in the record.
     var start: String
+    /// After them.
+    var end = ""
     /// The file of failed lines; nil if there is none.
     var errors: String?
     private let samples: Int
@@ -29,20 +34,24 @@ struct Forged {
         (self.job, self.folder, samples) = (job, folder, job.samples)
         let output = try #require(
             try FinishedOutput(job.output, job.outputFormat.format, samples: job.samples))
-        let isNative = job.outputFormat.format is any SelfRecordingFormat
+        let format = job.outputFormat.format
         rows = try (0..<output.count).map { number in
             try output.with(number) { recorded, bytes in
-                Row(recorded: recorded, text: String(decoding: bytes, as: UTF8.self) + (isNative ? "\n" : ""))
+                let isBare = format is any SelfRecordingFormat || bytes.isEmpty
+                let content = isBare ? bytes : try #require(format.content(of: bytes))
+                let end = bytes.isEmpty ? "" : "\n"
+                return Row(recorded: recorded, text: String(decoding: content, as: UTF8.self) + end)
             }
         }
         start = String(decoding: output.header?.start ?? [], as: UTF8.self)
         errors = try job.errors.map { try String(contentsOfFile: $0, encoding: .utf8) }
+        if isArray { end = rows.contains { !$0.text.isEmpty } ? "\n]\n" : "]\n" }
     }
 
     /// Puts all of it in place.
     func write() throws {
-        let texts = resealed(rows.map(\.text))
-        try (start + texts.joined()).write(toFile: output, atomically: true, encoding: .utf8)
+        let texts = framed(resealed(rows.map(\.text)))
+        try (start + texts.joined() + end).write(toFile: output, atomically: true, encoding: .utf8)
         if let path = job.errors {
             if let errors {
                 try errors.write(toFile: path, atomically: true, encoding: .utf8)
@@ -64,8 +73,26 @@ struct Forged {
                 ).line)
             Array(text.utf8).withUnsafeBytes { sum.add($0) }
         }
-        lines.append(OutputRecord.End(results: rows.count, output: sum, errors: errors.map(Self.sum)).line)
+        Array(end.utf8).withUnsafeBytes { sum.add($0) }
+        lines.append(
+            OutputRecord.End(
+                results: rows.count, output: sum, footer: end.isEmpty ? nil : Self.sum(end),
+                errors: errors.map(Self.sum)
+            ).line)
         try Data(lines.flatMap { $0 + [0x0a] }).write(to: URL(filePath: output + ".record"))
+    }
+
+    private var isArray: Bool { format.base is JSONArrayResults }
+
+    /// As they stand in an array.
+    private func framed(_ texts: [String]) -> [String] {
+        guard isArray else { return texts }
+        var isFirst = true
+        return zip(rows, texts).map { row, text in
+            if text.isEmpty { return "" }
+            defer { isFirst = false }
+            return (row.frame ?? (isFirst ? "\n" : ",\n")) + text.dropLast()
+        }
     }
 
     private static func sum(_ text: String) -> OutputRecord.Sum {
@@ -76,7 +103,7 @@ struct Forged {
 
     /// With the sums that phibatch would have written, where the format has some.
     private func resealed(_ texts: [String]) -> [String] {
-        guard format.base is any SelfRecordingFormat else { return texts }
+        guard format.base is any SelfRecordingFormat || isArray else { return texts }
         var sums = NativeSums()
         return texts.map { text in
             let bytes = Array(text.utf8).dropLast()

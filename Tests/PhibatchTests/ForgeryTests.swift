@@ -19,7 +19,9 @@ struct ForgeryTests {
         var samples = 1
         var scores: Bool { settings.contains("score") }
         var hasErrors: Bool { settings.contains("--errors") }
-        var isNative: Bool { format == "jsonl" }
+        var isNative: Bool { format == "jsonl" || isArray }
+        var isArray: Bool { format == "json" }
+        var isArrayApart: Bool { isArray && hasErrors }
         var isTable: Bool { format == "csv" || format == "tsv" }
         var isOpenAI: Bool { format == "openai" }
         var isJSON: Bool { !isTable }
@@ -38,6 +40,9 @@ struct ForgeryTests {
             testDescription: "CSV", settings: ["--output-format", "csv", "--keep", "topic"], format: "csv")
         static let tsv = Shape(
             testDescription: "TSV", settings: ["--output-format", "tsv", "--keep", "topic"], format: "tsv")
+        static let array = Shape(
+            testDescription: "JSON array", settings: ["--output-format", "json", "--keep", "topic"],
+            format: "json")
         static let openAI = Shape(
             testDescription: "OpenAI", settings: ["--output-format", "openai", "--keep", "topic"],
             format: "openai", answer: "\"content\":\"")
@@ -56,8 +61,8 @@ struct ForgeryTests {
         }
 
         static let all = [
-            plain, samples, choices, scores, csv, tsv, openAI, openAISamples, apart(plain), apart(csv),
-            apart(openAI),
+            plain, samples, choices, scores, csv, tsv, array, openAI, openAISamples, apart(plain), apart(csv),
+            apart(array), apart(openAI),
         ]
     }
 
@@ -139,6 +144,32 @@ struct ForgeryTests {
             forged, shape in
             forged.replace(
                 "\"refusal\":null", with: "\"refusal\":null,\"name\":\"x\"", inRow: shape.samples - 1)
+        },
+        Forgery(name: "bytes before an array", said: "the first line is", fits: \.isArray) { forged, _ in
+            forged.start = " ["
+        },
+        Forgery(name: "a comma before the first element", said: "not as they were written", fits: \.isArray) {
+            forged, _ in forged.rows[0].frame = ",\n"
+        },
+        Forgery(name: "bytes between elements", said: "not as they were written", fits: \.isArray) {
+            forged, _ in
+            forged.rows[1].frame = ", \n"
+        },
+        Forgery(name: "no comma between elements", said: "not as they were written", fits: \.isArray) {
+            forged, _ in forged.rows[1].frame = "\n"
+        },
+        Forgery(name: "a comma after the last element", said: "after the last result", fits: \.isArray) {
+            forged, _ in forged.end = ",\n]\n"
+        },
+        Forgery(name: "an array without an end", said: "after the last result", fits: \.isArray) {
+            forged, _ in
+            forged.end = "\n"
+        },
+        Forgery(name: "bytes after an array", said: "after the last result", fits: \.isArray) { forged, _ in
+            forged.end += "{}\n"
+        },
+        Forgery(name: "failed lines without an end", said: "file of failed lines", fits: \.isArrayApart) {
+            forged, _ in forged.errors = forged.errors.map { String($0.dropLast(2)) }
         },
         Forgery(name: "no failed lines", said: "is not in the file of failed lines", fits: \.hasErrors) {
             forged, _ in forged.errors = ""

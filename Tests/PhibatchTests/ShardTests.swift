@@ -25,7 +25,7 @@ struct ShardTests {
         try Program.run(["merge", "out.jsonl", "--shards", "\(count)"], folder: job.folder)
     }
 
-    @Test(arguments: [[], ["--output-format", "openai"]])
+    @Test(arguments: [[], ["--output-format", "openai"], ["--output-format", "json"]])
     func shardsMergeToWhatOneRunMakes(format: [String]) throws {
         let whole = try DemoJob(Self.lines, Self.settings + format)
         defer { whole.remove() }
@@ -160,7 +160,7 @@ struct ShardTests {
         #expect(try Program.run(more + ["many"], folder: job.folder).status == 64)
     }
 
-    @Test(arguments: [[], ["--output-format", "openai"]])
+    @Test(arguments: [[], ["--output-format", "openai"], ["--output-format", "json"]])
     func finishedResultsAreVerified(format: [String]) throws {
         let job = try DemoJob(Self.lines, Self.settings + format)
         defer { job.remove() }
@@ -177,7 +177,7 @@ struct ShardTests {
         #expect(try job.files.allSatisfy { $0 == "in.jsonl" || $0.hasPrefix("out.jsonl") })
         let path = job.folder + "/out.jsonl"
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        let name = format.isEmpty ? "text" : "content"
+        let name = format.contains("openai") ? "content" : "text"
         try text.replacing("\"\(name)\":\"", with: "\"\(name)\":\"forged ", maxReplacements: 1)
             .write(toFile: path, atomically: true, encoding: .utf8)
         let forged = try verify(["--sample", "100%"])

@@ -114,7 +114,7 @@ package struct InputRecord: Sendable {
 /// The formats that inputs can have.
 package enum InputFormats {
     package static let all: [any InputFormat] = [
-        FormatByName(), NativeLines(), OpenAILines(), DelimitedRecords.csv,
+        FormatByName(), NativeLines(), JSONArrayRecords(), OpenAILines(), DelimitedRecords.csv,
         DelimitedRecords.tsv, PlainLines(),
     ]
 

@@ -26,9 +26,9 @@ struct InputLook {
         if let problem = packing(path: path) { return problem }
         let lines = firstLines
         guard let first = lines.first else { return nil }
-        if first.first == UInt8(ascii: "["), !isLine(first, among: lines) {
+        if isArray {
             return
-                "is a JSON array; the input must have one object a line. \"jq -c '.[]' \(path)\" makes it so."
+                "is a JSON array, not one object a line. --input-format json reads it, and so does a name that ends in .json."
         }
         if first == [UInt8(ascii: "{")] {
             return
@@ -47,6 +47,14 @@ struct InputLook {
         if let packed { return "is \(packed.name), not lines of text. \(packed.remedy(path))" }
         guard isUTF16 else { return nil }
         return "is UTF-16 text; the input must be UTF-8. \"iconv -f UTF-16 -t UTF-8 \(path)\" makes it so."
+    }
+
+    var isArray: Bool {
+        let lines = firstLines
+        guard let first = lines.first else {
+            return text.first { !isBlank($0) && $0 != 0x0a } == UInt8(ascii: "[")
+        }
+        return first.first == UInt8(ascii: "[") && !isLine(first, among: lines)
     }
 
     /// An array may be a bad line among good ones.
@@ -102,9 +110,12 @@ struct InputLook {
             || start.starts(with: [UInt8(ascii: "{"), 0]) || start.starts(with: [0, UInt8(ascii: "{")])
     }
 
+    private var text: ArraySlice<UInt8> {
+        start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
+    }
+
     /// Up to five that are not blank and end within what was read, without white space around them.
     private var firstLines: [[UInt8]] {
-        let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
         var lines = text.split(separator: 0x0a, maxSplits: 64)
         // It may go on beyond what was read.
         if start.count == Self.length, start.last != 0x0a { _ = lines.popLast() }

@@ -1,7 +1,7 @@
 /// The formats that outputs can have.
 package enum ResultFormats {
     package static let all: [any ResultFormat] = [
-        NativeResults(), OpenAIResults(), DelimitedResults.csv, DelimitedResults.tsv,
+        NativeResults(), JSONArrayResults(), OpenAIResults(), DelimitedResults.csv, DelimitedResults.tsv,
     ]
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }

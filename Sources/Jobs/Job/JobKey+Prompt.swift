@@ -24,7 +24,7 @@ extension JobKey {
             }),
         JobKey(
             "input_format", "FORMAT",
-            "jsonl, openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
+            "jsonl, json (an array), openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
                 + "file's name and lines by default (auto)",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
@@ -35,7 +35,7 @@ extension JobKey {
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",
-            "jsonl, openai (as its batch API answers), csv or tsv; by default (auto) csv or tsv if the output's name ends "
+            "jsonl, json (an array), openai (as its batch API answers), csv or tsv; by default (auto) json, csv or tsv if the output's name ends "
                 + "so, else openai if the input file's first line is one of its requests, else jsonl",
             SettingMember(
                 set: { job, value throws(SettingProblem) in

@@ -22,6 +22,14 @@ struct OutputName {
         ResultFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
     }
 
+    /// The same for the file that is to be replaced: earlier versions put lines into outputs of any name but a table's, and
+    /// such an output stays as it is.
+    func format(whereThereIs output: String) -> (any ResultFormat)? {
+        guard let format, format is JSONArrayResults else { return format }
+        let start = output == "-" ? nil : try? Files.contents(of: output, limit: 1)
+        return start?.first == UInt8(ascii: "{") ? nil : format
+    }
+
     /// Names of JSON lines.
     private var isJSONLines: Bool { name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") }
 
@@ -42,7 +50,7 @@ struct OutputName {
         if let ending = ending(Self.others) {
             throw JobError(
                 .badJob, at: path,
-                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv or .tsv. Name it "
+                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv or .tsv, or an array in .json. Name it "
                     + "\(stem(ending)).jsonl; pandas, for one, then makes other formats of it: read_json(..., lines=True)."
             )
         }
@@ -59,6 +67,7 @@ struct OutputName {
         let fits =
             switch self.format {
             case nil: isLines || !isJSONLines
+            case is JSONArrayResults where isLines: true
             case let named?: named.name == format.base.name
             }
         guard !fits else { return }

@@ -33,6 +33,7 @@ package final class ReportSource {
     }
 
     private struct Journal {
+        var format: any ResultFormat
         var index: ResultIndex
         var pieces: FilePieces
         var earlier: EarlierOutput?
@@ -112,7 +113,7 @@ package final class ReportSource {
         }
         let outcome = try reader.records(into: index) { accepted?.contains($0) ?? true }
         let journal = Journal(
-            index: index, pieces: FilePieces(file), earlier: earlier,
+            format: format, index: index, pieces: FilePieces(file), earlier: earlier,
             earlierPieces: earlier.map { FilePieces($0.source) })
         return (journal, header, outcome.damaged)
     }
@@ -135,11 +136,14 @@ package final class ReportSource {
             damaged += 1
             firstDamaged = firstDamaged ?? number
         }
+        var isArray = false
         let readEnd = try LineScanner(file: file).forEachLine { line in
             guard line.offset < end else { return false }
             number += 1
-            if line.bytes.isEmpty { return true }
-            let results = line.isWhole ? Self.results(in: line.bytes) : nil
+            if number == 1 { isArray = line.bytes.first == UInt8(ascii: "[") }
+            let bytes = isArray ? JSONArrayResults.element(ofLine: line.bytes) : line.bytes
+            if bytes.isEmpty { return true }
+            let results = line.isWhole ? Self.results(in: bytes) : nil
             guard let results else {
                 addDamage()
                 // A file of anything else need not be read to its end.
@@ -177,7 +181,7 @@ package final class ReportSource {
                 let results = try journal.earlierPieces?.with(range) { line in
                     try journal.earlier?.withKept(line, of: entry) { _, bytes in
                         // Of samples that make one piece, the others have no bytes.
-                        bytes.isEmpty ? [] : Self.results(in: NativeLine.withoutLineFeed(bytes))
+                        bytes.isEmpty ? [] : Self.results(in: journal.format.content(of: bytes) ?? bytes)
                     }
                 }
                 guard let results = (results ?? nil) ?? nil else {

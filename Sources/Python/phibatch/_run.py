@@ -98,7 +98,9 @@ class Run:
         """
         with open(self.path, encoding="utf-8") as lines:
             for line in lines:
-                yield json.loads(line)
+                text = line.rstrip(",\n")  # an array has an element a line, and brackets around them
+                if text not in ("[", "]", "[]"):
+                    yield json.loads(text)
 
 
 def run(

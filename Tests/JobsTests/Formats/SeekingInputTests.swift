@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@testable import BatchPipeline
+@testable import Jobs
 
 /// A format whose files say at their ends what is in them, as Parquet's do.
 @Suite struct SeekingInputTests {

@@ -8,6 +8,8 @@ extension HelpTopic {
 
         - jsonl :: A JSON object a line: `{"id": "a", "prompt": "..."}`, `{"messages": [...]}`, or any fields that the \
           templates use. So are files of any name but those below.
+        - json :: One JSON array of such objects, laid out in any way; one without an id is known by its number in the \
+          array. Files whose names end in `.json` and that begin with `[`.
         - openai :: A batch file of OpenAI's: `custom_id`, `method`, `url`, `body`. By default such lines are known as \
           what they are, also among others. `unsupported: ignore` answers those that ask for what can't be done here \
           without it, and counts that by name; images, tools and other parts of the question are always refused.

@@ -32,6 +32,8 @@ extension HelpTopic {
 
         With `errors: FILE` failed lines go to that file, and the output has none of them; it is empty if all went well.
 
+        An output whose name ends in `.json` (or `output_format`) is one JSON array of these objects, and `[]` without any.
+
         An output whose name ends in `.csv` or `.tsv` (or `output_format`) has a row a result: id, sample, text, \
         finish_reason, prompt_tokens, completion_tokens, seed, error, error_message, and the fields that `keep` names. A job \
         with `choices` has after seed two more: probability, the answer's, and probabilities, all as JSON. Cells are quoted \

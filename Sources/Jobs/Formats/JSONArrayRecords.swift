@@ -1,0 +1,253 @@
+import Faults
+import JSON
+
+/// A JSON array: its elements are what lines are elsewhere, laid out in any way.
+///
+/// Elements are cut by their brackets and quotes, one at a time, so that a file of any size takes the memory of its
+/// longest element. One that is wrong in itself fails alone. Where brackets or quotes don't match, the next element is
+/// found only if nothing else can be taken for its beginning (`Layout`); else all that follows is left unread, as in a
+/// file that was cut.
+///
+/// An element without an id is known by its number in the array, from 1: several may begin on one line.
+package struct JSONArrayRecords: InputFormat {
+    package let name = "json"
+    package let nameEnds = ["json"]
+    package let canGrow = false
+    package let lastByte: UInt8? = UInt8(ascii: "]")
+
+    package init() {}
+
+    /// Files of this name have always held JSON lines, too.
+    package func isOf(_ path: String) -> Bool { InputLook(path: path)?.isArray ?? false }
+
+    package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
+        Cursor(bytes: bytes, limit: limit)
+    }
+
+    private struct Cursor: InputCursor {
+        private enum Place {
+            case beforeArray, first, afterComma, afterElement, afterArray
+            /// Nothing more is read.
+            case over
+        }
+
+        let bytes: InputBytes
+        let limit: Int
+        private var place = Place.beforeArray
+        private var scan = JSONElementScan()
+        private var layout = Layout()
+        /// How much of a byte order mark is passed over.
+        private var markLength = 0
+        private var count = 0
+        /// What is wrong with the record that came last beside what its bytes say.
+        private var fault: LineError?
+
+        init(bytes: InputBytes, limit: Int) {
+            self.bytes = bytes
+            self.limit = limit
+        }
+
+        mutating func next() throws -> InputRecord? {
+            while place != .over {
+                guard let byte = try nextByte() else { return try atEnd() }
+                switch (place, byte) {
+                case (.beforeArray, UInt8(ascii: "[")):
+                    try pass()
+                    place = .first
+                case (.beforeArray, _):
+                    throw JobError(
+                        .badJob, at: "\(bytes.name):\(scan.line)",
+                        "is no JSON array: it begins with \(Self.shown(byte)) and not with [.")
+                case (.first, UInt8(ascii: "]")), (.afterElement, UInt8(ascii: "]")):
+                    try pass()
+                    place = .afterArray
+                case (.afterComma, UInt8(ascii: "]")):
+                    try pass()
+                    place = .afterArray
+                    return missing("There is no element after the last comma.")
+                case (.first, UInt8(ascii: ",")), (.afterComma, UInt8(ascii: ",")):
+                    let record = missing("There is no element before the comma.")
+                    try pass()
+                    place = .afterComma
+                    return record
+                case (.afterElement, UInt8(ascii: ",")):
+                    try pass()
+                    place = .afterComma
+                case (.first, _), (.afterComma, _): return try element()
+                case (.afterElement, _):
+                    return try element(LineError(.invalidJSON, "There is no comma before the element."))
+                case (.afterArray, _): return broken("something follows the end of the array.")
+                case (.over, _): break
+                }
+            }
+            return nil
+        }
+
+        private mutating func atEnd() throws -> InputRecord? {
+            switch place {
+            case .afterArray, .over: return nil
+            case .beforeArray: return broken("there is no JSON array, which begins with [ and ends with ].")
+            case .first, .afterComma, .afterElement: return broken("the array has no end: there is no ].")
+            }
+        }
+
+        // MARK: Records
+
+        private mutating func makeRecord(_ fault: LineError? = nil) -> InputRecord {
+            count += 1
+            bytes.lineCount = count
+            self.fault = fault
+            return InputRecord(bytes: [], number: scan.line, place: count)
+        }
+
+        private mutating func missing(_ what: String) -> InputRecord {
+            makeRecord(LineError(.invalidJSON, what))
+        }
+
+        private mutating func broken(_ what: Message) -> InputRecord {
+            var record = makeRecord()
+            breakOff(&record, what)
+            return record
+        }
+
+        private mutating func breakOff(_ record: inout InputRecord, _ what: Message) {
+            (record.isBroken, record.whatIsBroken) = (true, what)
+            place = .over
+        }
+
+        private mutating func element(_ fault: LineError? = nil) throws -> InputRecord {
+            var record = makeRecord(fault)
+            let column = scan.column
+            scan.begin()
+            var length = 0
+            var state = JSONElementScan.State.within
+            while state == .within,
+                try bytes.take({ piece in
+                    let (count, now) = scan.read(piece)
+                    state = now
+                    length += count
+                    if length <= limit {
+                        // Growing by doubling would have a long element in memory twice.
+                        if length > 1 << 20, record.bytes.capacity < length {
+                            record.bytes.reserveCapacity(limit)
+                        }
+                        record.bytes += UnsafeRawBufferPointer(rebasing: piece[..<count])
+                    } else {
+                        record.bytes = []
+                    }
+                    return count
+                })
+            {}
+            if length > limit { record.excessLength = length }
+            place = .afterElement
+            switch state {
+            case .ended: layout.add(column, inner: scan.innerColumn)
+            case .within where scan.isBare: break
+            case .within: breakOff(&record, "the array's element that begins here has no end.")
+            case .wrong(let what):
+                let line = scan.line
+                if layout.isKnown(column), let column, try find(column) {
+                    self.fault = LineError(
+                        .invalidJSON,
+                        "The element is not valid JSON: \(what) in line \(line). Reading goes on in line \(scan.line)."
+                    )
+                } else {
+                    breakOff(
+                        &record,
+                        "the array's element that begins here is not valid JSON: \(what) in line \(line). Nothing tells where the next one begins."
+                    )
+                }
+            }
+            return record
+        }
+
+        /// Goes on to the next element, or to the end of the array.
+        /// - Returns: false if there is neither.
+        private mutating func find(_ column: Int) throws -> Bool {
+            while let byte = try nextByte() {
+                if byte == UInt8(ascii: "{"), scan.column == column {
+                    place = .afterComma
+                    return true
+                }
+                if byte == UInt8(ascii: "]"), scan.column ?? .max <= column { return true }
+                while try bytes.take({ piece in scan.passToLineEnd(piece) }), scan.column == nil {}
+            }
+            return false
+        }
+
+        // MARK: Bytes
+
+        /// The next byte that is no white space, which is not taken; nil at the end.
+        private mutating func nextByte() throws -> UInt8? {
+            var next: UInt8?
+            while next == nil,
+                try bytes.take({ piece in
+                    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+                    if place == .beforeArray, markLength < mark.count, piece[0] == mark[markLength] {
+                        markLength += 1
+                        return 1
+                    }
+                    let count = scan.passSpace(piece)
+                    if count < piece.count { next = piece[count] }
+                    return count
+                })
+            {}
+            return next
+        }
+
+        /// Takes a byte that stands between elements.
+        private mutating func pass() throws {
+            _ = try bytes.take { _ in 1 }
+            scan.column = nil
+        }
+
+        // MARK: The record that came last
+
+        func fields(of record: InputRecord) throws(LineError) -> JSONValue { try content(of: record).fields }
+
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            if let fault { throw fault }
+            guard UTF8Check.isValid(record.bytes) else {
+                throw LineError(.invalidUTF8, "The element is not valid UTF-8.")
+            }
+            let value: JSONValue
+            do throws(JSONFault) {
+                value = try JSONValue(parsing: record.bytes, limits: .line)
+            } catch {
+                throw LineError(
+                    .invalidJSON,
+                    "The element is not valid JSON: \(error.message) in line \(record.number + error.line - 1)."
+                )
+            }
+            guard case .object = value else {
+                throw LineError(.invalidJSON, "The element must be a JSON object, but is \(value.kindName).")
+            }
+            return OpenAILines.orNative.content(of: value)
+        }
+
+        private static func shown(_ byte: UInt8) -> String {
+            (0x21...0x7E).contains(byte) ? String(Unicode.Scalar(byte)) : "byte \(byte)"
+        }
+    }
+
+    /// Whether elements show where they begin, whatever is in them: so far each has begun a line, all at one column,
+    /// and nothing within them has done so.
+    private struct Layout {
+        private var column: Int?
+        private var isRegular = true
+
+        /// - Parameters:
+        ///   - begin: the column where an element that is whole begins; nil where something stands before it.
+        ///   - inner: the least column of an object within it that begins a line.
+        mutating func add(_ begin: Int?, inner: Int?) {
+            guard let begin, begin == column ?? begin, inner ?? .max > begin else {
+                isRegular = false
+                return
+            }
+            column = begin
+        }
+
+        /// For an element that begins there.
+        func isKnown(_ begin: Int?) -> Bool { isRegular && begin != nil && begin == column }
+    }
+}

@@ -1,0 +1,102 @@
+import Faults
+import JSON
+
+/// A JSON array of all results. Its elements are, byte for byte, what the lines of phibatch's own format are
+/// (`NativeResults`), one a line.
+///
+///     [
+///     {"id":"…",…},
+///     {"id":"…",…}
+///     ]
+///
+/// Without results it is `[]`. The comma of a result stands before it, as nobody knows which is the last.
+package struct JSONArrayResults: ResultFormat {
+    package let name = "json"
+    package let nameEnds = ["json"]
+    package let pieceEnds = PieceEnds.beforeLineFeed
+
+    private static let elements = NativeResults()
+
+    package init() {}
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
+        Encoder(elements: Self.elements.makeEncoder(for: run))
+    }
+
+    private struct Encoder: ResultEncoder {
+        var elements: any ResultEncoder
+        private var isEmpty = true
+
+        init(elements: any ResultEncoder) { self.elements = elements }
+
+        mutating func begin(_ output: inout [UInt8]) { output.append(UInt8(ascii: "[")) }
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            separate(&output)
+            elements.append(result, at: place, to: &output)
+            // Its line feed is the next one's.
+            output.removeLast()
+        }
+
+        mutating func append(
+            kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8]
+        ) {
+            separate(&output)
+            elements.append(kept: JSONArrayResults.element(in: bytes), at: place, to: &output)
+            output.removeLast()
+        }
+
+        mutating func end(_ output: inout [UInt8]) {
+            output += JSONArrayResults.end(isEmpty: isEmpty)
+        }
+
+        private mutating func separate(_ output: inout [UInt8]) {
+            if !isEmpty { output.append(UInt8(ascii: ",")) }
+            output.append(0x0A)
+            isEmpty = false
+        }
+    }
+
+    private static func end(isEmpty: Bool) -> [UInt8] { Array((isEmpty ? "]\n" : "\n]\n").utf8) }
+
+    /// What is left of a piece without a comma and a line feed before it.
+    private static func element(in piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let start = piece.prefix(2).elementsEqual([UInt8(ascii: ","), 0x0A]) ? 2 : 1
+        return UnsafeRawBufferPointer(rebasing: piece.dropFirst(start))
+    }
+
+    /// A line of such an output without the comma at its end; nothing where it is none of a result.
+    package static func element(ofLine line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        if line.last == UInt8(ascii: ",") { return UnsafeRawBufferPointer(rebasing: line.dropLast()) }
+        let isAround = ["[", "]", "[]"].contains { line.elementsEqual($0.utf8) }
+        return isAround ? UnsafeRawBufferPointer(rebasing: line[..<0]) : line
+    }
+}
+
+/// An array, read again.
+extension JSONArrayResults {
+    package func content(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        Self.element(in: piece)
+    }
+
+    package func isSetApart(_ piece: UnsafeRawBufferPointer, isFirst: Bool) -> Bool {
+        piece.starts(with: isFirst ? [0x0A] : [UInt8(ascii: ","), 0x0A])
+    }
+
+    package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? {
+        end.elementsEqual(Self.end(isEmpty: isEmpty)) ? nil : "should be a line feed and ], and is not"
+    }
+
+    package func fault(
+        in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
+        kept: [GenerationResult.KeptValue]?
+    ) -> Message? { Self.elements.fault(in: piece, at: place, of: run, kept: kept) }
+
+    package func holds(
+        _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
+    ) -> Bool { Self.elements.holds(result, in: Self.element(in: piece), at: place, of: run) }
+
+    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { Self.elements.lasting(in: piece) }
+
+    package func makeCheck() -> (any LineCheck)? { Self.elements.makeCheck() }
+}

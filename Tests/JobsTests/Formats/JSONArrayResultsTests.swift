@@ -1,0 +1,136 @@
+import Foundation
+import JSON
+import Testing
+
+@testable import Jobs
+
+/// Outputs that are one JSON array.
+@Suite struct JSONArrayResultsTests {
+    private func open(
+        _ folder: TestFolder, errors: String? = nil, restart: Bool = false
+    ) throws -> JournalStore {
+        var format: any ResultFormat = JSONArrayResults()
+        if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
+        return try openStore(folder, format: format, errors: errors, restart: restart)
+    }
+
+    private func check(_ folder: TestFolder) throws -> OutputCheck? {
+        try OutputCheck.read(output: folder.path("out.jsonl"), format: JSONArrayResults())
+    }
+
+    /// The native lines as elements.
+    private func array(_ lines: [TestLine]) throws -> String {
+        let native = String(decoding: try TestRun(lines: lines).expected(), as: UTF8.self).split(
+            separator: "\n")
+        return native.isEmpty ? "[]\n" : "[\n" + native.joined(separator: ",\n") + "\n]\n"
+    }
+
+    @Test(arguments: [0, 1, 2, 20])
+    func elementsAreNativeLines(count: Int) throws {
+        var lines = TestLine.make(count)
+        if count > 10 { lines[4].fails = true }
+        let folder = try TestFolder()
+        let first = try open(folder)
+        try TestRun(lines: lines, limit: count / 2).run(first)
+        try first.suspend()
+        #expect(!folder.has("out.jsonl"))
+        try TestRun(lines: lines).run(open(folder))
+        #expect(try folder.text("out.jsonl") == array(lines))
+        #expect(
+            try JSONValue(parsing: folder.bytes("out.jsonl"), limits: .ownLine).kindName == "a list")
+        #expect(try check(folder) == OutputCheck(lines: count))
+        let again = try open(folder)
+        #expect(try TestRun(lines: lines).run(again) == (count > 10 ? 1 : 0))
+        #expect(!again.didReplaceOutput && again.notes.isEmpty)
+        let status = try JobStatus.read(output: folder.path("out.jsonl"), format: JSONArrayResults())
+        #expect(status.done == count && status.state == .complete)
+    }
+
+    @Test func anEditedInputCostsOnlyItsEdits() throws {
+        var lines = TestLine.make(20)
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(open(folder))
+        lines.edit()
+        #expect(try TestRun(lines: lines).run(open(folder)) == 2)
+        #expect(try folder.text("out.jsonl") == array(lines))
+        // Whichever is first or last.
+        for more in [Array(lines.reversed()), Array(lines[3...]) + TestLine.make(1, "more")] {
+            try TestRun(lines: more).run(open(folder))
+            #expect(try folder.text("out.jsonl") == array(more))
+            #expect(try check(folder) == OutputCheck(lines: more.count))
+        }
+    }
+
+    @Test func failedLinesHaveAnArrayOfTheirOwn() throws {
+        for failing in [[], [0], [3], [0, 1], [0, 1, 2, 3]] {
+            var lines = TestLine.make(4)
+            for number in failing { lines[number].fails = true }
+            let folder = try TestFolder()
+            for _ in 0..<2 {
+                try TestRun(lines: lines).run(open(folder, errors: folder.path("failed")))
+                for (name, count) in [("out.jsonl", 4 - failing.count), ("failed", failing.count)] {
+                    let json = try JSONValue(parsing: folder.bytes(name), limits: .ownLine)
+                    guard case .array(let elements) = json else {
+                        Issue.record("\(json)")
+                        continue
+                    }
+                    #expect(elements.count == count && elements.allSatisfy { $0["id"] != nil })
+                    #expect(try count > 0 || folder.text(name) == "[]\n")
+                }
+                try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
+            }
+        }
+    }
+
+    @Test func everyEditShows() throws {
+        let lines = TestLine.make(6)
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(open(folder))
+        let whole = try folder.bytes("out.jsonl")
+        for position in whole.indices {
+            var bytes = whole
+            bytes[position] ^= 1
+            try folder.write(bytes, to: "out.jsonl")
+            #expect(try check(folder)?.different ?? 0 > 0, "byte \(position)")
+        }
+        for bytes in [whole + [0x0A], whole.dropLast(), whole.dropLast(3), [0x0A] + whole, []] {
+            try folder.write(bytes, to: "out.jsonl")
+            #expect(try check(folder)?.different ?? 0 > 0)
+        }
+        // What was edited is done anew, and only that; an end that is gone comes back.
+        var edited = whole
+        edited[12] ^= 1
+        try folder.write(edited, to: "out.jsonl")
+        #expect(try TestRun(lines: lines).run(open(folder)) == 1)
+        #expect(try folder.bytes("out.jsonl") == whole)
+        try folder.write(whole.dropLast(3), to: "out.jsonl")
+        #expect(try TestRun(lines: lines).run(open(folder)) == 0)
+        #expect(try folder.bytes("out.jsonl") == whole)
+    }
+
+    @Test func aStreamHasItsEndOnceItIsComplete() throws {
+        let folder = try TestFolder()
+        for count in [0, 5] {
+            let descriptor = try POSIXFileSystem().open(folder.path("stream-\(count)"), .createNew())
+            let store = StreamStore(
+                descriptor: descriptor, fingerprint: testFingerprint, format: JSONArrayResults())
+            try TestRun(lines: TestLine.make(count)).run(store)
+            #expect(try folder.text("stream-\(count)") == array(TestLine.make(count)))
+        }
+    }
+
+    @Test func aNameSaysArray() throws {
+        let folder = try TestFolder()
+        func format(_ name: String) throws -> String {
+            var job = JobSettings.test(input: []) { $0.output = folder.path(name) }
+            job.chooseOutputFormat()
+            return job.outputFormat.format.name
+        }
+        #expect(try format("a.json") == "json" && format("A.JSON") == "json" && format("a.jsonl") == "jsonl")
+        // An earlier version's output of that name goes on as it is.
+        try folder.write(TestRun(lines: TestLine.make(2)).expected(), to: "a.json")
+        #expect(try format("a.json") == "jsonl")
+        try folder.write("[]\n".utf8, to: "a.json")
+        #expect(try format("a.json") == "json")
+    }
+}
