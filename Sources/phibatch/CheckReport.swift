@@ -24,7 +24,7 @@ struct CheckReport {
 
     var isFine: Bool {
         guard let found else { return false }
-        return found.different == 0 && found.unsummed == 0 && missing == 0
+        return found.different == 0 && missing == 0
             && found.hasErrorsAsWritten ?? true && audit?.faultCount == 0
     }
 
@@ -34,9 +34,6 @@ struct CheckReport {
         if let first = found.firstDifferent {
             parts.append(
                 "lines not as they were written: \(found.different) of \(found.lines), first line \(first)")
-        }
-        if found.unsummed > 0 {
-            parts.append("results without a sum, as earlier versions wrote them: \(found.unsummed)")
         }
         if missing > 0 { parts.append("results missing: \(missing)") }
         if found.hasErrorsAsWritten == false {
@@ -62,8 +59,7 @@ struct CheckReport {
             writer.bool("fine", isFine)
             for (name, number) in [
                 ("lines", found?.lines), ("different", found?.different),
-                ("first_different_line", found?.firstDifferent), ("without_sum", found?.unsummed),
-                ("missing", found.map { _ in missing }),
+                ("first_different_line", found?.firstDifferent), ("missing", found.map { _ in missing }),
             ] {
                 writer.key(name)
                 number.map { writer.int($0) } ?? writer.null()

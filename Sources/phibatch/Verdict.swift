@@ -60,9 +60,6 @@ struct Verdict {
             unseen.append(
                 "\(counted(share.results, "result")) that are kept of run \(share.run), with other settings")
         }
-        if let check = verification.check, check.unsummed > 0 {
-            unseen.append("the sums of \(check.unsummed) results, which have none")
-        }
         unseen.append("the times in timing")
         unseen += verification.audit.unseen
         unseen +=

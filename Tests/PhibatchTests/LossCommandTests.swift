@@ -121,8 +121,8 @@ struct LossCommandTests {
             ),
             (lines[0] + lines[1] + lines[2], "results missing: 1", "\"missing\":1"),
             (
-                text.replacing(/,"sum":"\w+"/, with: ""), "as earlier versions wrote them: 4",
-                "\"without_sum\":4"
+                text.replacing(/,"sum":"\w+"/, with: ""),
+                "lines not as they were written: 4 of 4, first line 1", "\"different\":4"
             ),
         ]
         for (edited, said, json) in edits {

@@ -83,11 +83,8 @@ package struct NativeResults: SelfRecordingFormat {
     private struct Check: LineCheck {
         private var sums = NativeSums()
 
-        mutating func check(_ bytes: UnsafeRawBufferPointer) -> LineState {
-            guard let line = NativeLine(bytes) else { return .different }
-            let fits = sums.fits(line, bytes)
-            if line.sum == nil { return .unknown }
-            return fits ? .asWritten : .different
+        mutating func check(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            NativeLine(bytes).map { sums.fits($0, bytes) } ?? false
         }
     }
 }

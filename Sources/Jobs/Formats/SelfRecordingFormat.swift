@@ -18,12 +18,6 @@ package struct RecordedResult {
 
 /// Looks at the lines of a finished output one after the other.
 package protocol LineCheck {
-    mutating func check(_ line: UnsafeRawBufferPointer) -> LineState
-}
-
-package enum LineState: Sendable {
-    case asWritten
-    case different
-    /// It has nothing by which that could be told.
-    case unknown
+    /// - Returns: whether it is as it was written.
+    mutating func check(_ line: UnsafeRawBufferPointer) -> Bool
 }

@@ -71,13 +71,6 @@ extension JournalStore {
                     + "(run \(change.digest), this one is \(fingerprint.digest)). Name another output, "
                     + "\(ways)")
         }
-        if old.isOfEarlierVersion {
-            return StoreError(
-                .mismatch, path: change.path,
-                "was begun by an earlier version of phibatch, which knew a model by a sample of its bytes, so that "
-                    + "nobody can say whether this is the same one. Finish it with that version, or \(beginAgain)"
-            )
-        }
         let what = change.isOfJournal ? "begun" : "made"
         return StoreError(
             .mismatch, path: change.path,

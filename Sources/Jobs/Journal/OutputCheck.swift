@@ -6,8 +6,6 @@ package struct OutputCheck: Sendable, Equatable {
     package var different = 0
     /// The number of the first of them, from 1.
     package var firstDifferent: Int?
-    /// Results without a sum: an earlier version of phibatch wrote them.
-    package var unsummed = 0
     /// Whether the file of failed lines is as it was written; nil where that can't be told.
     package var hasErrorsAsWritten: Bool?
 
@@ -40,27 +38,14 @@ package struct OutputCheck: Sendable, Equatable {
 
     private mutating func read(_ file: File, _ format: any SelfRecordingFormat) throws {
         var lineCheck = format.makeCheck()
-        var firstUnsummed: Int?
         let end = try LineScanner(file: file).forEachLine { line in
             lines += 1
-            switch line.isWhole ? lineCheck?.check(line.bytes) ?? .unknown : .different {
-            case .asWritten: break
-            case .different: differs(at: lines)
-            case .unknown:
-                unsummed += 1
-                firstUnsummed = firstUnsummed ?? lines
-            }
+            if !line.isWhole || lineCheck?.check(line.bytes) == false { differs(at: lines) }
             return true
         }
         if end < (try file.info().size) {
             lines += 1
             differs(at: lines)
-        }
-        // Beside results with sums, one without can't be an earlier version's.
-        if let firstUnsummed, unsummed + different < lines {
-            different += unsummed
-            unsummed = 0
-            firstDifferent = min(firstDifferent ?? firstUnsummed, firstUnsummed)
         }
     }
 
@@ -76,10 +61,10 @@ package struct OutputCheck: Sendable, Equatable {
             guard let (entry, _, _) = $0 else { return differs(at: lines) }
             if lineCheck == nil || entry.range.isEmpty { return }
             // A format that has sums has them in a part of its results, too.
-            let state = try recorded.bytes(of: entry) {
-                format.content(of: $0).map { lineCheck?.check($0) } ?? nil
+            let isAsWritten = try recorded.bytes(of: entry) { bytes in
+                format.content(of: bytes).flatMap { lineCheck?.check($0) }
             }
-            if state == .some(.different) { differs(at: lines) }
+            if isAsWritten == .some(false) { differs(at: lines) }
         }
         if !isWhole, different == 0 { differs(at: 1) }
         guard let errors, let sum = try OutputRecord.forEachEntry(in: record.file, { _, _, _ in })?.errors

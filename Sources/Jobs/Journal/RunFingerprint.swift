@@ -12,12 +12,8 @@ package struct RunFingerprint: Sendable, Equatable {
     package let digest: String
     let groups: [String]
 
-    /// How the parts are made: since 2, of every byte of the model's files. Before there was no such part.
+    /// How the parts are made: of every byte of the model's files.
     static let version = ("phibatch.fingerprint", "2")
-    /// Whether this one says so. (One that names no model at all is not of a job.)
-    var isOfEarlierVersion: Bool {
-        parts.contains { $0.name.hasPrefix("model.") && $0.value.contains(", sampled weights ") }
-    }
 
     static let maximumDigestLength = 200
     private static let maximumGroups = 20

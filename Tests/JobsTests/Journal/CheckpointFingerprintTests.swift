@@ -133,28 +133,4 @@ import Testing
             error?.description
                 == "/no/such/folder: the model folder can't be read: No such file or directory.")
     }
-
-    /// Runs that were begun when a model was known by a sample of its bytes.
-    @Test func aRunOfAnEarlierVersionIsRefusedWithTheReason() throws {
-        func fingerprint(_ weights: String, _ rest: [(String, String)] = []) -> RunFingerprint {
-            RunFingerprint(
-                [("model.model.safetensors", "9 bytes, " + weights), ("job.seed", "17")]
-                    + [("phibatch.arithmetic", "5")] + rest)
-        }
-        let old = fingerprint("header 12ab, sampled weights 34cd")
-        let new = fingerprint("sha256 56ef", [RunFingerprint.version])
-        #expect(old.isOfEarlierVersion && !new.isOfEarlierVersion)
-        let folder = try TestFolder()
-        let store = try openStore(folder, fingerprint: old)
-        try TestRun(lines: lines, limit: 2).run(store)
-        try store.suspend()
-        var error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: new) }
-        #expect(error?.kind == .mismatch)
-        #expect(error?.message.contains("was begun by an earlier version of phibatch") == true)
-        // Finished there.
-        try TestRun(lines: lines).run(openStore(folder, fingerprint: old))
-        error = #expect(throws: StoreError.self) { try openStore(folder, fingerprint: new) }
-        #expect(error?.kind == .mismatch)
-        #expect(error?.message.contains("was begun by an earlier version of phibatch") == true)
-    }
 }

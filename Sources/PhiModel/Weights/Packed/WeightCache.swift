@@ -39,7 +39,6 @@ struct WeightCache {
                 if !error.isMissing { notes.append("\(error.path) \(error.reason)") }
             }
         }
-        notes += removeEarlier()
         try files.prepare(for: contents.fileSize)
         try files.put(name) { new in
             try WeightFile.write(contents, to: new, pool: pool)
@@ -70,22 +69,5 @@ struct WeightCache {
         }
         let hash = Array(path.utf8).withUnsafeBytes { BlockChecksum.of($0) }
         return String(plain) + "-" + String(hash, radix: 16) + ".weights"
-    }
-
-    /// Earlier versions put their files into the cache folder itself. None of them can be used any more: they do
-    /// not say that their weights are finite.
-    private func removeEarlier() -> [String] {
-        var (count, bytes) = (0, 0)
-        for path in files.own(in: parent, files.isFinished) {
-            guard let size = CacheFolder.size(of: path)?.bytes else { continue }
-            Platform.removeFile(path)
-            count += 1
-            bytes += size
-        }
-        guard count > 0 else { return [] }
-        return [
-            "removed \(count) file\(count > 1 ? "s" : "") of packed weights of an earlier version "
-                + "(\(bytes / 1_000_000) MB) from \(parent); such files lie in \(files.path) now"
-        ]
     }
 }
