@@ -25,7 +25,6 @@ enum ErrorCode {
     static let brokenPipe = EPIPE
     static let unsupported: Set<Int32> = [EINVAL, ENOTSUP, EOPNOTSUPP]
     static let outOfRoom: Set<Int32> = [ENOSPC, EDQUOT]
-    static let ioError = EIO
 
     static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -51,10 +51,9 @@ struct CacheFolder {
         name.wholeMatch(of: /(.*)\.[0-9]+-[0-9a-f]{1,8}\.draft/).map { isFinished($0.1) } ?? false
     }
 
-    /// The paths of our files, in the folder or in another one.
-    func own(in folder: String? = nil, _ isOurs: (String) -> Bool) -> [String] {
-        let folder = folder ?? path
-        return ((try? Files.names(in: folder)) ?? []).filter(isOurs).sorted().map { folder + "/" + $0 }
+    /// The paths of our files.
+    private func own(_ isOurs: (String) -> Bool) -> [String] {
+        ((try? Files.names(in: path)) ?? []).filter(isOurs).sorted().map { path + "/" + $0 }
             .filter { OwnFile.begins($0, with: mark) }
     }
 
