@@ -38,6 +38,16 @@ def test_a_job_file(model: str, lines: Lines, tmp_path: Path) -> None:
     assert phibatch.run(file, max_tokens=5, if_changed="restart", progress=False).done == 2
 
 
+def test_an_array(model: str, tmp_path: Path) -> None:
+    path, output = tmp_path / "in.json", tmp_path / "out.json"
+    path.write_text(json.dumps([{"id": "a", "prompt": "Hello"}, {"id": "b", "prompt": "Bye"}], indent=2))
+    run = phibatch.run(**job(model, path, output=output), progress=False)
+    assert [result.id for result in run] == ["a", "b"]
+    assert json.loads(output.read_text()) == list(run.raw())
+    path.write_text("[]")
+    assert list(phibatch.run(**job(model, path, output=tmp_path / "none.json"), progress=False)) == []
+
+
 def test_keywords_alone(model: str, lines: Lines, tmp_path: Path) -> None:
     path = lines([{"q": "Hello"}])
     schema = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}
