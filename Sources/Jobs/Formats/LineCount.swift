@@ -20,12 +20,10 @@ extension JobSettings {
 
     /// Of a line that is too long to keep here, the beginning tells: results of ours have their error in front.
     private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
-        guard line.bytes.firstRange(of: Self.errorName) != nil else { return false }
-        if line.excessLength != nil { return line.bytes.firstRange(of: Self.errorStart) != nil }
+        guard line.has("\"error\"") else { return false }
+        if line.excessLength != nil { return line.has("\"error\":{\"code\":") }
         return (try? reader.fields(of: line)).flatMap(EarlierStep.error) != nil
     }
-    private static let errorName = Array("\"error\"".utf8)
-    private static let errorStart = Array("\"error\":{\"code\":".utf8)
 
     /// Whether the input is files alone.
     package func canReadTwice() throws -> Bool {
@@ -41,5 +39,11 @@ extension JobSettings {
             if whole.number == line.number, whole.place == line.place { return reader.isHalf(whole) }
         }
         return false
+    }
+}
+
+extension InputRecord {
+    fileprivate func has(_ text: StaticString) -> Bool {
+        bytes.withUnsafeBytes { text.firstOffset(in: $0) != nil }
     }
 }
