@@ -21,7 +21,7 @@ package struct WorkerMeasure: Sendable {
     /// What a row takes with so many, in seconds.
     private struct Cost {
         var workers: Int
-        /// Of what all rows share.
+        /// The time of what all rows share.
         var shared: Double
         var attention: Double
     }

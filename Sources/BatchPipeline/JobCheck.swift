@@ -15,7 +15,7 @@ package struct JobCheck {
     package struct Answers: Sendable {
         /// JSON pointers to keywords that are checked on the finished answer, as masks don't decide them.
         package var validated: [String]
-        /// Of the shortest answer.
+        /// How many tokens the shortest answer has.
         package var leastTokens: Int
     }
 
@@ -32,7 +32,7 @@ package struct JobCheck {
     package private(set) var failures: [FailedLine] = []
     /// How many lines fail with each error.
     package private(set) var codes: [LineError.Code: Int] = [:]
-    /// Of each prompt that doesn't fail, in ascending order.
+    /// The lengths of prompts that don't fail, in ascending order.
     package private(set) var promptTokens: [Int] = []
     /// The most tokens that all completions can have, for one sample.
     package private(set) var completionTokens = 0

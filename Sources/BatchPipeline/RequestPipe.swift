@@ -22,7 +22,7 @@ package final class RequestPipe: @unchecked Sendable {
     private let output: PipeOutput
     private let sources = Mailbox<JobRun>()
     // Used by the reader's thread alone.
-    /// Of each settings, as they are written, those lines that came last.
+    /// The lines that came last with each settings, as they are written.
     private var lines: [[UInt8]: PipedLines] = [:]
     private var known: [[UInt8]: (settings: JobSettings, digest: String)] = [:]
 

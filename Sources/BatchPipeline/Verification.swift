@@ -31,7 +31,7 @@ package struct Verification {
     /// How many of them differ, and a message for the first.
     package private(set) var different = 0
     package private(set) var firstDifference: Message?
-    /// Of the whole output: its sums, and everything but what the answers say.
+    /// What is found in the whole output: its sums, and everything but what the answers say.
     package let check: OutputCheck?
     package let audit: OutputAudit
 

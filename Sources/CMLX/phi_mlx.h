@@ -69,7 +69,7 @@ typedef struct PhiMLX {
     /// PHI_MLX_INTERFACE as it was compiled.
     uint32_t interface_version;
     uint32_t is_gpu;
-    /// Of the library that runs, and of the headers that it was compiled against.
+    /// Versions of the library that runs, and of the headers that it was compiled against.
     const char *version;
     const char *compiled_version;
     /// The name of the device that computes.
@@ -136,7 +136,7 @@ typedef struct PhiMLX {
 
     /// Computes arrays. 0, or -1 if something failed.
     int32_t (*PHI_MLX_NONNULL eval)(const PhiMLXHandle *PHI_MLX_NONNULL arrays, int32_t count);
-    /// Of an evaluated array: its row-major values, until it is released. NULL if they don't lie so.
+    /// The row-major values of an evaluated array, until it is released. NULL if they don't lie so.
     void *PHI_MLX_NULLABLE (*PHI_MLX_NONNULL data)(PhiMLXHandle);
 
     size_t (*PHI_MLX_NONNULL active_memory)(void);

@@ -121,7 +121,7 @@ package struct ExactNumber: Hashable, Sendable, Comparable, CustomStringConverti
         return rest.allSatisfy { $0 == 0 }
     }
 
-    /// Of numbers with as many digits, of which the first is not the smaller one.
+    /// Subtracts numbers with as many digits, of which the first is not the smaller one.
     private static func subtract(_ b: [UInt8], from a: inout [UInt8]) {
         var borrow: UInt8 = 0
         for place in a.indices.reversed() {

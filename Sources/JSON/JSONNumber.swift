@@ -1,6 +1,6 @@
 /// A number as it is written: a Double would round long ones, and says nothing of `1.50` and `1e2`.
 package struct JSONNumber: Sendable, Equatable {
-    /// Of JSON's grammar.
+    /// It follows JSON's grammar.
     package let text: String
 
     /// - Parameter text: of JSON's grammar; a Double reads it as finite.

@@ -32,7 +32,7 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
 
     package init() {}
 
-    /// Of members with the same name the last one counts, in the place of the first.
+    /// The last of members with the same name counts, in the place of the first.
     package init(_ members: some Sequence<JSONMember>) {
         for member in members { self[member.name] = member.value }
     }

@@ -5,7 +5,7 @@ import OperatingSystem
 /// Asks Hugging Face's hub, on the calling thread.
 struct HubClient: Sendable {
     private static let listingLimit = 16 << 20
-    /// Of one file. A model has some terabytes at most, and sums of what is claimed must stay numbers.
+    /// The most bytes of one file. A model has some terabytes at most, and sums of what is claimed must stay numbers.
     private static let sizeLimit = 1 << 48
 
     let settings: HubSettings

@@ -16,7 +16,7 @@ struct HubListing: Sendable, Equatable {
 
 /// How far a download is.
 public struct DownloadProgress: Sendable, Equatable {
-    /// Of all files, in bytes.
+    /// The bytes of all files.
     public var total: Int
     /// Bytes that are here, those of an earlier attempt included.
     public var done: Int

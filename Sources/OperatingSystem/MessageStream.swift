@@ -23,7 +23,7 @@ package final class MessageStream: @unchecked Sendable {
     /// What is still to be written. Of the first some may be out already.
     private var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
     private var leftOut = 0
-    /// Of the job whose lines these are, where they go to a log.
+    /// The name of the job whose lines these are, where they go to a log.
     private var job: String?
     private var form = LogForm.text
     /// Whether the last line is one that is drawn over.

@@ -28,19 +28,19 @@ package enum Files {
         let inode: UInt64
     }
 
-    /// Of what a path names, links followed; nil if there is nothing or it can't be examined.
+    /// What a path names, links followed; nil if there is nothing or it can't be examined.
     package static func kind(of path: String) -> Kind? { status(of: path).map(Self.kind) }
 
     package static func identity(of path: String) -> Identity? { status(of: path).map(Self.identity) }
 
-    /// Of an open file.
+    /// What an open file is.
     package static func status(of descriptor: Int32) -> (kind: Kind, size: Int, identity: Identity)? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         return (kind(status), Int(status.st_size), identity(status))
     }
 
-    /// Of what a path names, links followed; nil if there is nothing or it can't be examined.
+    /// The state of what a path names, links followed; nil if there is nothing or it can't be examined.
     package static func state(of path: String) -> FileState? { status(of: path).map { FileState($0) } }
 
     /// Whether this process may read, or write, what a path names.

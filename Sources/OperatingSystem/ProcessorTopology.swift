@@ -1,9 +1,9 @@
 /// Which processors of this process share a core, and which lie beside the same memory.
 package struct ProcessorTopology: Sendable, Equatable {
-    /// Of each core those that this process may use, in ascending order. Processors of one core share what computes:
+    /// The processors of each core that this process may use, in ascending order. Those of one core share what computes:
     /// a second thread there adds next to nothing to products that keep it busy.
     package let cores: [[Int]]
-    /// Of each memory node (NUMA) those that this process may use; nodes without any are left out. Memory of another
+    /// The same of each memory node (NUMA); nodes without any are left out. Memory of another
     /// node than the reader's takes longer and comes through a narrow link.
     package let nodes: [[Int]]
 

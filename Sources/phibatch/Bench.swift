@@ -7,7 +7,7 @@ struct Bench {
     struct Sample {
         var tokens: Int
         var times: ComputeTimes
-        /// Of the matmuls with weights.
+        /// How many the matmuls with weights take.
         var multiplyAdds: Int
         var steps: [Step]
         /// Bytes of keys and values that attention had to read; 0 in prefill.
@@ -16,7 +16,7 @@ struct Bench {
         var limits = MachineLimits()
 
         var seconds: Double { steps.reduce(0) { $0 + $1.seconds } }
-        /// Of what memory gave meanwhile, 0 ... 1; nil in prefill.
+        /// Its share of what memory gave meanwhile, 0 ... 1; nil in prefill.
         var attentionOfMemory: Double? {
             if attentionBytes == 0 { return nil }
             let memory = steps.reduce(0) { $0 + $1.memory } / Double(steps.count)

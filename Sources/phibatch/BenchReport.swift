@@ -21,15 +21,15 @@ struct BenchReport {
         var tokensPerSecond: Double
         var lowest: Double
         var highest: Double
-        /// Of the machine's limits at that time, 0 ... 1; the medians of the runs, and of the steps.
+        /// Shares of the machine's limits at that time, 0 ... 1; the medians of the runs, and of the steps.
         var ofPeak: Double
         var ofMemory: Double
         /// The matmuls alone, of the peak.
         var matmulOfPeak: Double
-        /// Of the time, 0 ... 1.
+        /// Shares of the time, 0 ... 1.
         var matmul: Double
         var attention: Double
-        /// Of memory's speed, 0 ... 1; nil in prefill.
+        /// Its share of memory's speed, 0 ... 1; nil in prefill.
         var attentionOfMemory: Double?
         var sampling: Double
         /// All runs' steps.

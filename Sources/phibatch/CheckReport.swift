@@ -6,7 +6,7 @@ import JSON
 struct CheckReport {
     /// Nil if there is no output.
     let found: OutputCheck?
-    /// Of the whole output; nil as that.
+    /// What is found in the whole output; nil as that.
     let audit: OutputAudit?
     /// All results that the job will have; nil if its input can't be counted.
     let total: Int?

@@ -24,7 +24,7 @@ final class JobsRun {
         var statistics = RunStatistics()
         /// Its input is followed no more.
         var isOver = false
-        /// Of its last round.
+        /// How its last round ended.
         var outcome: RunOutcome?
         /// What its input's files were when they were first seen.
         var files: [String: Files.Identity] = [:]
@@ -40,9 +40,9 @@ final class JobsRun {
     private let signals: SignalWatch
     private let progress: ProgressReport
     private var members: [Member] = []
-    /// Of each group of jobs that share one: all of its members, by their places.
+    /// Each model with all jobs that share it, by their places.
     private var models: [(members: [Int], loader: ModelLoader)] = []
-    /// Of jobs that never began.
+    /// The exit codes of jobs that never began.
     private var refusals: [Int32] = []
 
     init(_ options: Options, signals: SignalWatch, progress: ProgressReport) {

@@ -133,7 +133,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Of each job the name of its file, or else of its output: the whole path where several have one name, as lines on
+    /// The name of each job's file, or else of its output: the whole path where several have one name, as lines on
     /// stderr and numbers say by it whose they are.
     static func names(_ jobs: [(file: String?, output: String?)]) -> [Message] {
         let short = jobs.map { file, output in

@@ -2,7 +2,7 @@
 /// come one after the other.
 struct BlockUses: Sendable {
     private var counts: [Int32]
-    /// Of the prompt that used each block last.
+    /// A hash of the prompt that used each block last.
     private var hashes: [Int]
     private var lastHash: Int?
     /// Prompts in all.

@@ -16,13 +16,13 @@ package struct ChoiceTree: Sendable, Equatable {
 
     /// Where among the answers to all questions those are that concern a choice.
     package struct Path: Sendable, Equatable {
-        /// Of its tokens, in their order.
+        /// The places of its tokens, in their order.
         package var tokens: [Int]
-        /// Of the tokens that end an answer, after its last one.
+        /// The places of the tokens that end an answer, after its last one.
         package var ends: Range<Int>
     }
 
-    /// Of each row: how many tokens of the tree lie before it and in it; 0 for the root.
+    /// For each row, how many tokens of the tree lie before it and in it; 0 for the root.
     let depths: [Int]
     private let tokens: [Int32]
     private let parents: [Int]

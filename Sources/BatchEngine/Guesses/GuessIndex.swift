@@ -16,7 +16,7 @@ struct GuessIndex: Sendable {
 
     /// A place where the text that was looked for has come before.
     struct Match: Equatable, Sendable {
-        /// Of the token after it.
+        /// The place of the token after it.
         var place: Int
         /// How many tokens before it are the same, 2 at least.
         var length: Int

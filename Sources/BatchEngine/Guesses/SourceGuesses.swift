@@ -2,9 +2,9 @@
 struct SourceGuesses: Sendable {
     /// Completions that are done, the latest ones.
     private(set) var answers = GuessIndex()
-    /// Of guesses from a request's own tokens.
+    /// The record of guesses from a request's own tokens.
     var own = GuessRecord()
-    /// Of guesses from `answers`.
+    /// The record of guesses from `answers`.
     var foreign = GuessRecord()
 
     /// Tokens of `answers`, at most: about 10 MB with its index.

@@ -5,7 +5,7 @@
 final class TokenGuesser {
     /// Prompt and completion.
     private var own = GuessIndex()
-    /// Of the latest guesses, as far as they were tested: how many there were, and how many held.
+    /// The latest guesses, as far as they were tested: how many there were, and how many held.
     private var tests = 0.0
     private var hits = 0.0
 

@@ -69,11 +69,11 @@ package struct StepReport: Sendable {
     package var preempted = 0
     /// Its requests that run after the step.
     package var running = 0
-    /// Of all sources.
+    /// The rows of all sources.
     package var stepRows = 0
     /// What the whole step took.
     package var seconds = 0.0
-    /// Of the engine, since it was loaded: before the step and after it.
+    /// The engine's times since it was loaded: before the step and after it.
     package var timesBefore = ComputeTimes()
     package var times = ComputeTimes()
 }

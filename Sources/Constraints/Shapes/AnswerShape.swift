@@ -78,7 +78,7 @@ package final class ObjectShape {
     package let reserved: [String]
     /// nil if there may be no others.
     package let free: (any FreeNames)?
-    /// Of all members, free ones included. It can be reached, and is at least the number of the required ones.
+    /// The least number of members, free ones included. It can be reached, and is at least that of the required ones.
     package let minCount: Int
     package let maxCount: Int?
 

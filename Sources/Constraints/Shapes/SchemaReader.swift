@@ -8,7 +8,7 @@ final class SchemaReader {
     let effort: CompileEffort
     /// Without regard to what else applies to a value; literals are not checked yet.
     private var known: [AppliedSchema: Alternatives] = [:]
-    /// Of values to which all of these apply.
+    /// The alternatives of values to which all of these apply.
     private var expanded: [[AppliedSchema]: Alternatives] = [:]
     private var plain: [SchemaID: AppliedSchema?] = [:]
     var impossible: [[AppliedSchema]: Bool] = [:]

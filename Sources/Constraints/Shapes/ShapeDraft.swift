@@ -4,7 +4,7 @@ import JSONSchema
 struct GoalDraft {
     let key: [AppliedSchema]
     var shapes: [ShapeDraft] = []
-    /// Of the shortest value; nil if none is known yet.
+    /// The length of the shortest value; nil if none is known yet.
     var fewestBytes: Int?
     /// Levels of nesting of that value.
     var depth = 0

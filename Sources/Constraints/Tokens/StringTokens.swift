@@ -19,7 +19,7 @@ struct StringTokens: Sendable {
     let withinAll: TokenMask
     /// By what stands after the quote, a trie of these texts.
     let exits: TrieNodes
-    /// Of each text in `exits` (by its place) the tokens. Those with nothing after the quote are in `bare`.
+    /// The tokens of each text in `exits`, by its place. Those with nothing after the quote are in `bare`.
     let exitTokens: [[Exit]]
     let bare: [Exit]
     /// The most scalars that a token has.

@@ -12,7 +12,7 @@ struct TrieNodes: Sendable {
     let first: [Int32]
     /// The classes of all bytes below a node, a bit each.
     let classes: [UInt64]
-    /// Of a node between two scalars, whether all texts below it consist of whole scalars.
+    /// Whether all texts below a node between two scalars consist of whole scalars.
     let isWhole: [Bool]
     /// The root's children by their byte; -1 where there is none.
     private let children: [Int32]

@@ -8,9 +8,9 @@ struct Frame: Hashable {
     /// Items or members written so far, the one that is being written among them; not counted further where that
     /// makes no difference.
     var count: Int32
-    /// Of an object: the first of the known members that may still come.
+    /// In an object, the first of the known members that may still come.
     var position: Int32
-    /// Of an object: the free names so far.
+    /// In an object, the free names so far.
     var names: Int32
     /// The frame that holds it; -1 if none does.
     var parent: Int32
@@ -27,13 +27,13 @@ struct FrameFacts {
     /// Whether that is a way to the end. If not, it has free names of which one may have come before; but a way that
     /// is no longer there is.
     var isWay: Bool
-    /// Of an object: which known members may come next; empty if none.
+    /// In an object, which known members may come next; empty if none.
     var open: Range<Int32>
-    /// Of an object: whether a free name may come next.
+    /// In an object, whether a free name may come next.
     var mayBeFree: Bool
     /// Whether it may be closed now.
     var mayClose: Bool
-    /// Of an array: what the next item must be; nil if there may be none.
+    /// In an array, what the next item must be; nil if there may be none.
     var item: GoalID?
 }
 

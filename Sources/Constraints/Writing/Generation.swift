@@ -8,7 +8,7 @@ package struct Generation: Sendable {
     /// How many bytes of the text could.
     package var bytes = 0
     package var tokens = 0
-    /// Of each mask that was asked for, how long it took.
+    /// How long each mask took that was asked for.
     package var maskSeconds: [Double] = []
 }
 

@@ -22,7 +22,7 @@ final class GrammarWriter {
         largest = shape.goals.reduce(0) { max($0, $1.fewestBytes) }
     }
 
-    /// Of the writer's bytes those that texts needed that another writer had begun. They would be needed again and again.
+    /// Those of the writer's bytes that texts needed which another writer had begun. They would be needed again and again.
     private(set) var replayed = 0
 
     /// Whether a new one should take its place.

@@ -12,7 +12,7 @@ struct MemberNames {
     }
 
     private var nodes: [Node] = [Node()]
-    /// Of each member what is written after the quote that begins its name.
+    /// What is written of each member after the quote that begins its name.
     let texts: [[UInt8]]
 
     /// - Parameter colon: what stands between a name's closing quote and the value.

@@ -21,7 +21,7 @@ struct StringWalk {
         let state: Int32
         /// How many more scalars a token brings to an end than begin in it: less where it has escapes.
         let more: Int32
-        /// Of the tokens that lead here, how many scalars begin in them; empty where they are not counted.
+        /// How many scalars begin in the tokens that lead here; empty where they are not counted.
         var scalars: ScalarCounts
     }
 

@@ -248,7 +248,7 @@ extension Writer {
         }
     }
 
-    /// Of the members that may come the one with the shortest way to the end, and the frame with it.
+    /// The one of the members that may come with the shortest way to the end, and the frame with it.
     private func shortestMember(_ place: Place) -> (bytes: Int, member: Int32, frame: Int32)? {
         let object = objects[Int(frames[Int(place.frame)].shape)]
         let depth = frameFacts[Int(place.frame)].depth

@@ -175,7 +175,7 @@ final class Writer {
         states.count * 1400 + frames.count * 300 + nameSets.bytes + walkBytes + restBytes + planBytes
     }
     private(set) var walkBytes = 0
-    /// Of ways to the end that are kept.
+    /// Bytes of ways to the end that are kept.
     var restBytes = 0
     var planBytes = 0
 

@@ -90,7 +90,7 @@ struct SchemaLoader {
         id(of: try documents.resolve(text, from: parent.resource, at: location).place)
     }
 
-    /// Of a `$dynamicRef` or a `$recursiveRef`: dynamic only if the place it leads to at first has such an anchor.
+    /// Reads a `$dynamicRef` or a `$recursiveRef`: dynamic only if the place it leads to at first has such an anchor.
     mutating func dynamicReference(
         _ text: String, _ location: Location, in parent: Place
     ) throws(SchemaFault) -> DynamicReference {

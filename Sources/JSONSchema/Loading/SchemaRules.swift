@@ -2,7 +2,7 @@ import JSON
 
 /// What one schema asks for; keywords that are not there are nil or empty.
 package struct SchemaRules: Sendable {
-    /// Of the schemas `true` and `false`.
+    /// What the schemas `true` and `false` say.
     package var verdict: Bool?
     package var types: JSONTypes?
     package var constant: ValueSet?

@@ -2,7 +2,7 @@
 package struct ScalarRanges: Hashable, Sendable {
     package let ranges: [ClosedRange<UInt32>]
 
-    /// Of any ranges, in any order.
+    /// Takes any ranges, in any order.
     package init(_ ranges: [ClosedRange<UInt32>]) {
         var joined: [ClosedRange<UInt32>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {

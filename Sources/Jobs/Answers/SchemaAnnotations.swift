@@ -4,7 +4,7 @@ import JSONSchema
 /// Words in schemas that are no keywords of a draft, but are known to say nothing about values. All others are refused:
 /// a misspelt `requried` would silently allow what it is meant to forbid.
 enum SchemaAnnotations {
-    /// Of whoever wants one: `x-order`, `_comment`, `@context`, `//`.
+    /// Whoever wants to may have names that begin so: `x-order`, `_comment`, `@context`, `//`.
     private static let prefixes = ["x-", "_", "@", "//", "$$"]
 
     private static let words: Set<String> = {

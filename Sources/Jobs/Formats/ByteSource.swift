@@ -8,7 +8,7 @@ package final class ByteSource {
     private let system: any FileSystem
     private let descriptor: Int32
     private let isOurs: Bool
-    /// Of a regular file: where it ended when it was opened, and where we are.
+    /// Where a regular file ended when it was opened, and where we are.
     private var expectedEnd: Int?
     private var position = 0
     /// Bytes that were read to see what they are.

@@ -15,7 +15,7 @@ extension GenerationResult {
 }
 
 extension GenerationResult.Timing {
-    /// Of a completion that was computed for an equal request, no time but the wait.
+    /// Has no time but the wait where a completion was computed for an equal request.
     /// - Parameter made: the tokens that this run made.
     init(_ completion: TokenSequence, _ work: WorkLabel, made: Int, end: ContinuousClock.Instant) {
         guard completion.isOwn(work) else {

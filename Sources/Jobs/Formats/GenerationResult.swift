@@ -53,7 +53,7 @@ package struct GenerationResult: Sendable, Equatable {
         package var queued: Double
         package var prefill: Double
         package var decode: Double
-        /// Of the tokens that the last run made, from admission to the end.
+        /// The speed of the tokens that the last run made, from admission to the end.
         package var tokensPerSecond: Double
         /// When it ended, in seconds since 1970; nil in results of earlier versions.
         package var ended: Double?

@@ -83,7 +83,7 @@ package struct InputRecord: Sendable {
     package var bytes: [UInt8]
     /// The full length in bytes of one that was too long to keep.
     package var excessLength: Int?
-    /// Of its first line, from 1, in its file.
+    /// The number of its first line, from 1, in its file.
     package var number: Int
     /// Its own number, from 1, where several may begin in one line; nil where it is that of the line.
     package var place: Int?

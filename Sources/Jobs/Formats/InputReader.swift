@@ -13,7 +13,7 @@ package struct InputReader {
     private let follow: FollowedInput?
     private var paths: ArraySlice<String>
     private var file: (name: String, bytes: InputBytes?, cursor: any InputCursor)?
-    /// Of the files before.
+    /// Lines of the files before.
     private var earlierLines = 0
 
     package init(
@@ -29,7 +29,7 @@ package struct InputReader {
         self.system = system
     }
 
-    /// Of records that come from elsewhere.
+    /// Reads records that come from elsewhere.
     init(cursor: any InputCursor, name: String) {
         self.init(paths: [])
         file = (name, nil, cursor)

@@ -18,7 +18,7 @@ extension JobSettings {
         return selection.count(of: count)
     }
 
-    /// Of a line that is too long to keep here, the beginning tells: results of ours have their error in front.
+    /// Where a line is too long to keep, its beginning tells: results of ours have their error in front.
     private func carriesError(_ line: InputRecord, by reader: InputReader) -> Bool {
         guard line.has("\"error\"") else { return false }
         if line.excessLength != nil { return line.has("\"error\":{\"code\":") }

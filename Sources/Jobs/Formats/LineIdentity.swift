@@ -29,7 +29,7 @@ package struct LineIdentity {
     package var id: String
     /// Its id is its number in the whole input, as it has none of its own.
     let isNumbered: Bool
-    /// Of what the job uses of it.
+    /// A hash of what the job uses of it.
     private(set) var contentHash: UInt64
     /// What it would be for each of the earlier runs.
     private(set) var earlierHashes: [UInt64]

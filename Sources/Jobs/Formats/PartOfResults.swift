@@ -47,7 +47,7 @@ package struct PartOfResults: ResultFormat {
     private struct Encoder: ResultEncoder {
         var encoder: any ResultEncoder
         let ofFailedLines: Bool
-        /// Of the line that is under way: how things were before it, and what it comes to.
+        /// How things were before the line that is under way, and what it comes to.
         private var before: (any ResultEncoder)?
         private var bytes: [UInt8] = []
         private var hasFailed = false

@@ -119,7 +119,7 @@ package struct FileNames {
         }
     }
 
-    /// Of its own files a job's pattern leaves out those that are there.
+    /// A job's pattern leaves out those of its own files that are there.
     private static func check(_ pattern: String, of job: Int, _ entry: Entry) throws {
         guard let setting = entry.setting, entry.job != job, Files.pattern(pattern, fits: entry.path) else {
             return

@@ -10,7 +10,7 @@ package struct JobKey: Sendable {
     }
 
     package let name: String
-    /// Of its short option, such as the i of `-i`.
+    /// The letter of its short option, such as the i of `-i`.
     package let letter: Character?
     /// What stands for the value in the help; empty for a flag, which takes none.
     package let placeholder: String

@@ -18,7 +18,7 @@ package struct RopeSides: Sendable, Equatable {
     package let shortLength: Int
     package private(set) var short = 0
     package private(set) var long = 0
-    /// Of `long`, those whose prompts alone would have the short ones.
+    /// Those of `long` whose prompts alone would have the short ones.
     package private(set) var longByCompletion = 0
 
     /// Nil where there is no choice.

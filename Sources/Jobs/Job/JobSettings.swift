@@ -138,7 +138,7 @@ public struct JobSettings: Sendable, Equatable {
     public var repetitionPenalty: Float?
     /// Added to the logits of these token ids; -100 ... 100.
     public var logitBias: [Int32: Float]?
-    /// Of the random streams; a line's own replaces it.
+    /// What random streams are made with; a line's own replaces it.
     public var seed: Int?
     /// Any of these strings ends a completion, which is cut before it. A line's own come in addition.
     public var stop: [String] = []

@@ -2,7 +2,7 @@
 package struct ResumeReport: Sendable, Equatable {
     /// Results that were there for the same id and content.
     package var kept = 0
-    /// Of those, the failed ones.
+    /// The failed ones among those.
     package var keptFailed = 0
     /// Completions that are taken up in the middle.
     package var resumed = 0

@@ -93,7 +93,7 @@ package protocol FileSystem: Sendable {
     /// - Returns: the names of those that can't be given.
     func copyAttributes(from path: String, to descriptor: Int32) throws(SystemError) -> [String]
     func info(_ path: String) throws(SystemError) -> FileInfo
-    /// Of what stands at the path itself, if that is a symbolic link.
+    /// What stands at the path itself, if that is a symbolic link.
     func entry(_ path: String) throws(SystemError) -> FileInfo
     func info(_ descriptor: Int32) throws(SystemError) -> FileInfo
     /// What a symbolic link points to; nil if the path isn't one or isn't there.

@@ -9,7 +9,7 @@ package final class FinishedOutput: @unchecked Sendable {
     let outcome: OutputOutcome
     /// By which schemes lines are known in it.
     package let lines: [LineScheme]
-    /// Of the output's record; nil where it needs none.
+    /// The header of the output's record; nil where it needs none.
     let header: OutputRecord.Header?
     private let output: EarlierOutput
     private let pieces: FilePieces

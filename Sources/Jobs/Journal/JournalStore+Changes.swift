@@ -4,7 +4,7 @@ import Faults
 extension JournalStore {
     /// That there are such results, and what they were made with.
     struct Change {
-        /// Of the file that says so.
+        /// The file that says so.
         var path: String
         var isOfJournal = false
         var digest: String

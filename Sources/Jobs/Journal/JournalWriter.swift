@@ -3,7 +3,7 @@
 final class JournalWriter {
     private let place: OutputPlace
     private var path: String { place.paths.journal }
-    /// Of a journal that is yet to be made.
+    /// The header that a journal gets which is yet to be made.
     var header: JournalHeader
     private let now: () -> Double
     private var policy: SyncPolicy

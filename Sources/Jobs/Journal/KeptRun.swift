@@ -38,7 +38,7 @@ package struct KeptRun: Equatable {
 }
 
 extension [KeptRun] {
-    /// Of one of these, or of the run beside them.
+    /// The fingerprint of one of these, or of the run beside them.
     func fingerprint(of digest: String, beside own: RunFingerprint) -> RunFingerprint? {
         if own.digest.utf8.elementsEqual(digest.utf8) { return own }
         return first { $0.digest.utf8.elementsEqual(digest.utf8) }?.fingerprint

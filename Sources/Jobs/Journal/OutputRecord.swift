@@ -37,7 +37,7 @@ package enum OutputRecord {
         var completionTokens: Int
         /// In the output.
         var range: Range<Int>
-        /// Of these bytes.
+        /// The sum of these bytes.
         var content: UInt64
         /// The digest of the run that made it; nil if it is the record's.
         var run: String?

@@ -11,13 +11,13 @@ package struct OutputSettings: Equatable {
     static let version = 1
     static let marker: StaticString = "\"phibatch_settings\":"
 
-    /// Of the run that put the output in place.
+    /// The fingerprint of the run that put the output in place.
     package var fingerprint: RunFingerprint
     /// Runs of which results stand in it too.
     package var kept: [KeptRun] = []
     /// By which schemes lines are known in it.
     package var lines = [LineScheme.bytes]
-    /// Of which lines, as `I/N`; nil of all.
+    /// The lines that it is of, as `I/N`; nil if they are all.
     var shard: String?
     /// The whole input, and what became of this output's lines; nil where an earlier version wrote this.
     var input: InputSeen?

@@ -13,9 +13,9 @@ final class OutputWriter {
     private var output: BufferedWriter
     private var encoder: any ResultEncoder
     private let record: File?
-    /// Of failed lines, where they have a file of their own.
+    /// The file of failed lines, where they have one of their own.
     private let failedLines: FailedLinesFile?
-    /// Of results that the encoder holds back.
+    /// The entries of results that the encoder holds back.
     private var pending: [OutputRecord.Entry] = []
     private var lines: BufferedWriter?
     /// How many results are written.
@@ -49,7 +49,7 @@ final class OutputWriter {
         }
     }
 
-    /// Of the next result.
+    /// The place of the next result.
     private func nextPlace(_ key: WorkKey) -> ResultPlace {
         ResultPlace(key: key, index: run.index(ofPosition: count))
     }

@@ -15,7 +15,7 @@ enum ErrorCode {
     static let interrupted = EINTR
     static let notFound = ENOENT
     static let exists = EEXIST
-    /// Of a hard link: the file system has none, or not of this file.
+    /// A hard link can't be made: the file system has none, or not of this file.
     static let noSecondName: Set<Int32> = [EPERM, EMLINK, ENOSYS, ENOTSUP, EOPNOTSUPP, EXDEV]
     static let nameTooLong = ENAMETOOLONG
     static let notPermitted = EPERM

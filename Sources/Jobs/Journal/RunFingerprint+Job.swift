@@ -2,7 +2,7 @@ import OperatingSystem
 import PhiText
 
 extension RunFingerprint {
-    /// Of a model folder, a job's settings and the engine that runs it.
+    /// Makes the fingerprint of a model folder, a job's settings and the engine that runs it.
     /// - Parameters:
     ///   - engine: its identity, all that results depend on besides the request.
     ///   - cache: where the hashes of the model's files are kept from one start to the next.

@@ -179,7 +179,7 @@ package final class PipedLines: ResultStore, @unchecked Sendable {
 }
 
 extension InputReader {
-    /// Of lines that come one by one.
+    /// Reads lines that come one by one.
     init(_ lines: PipedLines) { self.init(cursor: Cursor(lines: lines), name: "request") }
 
     private struct Cursor: InputCursor {

@@ -37,7 +37,7 @@ package struct ReportStatistics: Sendable {
     package private(set) var model: String?
     private var places: [String: Int] = [:]
     private static let exampleLimit = 3
-    /// Of error codes and finish reasons; files of others may have any.
+    /// How many error codes and finish reasons are told apart; files of others may have any.
     private static let statusLimit = 200
 
     package init() {}

@@ -6,7 +6,7 @@ package struct ReportedResult: Sendable {
     /// The line's place in the input, from 0; nil if the file doesn't say.
     package var index: Int?
     package var sample = 0
-    /// Of the line's content; nil if the file doesn't say.
+    /// A hash of the line's content; nil if the file doesn't say.
     package var lineHash: UInt64?
     /// The finish reason, or the error's code.
     package var status: String
@@ -19,7 +19,7 @@ package struct ReportedResult: Sendable {
     /// Nil where the file doesn't say.
     package var promptTokens: Int?
     package var completionTokens: Int?
-    /// Of all samples of the line together, where a file says no more than that.
+    /// Tokens of all samples of the line together, where a file says no more than that.
     package var lineCompletionTokens: Int?
     package var seed: Int?
     package var timing: GenerationResult.Timing?

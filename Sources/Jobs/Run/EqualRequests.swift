@@ -59,9 +59,9 @@ struct EqualRequests {
     private var open: [RequestContent: [any WorkPart]] = [:]
     private var waiting = 0
     private var outcomes: [RequestContent: Outcome] = [:]
-    /// Of `outcomes`, those that were used since they last were the oldest.
+    /// Those of `outcomes` that were used since they last were the oldest.
     private var used: Set<RequestContent> = []
-    /// Of `outcomes`, oldest first.
+    /// All of `outcomes`, oldest first.
     private var order: Deque<RequestContent> = []
     private var weight = 0
 

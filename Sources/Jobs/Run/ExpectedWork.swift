@@ -5,7 +5,7 @@ import BatchEngine
 struct ExpectedWork {
     /// Rows of a prompt that hold a request up as long as one token of its completion: they come many to a step.
     private static let promptRowsPerToken = 16.0
-    /// Of completions that have ended.
+    /// Tokens of completions that have ended.
     private var (allowed, made) = (0, 0)
 
     /// Takes note of a request that was computed.

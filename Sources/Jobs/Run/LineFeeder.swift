@@ -9,7 +9,7 @@ final class LineFeeder: @unchecked Sendable {
     /// What the feeder has seen so far.
     struct Count: Sendable {
         var lines = 0
-        /// Of these, lines that are known by their number.
+        /// Those of them that are known by their number.
         var numbered = 0
         /// Pieces of work: lines times samples.
         var positions = 0

@@ -23,7 +23,7 @@ package struct OutputAudit {
         package var key: WorkKey
     }
 
-    /// Of a job's output, where the job has it; against the input, unless that can be read but once.
+    /// Looks at a job's output, where the job has it; against the input, unless that can be read but once.
     /// - Throws: as below.
     package init(_ job: JobSettings, scratch: Scratch) throws {
         guard try job.canReadTwice() else {

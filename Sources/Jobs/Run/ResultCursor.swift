@@ -3,7 +3,7 @@ import Faults
 /// The results of a finished output in its order, each with its bytes: those of failed lines come from a file of their
 /// own where the job has one.
 package final class ResultCursor {
-    /// Of one result.
+    /// What there is of one result.
     package struct Piece {
         package var recorded: RecordedResult
         /// Its content; nil where the bytes stand with a later result of the line, or are missing.

@@ -58,7 +58,7 @@ public struct RunStatistics: Sendable, Equatable {
     package var firstTokenTimes = Distribution(exactLimit: 0)
     package var requestTimes = Distribution(exactLimit: 0)
 
-    /// Of `seconds`: steps of the model, shared out by their rows of prompts and of completions.
+    /// What steps of the model took of `seconds`, shared out by their rows of prompts and of completions.
     public var prefillSeconds = 0.0
     public var decodeSeconds = 0.0
     /// What the steps' time went into.
@@ -66,7 +66,7 @@ public struct RunStatistics: Sendable, Equatable {
 
     package init() {}
 
-    /// Of jobs that run together, so far as it shows while they run.
+    /// Adds up jobs that run together, so far as it shows while they run.
     package static func + (a: Self, b: Self) -> Self {
         var sum = a
         sum.lines += b.lines

@@ -38,7 +38,7 @@ public enum AnswerPart: Sendable, Equatable {
 }
 
 extension Answer {
-    /// Of a request for no tokens: it is whole before it begins.
+    /// The answer to a request for no tokens, which is whole before it begins.
     init(promptTokens: Int) {
         self.init(
             text: "", tokens: [], ending: .length, promptTokens: promptTokens, prefillSeconds: 0,

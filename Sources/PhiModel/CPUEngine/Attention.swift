@@ -3,7 +3,7 @@ import CPhiKernels
 
 /// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.
 final class Attention: @unchecked Sendable {
-    /// Of each layer.
+    /// The shape of each layer's attention.
     private let shapes: [AttentionShape]
     private let rope: RotaryTables
     private let kernels: PhiKernels
@@ -47,7 +47,7 @@ final class Attention: @unchecked Sendable {
     private struct Layer {
         let shape: AttentionShape
         let softmaxScale: Float
-        /// Of each head's queries and keys.
+        /// The norms of each head's queries and keys.
         let norms: HeadNorms<NormNumbers>?
         /// [rows][stride]: queries, keys, values, each by heads.
         let qkv: UnsafeMutablePointer<Float>

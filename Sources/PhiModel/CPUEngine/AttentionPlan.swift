@@ -8,13 +8,13 @@ import CPhiKernels
 struct AttentionPlan {
     struct Row {
         var run: Int
-        /// Of the step's rows.
+        /// Its number among the step's rows.
         var row: Int
         var position: Int
     }
 
     struct Tile {
-        /// Of `AttentionPlan.rows`.
+        /// The part of `AttentionPlan.rows` that it has.
         var rows: Range<Int>
         /// How many blocks at the beginning are the same for all rows.
         var shared: Int

@@ -29,9 +29,9 @@ final class ExpertRows: @unchecked Sendable {
     /// The router's [rows][experts in whole blocks].
     private let scores = Buffer<Float>()
     private let choices = Buffer<ExpertChoice>()
-    /// Of one expert [its rows][gate, then up].
+    /// What one expert makes: [its rows][gate, then up].
     private let gateUp = Buffer<Float>()
-    /// Of one expert [its rows][intermediate size].
+    /// The same, activated: [its rows][intermediate size].
     private let activated = Buffer<Float>()
     /// [uses][h in whole blocks]: of all experts, in order.
     private let results = Buffer<Float>()

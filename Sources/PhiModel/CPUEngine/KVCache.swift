@@ -29,7 +29,7 @@ struct KVCache: ~Copyable {
 
     /// Where a layer's heads are in a block.
     struct Layer {
-        /// Of its first head.
+        /// The place of its first head.
         let offset: Int
         let heads: Int
         let headDimension: Int

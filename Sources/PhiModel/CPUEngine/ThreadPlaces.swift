@@ -4,7 +4,7 @@ import Synchronization
 /// Where a team's threads are at work. Beside other programs a thread may have no processor, while another one
 /// waits for it on one: then it is moved there. The system would find out after some milliseconds.
 struct ThreadPlaces: @unchecked Sendable {
-    /// Of each thread: its number and above it the processor it was last seen on; the last region it entered.
+    /// Each thread's number and above it the processor it was last seen on; the last region it entered.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let stride: Int
 

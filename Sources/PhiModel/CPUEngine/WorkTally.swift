@@ -4,7 +4,7 @@ import BatchEngine
 struct WorkTally {
     /// Where the time went.
     private(set) var times = ComputeTimes()
-    /// Of the matmuls.
+    /// How many the matmuls took.
     private(set) var multiplyAdds = 0
     /// Bytes of packed weights that matmuls read.
     private(set) var weightBytes = 0

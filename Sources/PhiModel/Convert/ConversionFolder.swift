@@ -57,7 +57,7 @@ final class ConversionFolder {
         return try contents(of: tokenizerNames + otherNames + code, in: folder)
     }
 
-    /// Of those that are there.
+    /// The contents of those that are there.
     private static func contents(
         of names: [String], in folder: String
     ) throws -> [(name: String, content: Data)] {

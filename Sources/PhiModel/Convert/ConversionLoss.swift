@@ -8,7 +8,7 @@ package struct ConversionLoss: Sendable, Equatable {
     /// Root mean square of the differences, as a share of that of the values.
     package var relativeError: Double
 
-    /// Of all layers of a plan, by type.
+    /// The losses of all layers of a plan, by type.
     static func all(of plan: ConversionPlan) -> [ConversionLoss] {
         var sums: [GGMLType: (bits: Int, matrices: Int, difference: Double, value: Double)] = [:]
         for layer in plan.layers {

@@ -1,5 +1,5 @@
 extension ConversionPlan {
-    /// Of a file of architecture `phi2`: LayerNorms and linear layers, all with biases; q, k and v fused or apart.
+    /// Plans a file of architecture `phi2`: LayerNorms and linear layers, all with biases; q, k and v fused or apart.
     static func phi2(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws -> ConversionPlan {
         var source = PlanSource(gguf)
         var layers: [PlannedLayer] = []

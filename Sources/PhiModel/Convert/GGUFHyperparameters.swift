@@ -8,7 +8,7 @@ struct GGUFHyperparameters {
         /// q, k and v fused or apart, a bias everywhere.
         case phi2
 
-        /// Of the norms; Phi-2's is a LayerNorm.
+        /// The key of the norms' epsilon; Phi-2's is a LayerNorm.
         fileprivate var epsilonKey: String {
             self == .phi2 ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"
         }

@@ -41,7 +41,7 @@ enum SixBitBlock {
         return (index < 16 ? first : second) * Float(code)
     }
 
-    /// Of the 16 values of each half of a group.
+    /// The scales of the 16 values of each half of a group.
     @inline(__always)
     private static func scales(_ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int) -> (Float, Float)
     {
@@ -50,7 +50,7 @@ enum SixBitBlock {
         return (scale(2 * group), scale(2 * group + 1))
     }
 
-    /// Of each 128 values, 64 bytes hold the low 4 bits (two groups in the low halves, two in the high ones) and 32
+    /// For each 128 values, 64 bytes hold the low 4 bits (two groups in the low halves, two in the high ones) and 32
     /// bytes the high 2 bits of all four groups.
     @inline(__always)
     private static func code(_ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, index: Int) -> UInt8

@@ -14,7 +14,7 @@ package struct MachineReport: Sendable {
     /// Processors that this process may run on, and threads that it would use: fewer where a control group limits
     /// the time.
     package let processors: Int
-    /// Of those: cores, which may have several processors each, and memory nodes.
+    /// Their cores, which may have several processors each, and memory nodes.
     package let topology: ProcessorTopology
     package let threads: Int
     /// Bytes.

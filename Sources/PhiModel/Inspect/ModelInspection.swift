@@ -9,7 +9,7 @@ package struct ModelInspection: Sendable {
         package let path: String
         /// Nil for plain floats.
         package let quantization: QuantizationParameters?
-        /// Of plain floats, or of scales and biases.
+        /// The type of plain floats, or of scales and biases.
         package let floats: TensorType
     }
 
@@ -101,7 +101,7 @@ package struct ModelInspection: Sendable {
         return "\(parameters.bits) bits in groups of \(parameters.groupSize)"
     }
 
-    /// Of "model.layers.3.mlp.down_proj" the module alone, with the number of layers if they are not all.
+    /// The module alone in "model.layers.3.mlp.down_proj", with the number of layers if they are not all.
     private func modules(_ paths: [String]) -> String {
         func module(_ path: String) -> String {
             let parts = path.split(separator: ".")

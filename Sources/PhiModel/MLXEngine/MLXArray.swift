@@ -135,7 +135,7 @@ final class MLXArray {
     func isGreater(than b: MLXArray) -> MLXArray { binary(PHI_MLX_GREATER, b) }
     func isEqual(to b: MLXArray) -> MLXArray { binary(PHI_MLX_EQUAL, b) }
 
-    /// Of booleans: `yes` where they are true, else `no`.
+    /// Takes `yes` where these booleans are true, else `no`.
     func select(_ yes: MLXArray, _ no: MLXArray) -> MLXArray {
         made(yes, no) { $0.select(handle, yes.handle, no.handle) }
     }

@@ -2,7 +2,7 @@
 /// are. The memory grows as blocks are first used.
 final class MLXCache {
     private let mlx: MLXLibrary
-    /// Of each layer.
+    /// The shape of each layer's attention.
     private let shapes: [AttentionShape]
     private let element: MLXArray.Element
     /// Each [positions, key heads * head dimension].

@@ -18,7 +18,7 @@ struct MLXRows {
     /// Runs of equally many tokens whose lengths are alike, as one operation: nobody reads much more of the cache than
     /// is its own.
     struct Group {
-        /// Of the rows.
+        /// Their places among the rows.
         let rows: Range<Int>
         /// Sequences, and rows of each.
         let count, width: Int

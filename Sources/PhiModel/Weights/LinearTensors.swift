@@ -12,7 +12,7 @@ package struct QuantizedMatrix: Sendable {
     package let weight: TensorView
     /// F16, BF16 or F32 `[rows, columns / groupSize]`.
     package let scales: TensorView
-    /// Of the type and shape of `scales`.
+    /// They have the type and shape of `scales`.
     package let biases: TensorView
 }
 

@@ -12,7 +12,7 @@ final class Evaluator {
     /// The line being evaluated, for messages.
     var line = 1
     private(set) var steps = 0
-    /// Of `steps`, those for the length of texts.
+    /// Those of `steps` that are for the length of texts.
     private var textSteps = 0
     private var depth = 0
     private var output = ""

@@ -26,7 +26,7 @@ package struct ControlTokens: Sendable {
         token.special || (token.content.hasPrefix("<") && token.content.hasSuffix(">"))
     }
 
-    /// Of a character in UTF-8, by its first byte.
+    /// How many bytes a character has in UTF-8, by its first one.
     private static func width(of byte: UInt8) -> Int {
         byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
     }

@@ -18,7 +18,7 @@ package final class Tokenizer: Sendable {
     private let addedTokens: [Int32: AddedToken]
     /// By bytes: as strings, canonically equivalent texts would be equal.
     private let addedIDs: [[UInt8]: Int32]
-    /// Of tokens looked for in the text as it is, and in the normalized text.
+    /// They look for tokens in the text as it is, and in the normalized text.
     private let plainMatcher: AddedTokenMatcher
     private let normalizedMatcher: AddedTokenMatcher
     private let reach: LazyTokenReach

@@ -6,7 +6,7 @@ import OperatingSystem
 struct TokenizerFile {
     /// Far above any real file (15 MB), and small enough for 32-bit offsets.
     private static let sizeLimit = 512 << 20
-    /// Of one part besides vocabulary and merges, which are kept as trees of values.
+    /// The bytes of one part besides vocabulary and merges; such parts are kept as trees of values.
     private static let partLimit = 8 << 20
     /// Keys of `model` besides these two; there are nine.
     private static let modelKeyLimit = 64

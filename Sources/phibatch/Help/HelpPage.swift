@@ -44,7 +44,7 @@ enum HelpPage {
                 : "there is no help on '\(name)'.\(hint)")
     }
 
-    /// Of the terminal, as the parser takes it.
+    /// The terminal's width, as the parser takes it.
     static var columns: Int {
         ProgramCall.path(inVariable: "COLUMNS").flatMap { Int($0) } ?? Platform.terminalSize(1)?.columns ?? 80
     }

@@ -61,7 +61,7 @@ struct JobOptions: ParsableArguments {
         return "'" + word.replacing("'", with: "'\\''") + "'"
     }
 
-    /// Of each job file; of the options alone, if there is none.
+    /// The settings of each job file; those of the options alone, if there is none.
     /// - Parameters:
     ///   - task: what the task is, unless an option says so.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.

@@ -17,7 +17,7 @@ struct ReportPage {
     static let pieceLength = 500
 
     let report: ResultReport
-    /// Of the results' file.
+    /// The name of the results' file.
     let name: String
     let model: String?
 

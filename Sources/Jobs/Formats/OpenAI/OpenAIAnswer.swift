@@ -4,7 +4,7 @@ import JSON
 
 /// The members of `response` in a line of OpenAI's batch results.
 struct OpenAIAnswer {
-    /// Of the line's content.
+    /// It is made of the line's content.
     let id: String
     let model: String
     /// The digest of the run.

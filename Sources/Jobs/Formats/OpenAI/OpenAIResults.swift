@@ -23,7 +23,7 @@ package struct OpenAIResults: ResultFormat {
     private struct Encoder: ResultEncoder {
         let run: ResultRun
         let model: String
-        /// Of the line that is under way.
+        /// Results of the line that is under way.
         private var held: [GenerationResult] = []
 
         init(run: ResultRun, model: String) {

@@ -15,6 +15,6 @@ struct YAMLNode {
 /// What keeps a text from being read.
 struct YAMLFault: Error {
     var line: Int
-    /// Of the text, as in "is not valid YAML: ...".
+    /// What is wrong with the text, as in "is not valid YAML: ...".
     var message: String
 }

@@ -2,7 +2,7 @@
 extension YAMLReader {
     private struct Header {
         var isFolded: Bool
-        /// Of the text's lines beyond what it belongs to; nil: as its first line.
+        /// How far the text's lines stand beyond what it belongs to; nil: as its first line.
         var indentation: Int?
         /// `-`: no line's end after the text; `+`: all that there are. Else one.
         var end: UInt8?

@@ -31,7 +31,7 @@ struct ChoiceWeights {
         logprobs.map { FixedArithmetic.exp(($0 - most) / temperature) }
     }
 
-    /// Of each choice among all; they add up to 1, but for rounding.
+    /// How likely each choice is among all; they add up to 1, but for rounding.
     var probabilities: [Double] {
         let weights = weights()
         let sum = weights.reduce(0, +)

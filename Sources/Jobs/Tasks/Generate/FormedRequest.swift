@@ -6,7 +6,7 @@ extension GenerateTask {
     /// What an answer must be like. To tell what that means for its tokens may take a while.
     package struct Answer: Sendable {
         let form: AnswerForm
-        /// Of this line, all limits considered.
+        /// The most that this line may have, all limits considered.
         let maxTokens: Int
         let layout: AnswerGrammar.Layout
         let grammars: AnswerGrammars

@@ -23,7 +23,7 @@ struct CompletionSource: Sendable {
     }
     private let place: Place
 
-    /// Of one line.
+    /// How many completions a line may have.
     static let countLimit = 1024
     static let standard = ["completion", "text"]
 

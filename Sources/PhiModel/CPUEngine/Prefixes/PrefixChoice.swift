@@ -2,7 +2,7 @@ import BatchEngine
 
 /// Which beginnings of prompts are worth their room on disk.
 struct PrefixChoice {
-    /// Of the run.
+    /// How many the run had.
     let prompts: Int
 
     /// A beginning that only few prompts of many share is no job's own, but that of some lines.

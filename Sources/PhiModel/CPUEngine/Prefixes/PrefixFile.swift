@@ -9,7 +9,7 @@ import OperatingSystem
 /// parsed, and no hash is trusted.
 enum PrefixFile {
     static let mark = Array("phibatch kept prefix\n".utf8)
-    /// Of this format. Files of other versions have other names, and go when they are the oldest.
+    /// The version of this format. Files of other versions have other names, and go when they are the oldest.
     static let version = 1
 
     /// - Parameter text: what keys and values depend on beside the tokens.

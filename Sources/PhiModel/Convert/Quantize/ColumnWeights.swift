@@ -8,14 +8,14 @@ struct ColumnWeights {
     /// [columns] by a matrix' path, all above 0. A matrix that is not multiplied by, as an embedding with a head beside
     /// it, has none.
     private let weights: [String: [Float]]
-    /// Of the text, which were read.
+    /// How many tokens of the text were read.
     let tokenCount: Int
 
     /// Tokens of one window, and windows at most.
     private static let (windowLength, windowLimit) = (512, 8)
     /// Rows of a window that go through the end of the last layer and the head, whose results are a vocabulary long.
     private static let lastRows = 32
-    /// Of the mean over all columns: added to each, as other texts may use one that this text does not. As in GPTQ.
+    /// This share of the mean over all columns is added to each, as other texts may use one that this text does not. As in GPTQ.
     private static let damping = 0.01
 
     subscript(path: String) -> [Float]? { weights[path] }

@@ -2,11 +2,11 @@ import OperatingSystem
 
 /// How a model is to be quantized.
 package struct QuantizeOptions: Sendable {
-    /// Of all layers for which nothing else is said.
+    /// What all layers have for which nothing else is said.
     package var standard: QuantizationParameters
-    /// Of the embedding; nil takes the standard's.
+    /// The bits of the embedding; nil takes the standard's.
     package var embeddingBits: Int?
-    /// Of those that fit a layer, the last one counts.
+    /// The last one that fits a layer counts.
     package var rules: [LayerRule]
     /// Replaces a model that is in the folder to be made.
     package var overwrite: Bool

@@ -3,7 +3,7 @@ struct PlannedTensor {
     let source: TensorView
     let rows: Int
     let columns: Int
-    /// Of what is written: the tensor itself, or its scales and biases.
+    /// The type of what is written: the tensor itself, or its scales and biases.
     let floats: TensorType
     /// Nil keeps it as floats.
     let parameters: QuantizationParameters?
@@ -105,7 +105,7 @@ struct QuantizePlan {
         return files
     }
 
-    /// Of all tensors, without the files' headers.
+    /// The bytes of all tensors, without the files' headers.
     var byteCount: Int { files.joined().reduce(0) { $0 + $1.byteCount } }
     var sourceByteCount: Int { tensors.reduce(0) { $0 + $1.source.range.count } }
     var parameterCount: Int { tensors.reduce(0) { $0 + $1.source.count } }
