@@ -122,6 +122,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            resources: [.embedInCode("Report/Page")],
             swiftSettings: strict),
         // What tests of several parts need.
         .target(

@@ -53,11 +53,20 @@ struct ReportPage {
         return file.byteCount
     }
 
-    static let style = "\n" + styleOfPage + "\n" + styleOfTable + "\n"
+    // Each is a file in `Page`, which the package manager puts into the program.
+    /// Text, cards and charts; the table and the sheet with all of one result. The colors keep WCAG's contrasts, light and dark.
+    static let style = "\n" + text(PackageResources.page_css, PackageResources.table_css)
+    /// Nodes and numbers as text; charts as SVG, with their numbers as a table beside them; which charts there are; the
+    /// rows' data and the search in it; the table, of which only the rows in sight are nodes; one result on a sheet.
     static let script =
         "\n"
-        + [scriptBase, scriptCharts, scriptPanels, scriptRows, scriptTable, scriptDetail]
-        .joined(separator: "\n") + "\n"
+        + text(
+            PackageResources.base_js, PackageResources.charts_js, PackageResources.panels_js,
+            PackageResources.rows_js, PackageResources.table_js, PackageResources.detail_js)
+
+    private static func text(_ files: [UInt8]...) -> String {
+        String(decoding: files.joined(), as: UTF8.self)
+    }
 
     private var start: String {
         """
@@ -72,8 +81,7 @@ struct ReportPage {
         <style>\(Self.style)</style>
         </head>
         <body>
-        \(Self.markup)
-
+        \(Self.text(PackageResources.markup_html))
         """
     }
 

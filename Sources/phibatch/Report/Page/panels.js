@@ -1,0 +1,127 @@
+function throughputPanel() {
+  const place = byID("throughput");
+  const data = report.throughput;
+  if (!data) {
+    place.append(el("p", { class: "muted wide" }, report.results
+      ? "These results don't say when they ended: those of earlier versions don't, nor has OpenAI's format a place for it."
+      : "There are no results."));
+    return;
+  }
+  const parts = data.parts.map(({ start, rates }) => rates.map((rate, i) => ({ rate, time: start + i * data.width })));
+  const points = parts.flat();
+  const highest = Math.max(...points.map((point) => point.rate));
+  const breaks = parts.length - 1;
+  const mean = data.tokens / data.busy;
+  panel(place, {
+    title: "Completion tokens a second", wide: true, height: 260,
+    about: `mean ${amount(mean)} · highest ${amount(highest)} over ${duration(data.width)} · from ${moment(data.first)} to `
+      + moment(data.last) + (breaks ? ` · ${plural(breaks, "break")} left out` : ""),
+    label: `Completion tokens a second over ${duration(data.busy)}: mean ${amount(mean)}, highest ${amount(highest)}`
+      + (breaks ? `, with ${plural(breaks, "break")}.` : "."),
+    details: dataDetails("Completion tokens a second", ["from", "tokens a second"],
+      points.map((point) => [moment(point.time), amount(point.rate)])),
+    draw(width, height) {
+      const { inner, y, nodes } = frame(width, height, highest, "tokens a second",
+        breaks ? "time since the start, without the breaks" : "time since the start");
+      const room = 14;
+      const step = (inner.right - inner.left - room * breaks) / points.length;
+      let x = inner.left;
+      let passed = 0;
+      const ticks = steps((points.length * data.width) / timeUnit(points.length * data.width), width < 500 ? 3 : 7)
+        .map((tick) => tick * timeUnit(points.length * data.width));
+      let tick = 0;
+      parts.forEach((part, number) => {
+        if (number > 0) {
+          const idle = part[0].time - parts[number - 1].at(-1).time - data.width;
+          nodes.push(svg("line", { class: "break", x1: x + room / 2, x2: x + room / 2, y1: inner.top, y2: inner.bottom }));
+          nodes.push(svg("rect", { class: "hit", x, width: room, y: inner.top, height: inner.bottom - inner.top,
+            "data-tip": `break of ${duration(idle)}` }));
+          x += room;
+        }
+        let path = `M${x},${inner.bottom}`;
+        let curve = "";
+        const hits = [];
+        for (const point of part) {
+          while (tick < ticks.length && ticks[tick] <= passed + data.width * 0.001) {
+            nodes.push(svg("text", { x, y: inner.bottom + 17, "text-anchor": tick ? "middle" : "start" }, duration(ticks[tick])));
+            tick += 1;
+          }
+          const top = y(point.rate).toFixed(1);
+          path += `L${x.toFixed(1)},${top}L${(x + step).toFixed(1)},${top}`;
+          curve += `${curve ? "L" : "M"}${x.toFixed(1)},${top}L${(x + step).toFixed(1)},${top}`;
+          hits.push(svg("rect", { class: "hit", x, width: step, y: inner.top, height: inner.bottom - inner.top,
+            "data-tip": `${amount(point.rate)} tokens a second, ${moment(point.time)}` }));
+          x += step;
+          passed += data.width;
+        }
+        nodes.push(svg("path", { class: "area", d: `${path}L${x.toFixed(1)},${inner.bottom}Z` }));
+        nodes.push(svg("path", { class: "curve", d: curve }), ...hits);
+      });
+      return nodes;
+    },
+  });
+}
+
+/* Ticks fall on whole seconds, minutes or hours. */
+function timeUnit(seconds) {
+  return seconds < 180 ? 1 : seconds < 3 * 3600 ? 60 : 3600;
+}
+
+function latencyPanel() {
+  const place = byID("latency");
+  const kinds = [
+    ["Waiting", "queued", "from when a request was ready to its admission"],
+    ["Prefill", "prefill", "from there to its first token"],
+    ["Decode", "decode", "from there to its end"],
+    ["In all", "total", "from when it was ready to its end"],
+  ].filter(([, name]) => report.latency[name]);
+  if (!kinds.length) {
+    place.append(el("p", { class: "muted wide" }, "These results don't say how long they took."));
+    return;
+  }
+  const table = dataTable("Seconds of each part, by percentile", ["Part", "median", "90%", "99%", "most", "mean"],
+    kinds.map(([title, name]) => {
+      const data = report.latency[name];
+      return [title, ...[data.p50, data.p90, data.p99, data.max, data.mean].map(amount)];
+    }));
+  place.append(el("div", { class: "panel wide" }, el("h3", null, "Seconds of each part"),
+    el("p", null, kinds.map(([title, , about]) => `${title}: ${about}`).join(". ") + "."),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Seconds of each part" },
+      fill(table, { class: "parts" }, []))));
+  for (const [title, name] of kinds) {
+    histogram(place, { title: title === "In all" ? "Seconds in all" : `Seconds of ${title.toLowerCase()}`,
+      data: report.latency[name], unit: "s", of: "result" });
+  }
+  histogram(place, { title: "Tokens a second of each result", data: report.latency.speed, unit: "tokens a second", of: "result" });
+}
+
+function endsPanel() {
+  const place = byID("ends");
+  const total = report.results;
+  nameBars(place, { title: "Finish reasons", label: "Finish reasons: ", total, of: "results",
+    rows: report.statuses.filter((status) => !status.error).sort((a, b) => b.count - a.count)
+      .concat(report.failed ? [{ name: "failed", count: report.failed, bad: true }] : [])
+      .map((status) => ({ name: status.name, count: status.count, bad: status.bad })) });
+  const errors = report.statuses.filter((status) => status.error).sort((a, b) => b.count - a.count);
+  const box = el("div", { class: "panel" }, el("h3", null, "Errors"));
+  if (!errors.length) box.append(el("p", null, "No result failed."));
+  for (const error of errors) {
+    const show = el("button", { type: "button", class: "show" }, "Show",
+      el("span", { class: "hidden" }, " results with the error " + error.name));
+    show.addEventListener("click", () => filterBy(report.statuses.indexOf(error)));
+    box.append(el("div", { class: "error" }, el("p", null, el("span", { class: "badge bad mono" }, error.name), " ",
+      plural(error.count, "result"), show)),
+      el("ul", null, ...error.examples.map((example) => el("li", null, el("code", null, example.id), ": ", example.message))));
+  }
+  place.append(box);
+}
+
+showHead();
+showCards();
+showNotes();
+throughputPanel();
+histogram(byID("lengths"), { title: "Prompt tokens", data: report.lengths.prompt, unit: "tokens", of: "result" });
+histogram(byID("lengths"), { title: "Completion tokens", data: report.lengths.completion, unit: "tokens", of: "result" });
+latencyPanel();
+endsPanel();
+showSettings();
