@@ -65,7 +65,7 @@ package struct JobCheck {
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         answers = try Answers(of: job, grammars)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
-        var seen = SeenIDs(cache.scratch)
+        var seen = SeenIDs()
         var place = 0
         while let line = try reader.next() {
             if reader.isHalf(line) {
@@ -78,7 +78,7 @@ package struct JobCheck {
                 continue
             }
             place += 1
-            let isNew = try seen.insert(identity.id)
+            let isNew = seen.insert(identity.id)
             guard job.selection.holds(place - 1) else { continue }
             lines += 1
             do {

@@ -38,7 +38,7 @@ package struct JobFreshness: Sendable, Equatable {
         let output = try File.openIfPresent(paths.output, .read, in: system)
         guard journal != nil || output != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
-        let claims = ClaimTable(cache.scratch)
+        let claims = ClaimTable()
         var header: JournalHeader?
         switch try journal.flatMap({ try JournalReader(file: $0).header() }) {
         case .valid(let valid): header = valid
@@ -63,7 +63,7 @@ package struct JobFreshness: Sendable, Equatable {
             }
         }
         if let journal { _ = try JournalReader(file: journal).records(into: claims.index) { _ in true } }
-        try claims.begin()
+        claims.begin()
         // Then the new settings are taken.
         if journal != nil, output == nil, claims.earlier.found == 0,
             try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)
@@ -126,7 +126,7 @@ package struct JobFreshness: Sendable, Equatable {
             place += 1
             guard job.selection.holds(place - 1) else { continue }
             for sample in 0..<identity.samples(in: job) {
-                _ = try claims.claim(identity.key(sample, filed: claims.hashes))
+                _ = claims.claim(identity.key(sample, filed: claims.hashes))
             }
         }
         let report = claims.report

@@ -155,8 +155,7 @@ package final class JobSession {
             if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
             return StreamStore(
                 fingerprint: fingerprint, samples: settings.samples, selection: settings.selection,
-                format: settings.outputFormat.format,
-                idScratch: cache.scratch)
+                format: settings.outputFormat.format)
         }
         let waiting = OutputLock.Waiting(
             onWait: { holder in

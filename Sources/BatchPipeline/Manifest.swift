@@ -22,7 +22,7 @@ package struct Manifest: Sendable {
         let format = job.outputFormat.format
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, format: format, in: system)
-        let status = try JobStatus.read(output: job.output, format: format, scratch: cache.scratch)
+        let status = try JobStatus.read(output: job.output, format: format)
         guard status.state == .complete, let settings = try OutputSettings.read(at: paths, in: system) else {
             throw JobError(.badJob, at: job.output, "is not there, or not complete; run the job first.")
         }

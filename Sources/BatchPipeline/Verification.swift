@@ -79,9 +79,8 @@ package struct Verification {
         again.settings.maxFailures = .percent(100)
         try run(again)
         let made = try MadeResults(again.settings, places)
-        let scratch = job.cache.scratch
         var (compared, different, first) = (0, 0, Message?.none)
-        audit = try OutputAudit(job.settings, output: results, errors: errors, scratch: scratch) {
+        audit = try OutputAudit(job.settings, output: results, errors: errors) {
             spot, piece in
             guard let comparison = try made?.comparison(at: spot, piece, in: results) else { return }
             compared += 1

@@ -63,7 +63,7 @@ struct StatusCommand: ParsableCommand {
     private func report(ofOutput output: String) throws -> StatusReport {
         let format = try ResultFormats.format(ofOutput: output)
         let status = try JobStatus.read(
-            output: output, format: format, scratch: WeightCacheLocation.standard().scratch)
+            output: output, format: format)
         let total = status.state == .complete ? status.done : status.progress?.resultsTotal
         var report = StatusReport(
             output: output, status: status, total: total,
@@ -73,7 +73,7 @@ struct StatusCommand: ParsableCommand {
             let check = try OutputCheck.read(output: output, format: format)
             let audit = try check.map { _ in
                 try OutputAudit(
-                    output: output, format: format, scratch: WeightCacheLocation.standard().scratch)
+                    output: output, format: format)
             }
             report.check = CheckReport(check, audit, total: nil)
         }
@@ -89,7 +89,7 @@ struct StatusCommand: ParsableCommand {
         job.model = name.folder(in: HubCache(folder: HubSettings().cacheFolder)) ?? job.model
         let format = job.outputFormat.format
         let status = try JobStatus.read(
-            output: job.output, format: format, scratch: WeightCacheLocation.standard().scratch)
+            output: job.output, format: format)
         // Lines may ask for more than one result themselves.
         let total =
             try job.countLines().map { max($0 * job.samples, status.done) } ?? status.progress?.resultsTotal
@@ -103,7 +103,7 @@ struct StatusCommand: ParsableCommand {
         if check {
             let check = try OutputCheck.read(output: job.output, format: format, errors: job.errors)
             let audit = try check.map { _ in
-                try OutputAudit(job, scratch: WeightCacheLocation.standard().scratch)
+                try OutputAudit(job)
             }
             report.check = CheckReport(check, audit, total: report.total)
         }

@@ -210,7 +210,7 @@ struct ForgeryTests {
     }
 
     private func audit(_ settings: JobSettings) throws -> OutputAudit {
-        try OutputAudit(settings, scratch: .folder(nil))
+        try OutputAudit(settings)
     }
 
     private func check(_ settings: JobSettings) throws -> OutputCheck? {
@@ -224,8 +224,7 @@ struct ForgeryTests {
         defer { job.remove() }
         #expect(try audit(settings).faults == [])
         let alone = try OutputAudit(
-            output: settings.output, format: ResultFormats.format(ofOutput: settings.output),
-            scratch: .folder(nil))
+            output: settings.output, format: ResultFormats.format(ofOutput: settings.output))
         #expect(alone.faults == [])
         let honest = try Forged(settings, folder: job.folder)
         // What the forger writes of an honest output is that output.

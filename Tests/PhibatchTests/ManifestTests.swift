@@ -90,7 +90,7 @@ struct ManifestTests {
         defer { job.remove() }
         #expect(try job.run().status == 0)
         let settings = try job.loadedSettings()
-        let audit = try OutputAudit(settings, scratch: .folder(nil))
+        let audit = try OutputAudit(settings)
         let path = OutputPaths.manifest(of: settings.output)
         let honest = try String(contentsOfFile: path, encoding: .utf8)
         func comparison(_ text: String) throws -> Manifest.Comparison {

@@ -15,9 +15,9 @@ package struct ResumeReport: Sendable, Equatable {
 
 /// Which result stands at which position: the keys that this run has claimed, and what was known of them.
 package final class ClaimTable {
-    package let index: ResultIndex
+    package let index = ResultIndex()
     /// For each position the number of its entry in the index.
-    private let positions: PagedArray<UInt32>
+    private var positions: [UInt32] = []
     /// In-flight completions of an earlier run, by entry name, until they are taken up.
     private var carried: [UInt64: InFlightRecord] = [:]
     /// Results that were there at the start, whether or not they still fit the input.
@@ -26,10 +26,7 @@ package final class ClaimTable {
     private var counts = ResumeReport()
     package var earlier = EarlierResults()
 
-    package init(_ scratch: Scratch) {
-        index = ResultIndex(scratch)
-        positions = PagedArray(scratch)
-    }
+    package init() {}
 
     package var count: Int { positions.count }
 
@@ -41,24 +38,24 @@ package final class ClaimTable {
     }
 
     /// All that an earlier run left is in the index.
-    package func begin() throws {
+    package func begin() {
         storedAtStart = index.count
-        for number in 0..<index.count { earlier.find(try index[number]) }
+        for number in 0..<index.count { earlier.find(index[number]) }
         index.beginClaims()
     }
 
     // MARK: Claims
 
     /// The next position is this key's.
-    package func claim(_ key: WorkKey) throws -> StoredState {
-        let number = try entryNumber(for: key)
-        try positions.append(UInt32(number))
-        let known = try index[number]
+    package func claim(_ key: WorkKey) -> StoredState {
+        let number = entryNumber(for: key)
+        positions.append(UInt32(number))
+        let known = index[number]
         var claimed = known
         claimed.claim()
         claimed.contentHash = key.contentHash
         if known.isStored, known.contentHash != key.contentHash { claimed.forgetResult() }
-        try index.set(number, claimed)
+        index[number] = claimed
         return state(of: known, for: key)
     }
 
@@ -88,66 +85,66 @@ package final class ClaimTable {
     }
 
     /// The entry for a key that comes for the first or a further time in this run's input.
-    private func entryNumber(for key: WorkKey) throws -> Int {
+    private func entryNumber(for key: WorkKey) -> Int {
         let name = ResultIndex.nameHash(key, repetition: 0)
-        guard let first = try index.find(name) else { return try insert(key, repetition: 0, name: name) }
-        guard try index[first].isClaimed else { return first }
-        let repetition = try index.nextRepetition(of: name) {
-            guard let number = try index.find(ResultIndex.nameHash(key, repetition: $0)) else { return false }
-            return try index[number].isClaimed
+        guard let first = index.find(name) else { return insert(key, repetition: 0, name: name) }
+        guard index[first].isClaimed else { return first }
+        let repetition = index.nextRepetition(of: name) {
+            guard let number = index.find(ResultIndex.nameHash(key, repetition: $0)) else { return false }
+            return index[number].isClaimed
         }
         let repeated = ResultIndex.nameHash(key, repetition: repetition)
-        return try index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
+        return index.find(repeated) ?? insert(key, repetition: repetition, name: repeated)
     }
 
-    private func insert(_ key: WorkKey, repetition: Int, name: UInt64) throws -> Int {
-        try index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
+    private func insert(_ key: WorkKey, repetition: Int, name: UInt64) -> Int {
+        index.insert(.init(nameHash: name, contentHash: key.contentHash, repetition: repetition))
     }
 
     /// The content hashes under which there is something of a key's id and sample.
-    package func hashes(of key: WorkKey) throws -> [UInt64] {
+    package func hashes(of key: WorkKey) -> [UInt64] {
         let name = ResultIndex.nameHash(key, repetition: 0)
-        let entry = try index.lookUp(name).map { try index[$0] }
+        let entry = index.find(name).map { index[$0] }
         let stored = entry.flatMap { $0.isStored ? $0.contentHash : nil }
         return [stored, carried[name]?.key.contentHash].compactMap { $0 }
     }
 
     /// A line to come has this key.
-    func lookAhead(at key: WorkKey) throws {
+    func lookAhead(at key: WorkKey) {
         // A repeated id gets an error, never a result that could be lost.
-        guard let number = try index.lookUp(ResultIndex.nameHash(key, repetition: 0)) else { return }
-        earlier.lookAhead(try index[number], contentHash: key.contentHash)
+        guard let number = index.find(ResultIndex.nameHash(key, repetition: 0)) else { return }
+        earlier.lookAhead(index[number], contentHash: key.contentHash)
     }
 
     // MARK: Positions
 
     /// The entry's number in the index, and the entry.
-    func entry(at position: Int) throws -> (number: Int, entry: ResultIndex.Entry) {
-        let number = Int(try positions[position])
-        return (number, try index[number])
+    func entry(at position: Int) -> (number: Int, entry: ResultIndex.Entry) {
+        let number = Int(positions[position])
+        return (number, index[number])
     }
 
     /// A result of a claimed position is in the journal now.
-    func store(_ number: Int, at offset: Int, length: Int, failed: Bool, run: String) throws {
-        var entry = try index[number]
+    func store(_ number: Int, at offset: Int, length: Int, failed: Bool, run: String) {
+        var entry = index[number]
         entry.store(
             at: offset, length: length, failed: failed, inOutput: false, run: index.number(ofRun: run))
-        try index.set(number, entry)
+        index[number] = entry
         carried[entry.nameHash] = nil
     }
 
     /// Whether every position has the result that stands there in the earlier output.
-    func isAsInOutput() throws -> Bool {
-        try (0..<count).allSatisfy { position in
-            let (number, entry) = try entry(at: position)
+    func isAsInOutput() -> Bool {
+        (0..<count).allSatisfy { position in
+            let (number, entry) = entry(at: position)
             return number == position && entry.isStored && entry.isInOutput
         }
     }
 
     /// How many of the positions' results each run has made.
-    func countByRun() throws -> [RunShare] {
+    func countByRun() -> [RunShare] {
         var counts = [Int](repeating: 0, count: 256)
-        for position in 0..<count { counts[Int(try entry(at: position).entry.run)] += 1 }
+        for position in 0..<count { counts[Int(entry(at: position).entry.run)] += 1 }
         return index.shares(counts)
     }
 

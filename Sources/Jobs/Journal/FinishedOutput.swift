@@ -5,7 +5,7 @@ package final class FinishedOutput: @unchecked Sendable {
     let path: String
     let format: any ResultFormat
     /// In the output's order.
-    let index: ResultIndex
+    let index = ResultIndex()
     let outcome: OutputOutcome
     /// By which schemes lines are known in it.
     package let lines: [LineScheme]
@@ -17,7 +17,7 @@ package final class FinishedOutput: @unchecked Sendable {
     /// - Returns: nil if there is no output.
     /// - Throws: `StoreError` if it can't be read, or has no record though its format needs one.
     package init?(
-        _ path: String, _ format: any ResultFormat, samples: Int = 1, scratch: Scratch = .folder(nil)
+        _ path: String, _ format: any ResultFormat, samples: Int = 1
     ) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, format: format, in: system)
@@ -25,7 +25,6 @@ package final class FinishedOutput: @unchecked Sendable {
         let record =
             paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system) : nil
         (self.path, self.format, header) = (path, format, record?.header)
-        index = ResultIndex(scratch)
         lines = try OutputSettings.read(at: paths, in: system)?.lines ?? [.bytes]
         output = try EarlierOutput(
             file, record: record?.file, format: format, run: ResultRun(digest: "", samples: samples),
@@ -41,8 +40,8 @@ package final class FinishedOutput: @unchecked Sendable {
     func faultAtEnd() throws -> Message? { try output.faultAtEnd() }
 
     /// The content hashes of results of a key's id and sample.
-    func hashes(of key: WorkKey) throws -> [UInt64] {
-        try index.lookUp(ResultIndex.nameHash(key, repetition: 0)).map { [try index[$0].contentHash] } ?? []
+    func hashes(of key: WorkKey) -> [UInt64] {
+        index.find(ResultIndex.nameHash(key, repetition: 0)).map { [index[$0].contentHash] } ?? []
     }
 
     /// - Parameter body: gets a result, and its bytes in the output.
@@ -50,7 +49,7 @@ package final class FinishedOutput: @unchecked Sendable {
     package func with<R>(
         _ number: Int, _ body: (RecordedResult, UnsafeRawBufferPointer) throws -> R
     ) throws -> R {
-        let entry = try index[number]
+        let entry = index[number]
         let found = try pieces.with(entry.offset..<entry.offset + Int(entry.length)) { line in
             try output.withKept(line, of: entry, body)
         }

@@ -54,12 +54,10 @@ package struct JobStatus: Sendable, Equatable {
         return Double(left) / resultsPerSecond
     }
 
-    /// - Parameters:
-    ///   - format: of the output.
-    ///   - scratch: where what memory need not hold of very many results may go meanwhile.
+    /// - Parameter format: of the output.
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
     package static func read(
-        output: String, format: any ResultFormat = ResultFormats.standard, scratch: Scratch = .folder(nil),
+        output: String, format: any ResultFormat = ResultFormats.standard,
         system: any FileSystem = POSIXFileSystem()
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, format: format, in: system)
@@ -67,7 +65,7 @@ package struct JobStatus: Sendable, Equatable {
         var status = JobStatus(
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
             completionTokens: 0, progress: nil, damagedLines: 0)
-        let index = ResultIndex(scratch)
+        let index = ResultIndex()
         var hasJournal = false
         var header: JournalHeader?
         let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
@@ -96,10 +94,10 @@ package struct JobStatus: Sendable, Equatable {
             try status.readOutput(paths, format, nil, into: index, in: system)
         }
         status.latest = header?.fingerprint ?? settings?.fingerprint
-        status.madeBy = try index.countByRun().described(
+        status.madeBy = index.countByRun().described(
             by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
         status.done = index.count
-        status.failed = try (0..<index.count).count { try index[$0].isFailed }
+        status.failed = (0..<index.count).count { index[$0].isFailed }
         let hasOutput = try system.exists(paths.output)
         status.state =
             lock.isHeld ? .running : hasJournal ? .stopped : hasOutput ? .complete : .notStarted

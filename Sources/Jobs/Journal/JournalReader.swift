@@ -81,7 +81,7 @@ package struct JournalReader {
                     outcome.damaged += 1
                     continue
                 }
-                if try index.store(record, at: offset, length: bytes.count) { outcome.superseded += 1 }
+                if index.store(record, at: offset, length: bytes.count) { outcome.superseded += 1 }
                 outcome.completionTokens += record.result.completionTokens
             }
             return true

@@ -54,9 +54,9 @@ extension JournalStore {
     /// Whether an unfinished run has nothing that would be lost.
     func holdsNoResult(_ journal: File?) throws -> Bool {
         guard let journal, try !system.exists(paths.output) else { return false }
-        let index = ResultIndex(.folder(nil))
+        let index = ResultIndex()
         _ = try JournalReader(file: journal).records(into: index) { _ in true }
-        guard try (0..<index.count).allSatisfy({ try index[$0].isFailed }) else { return false }
+        guard (0..<index.count).allSatisfy({ index[$0].isFailed }) else { return false }
         guard let file = try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system) else {
             return true
         }

@@ -1,7 +1,7 @@
 /// Putting the output in place.
 extension JournalStore {
     /// Whether the output that is there is already, line for line, what would be written.
-    func isUnchanged() throws -> Bool {
+    func isUnchanged() -> Bool {
         guard journal.file == nil, let outcome = earlierOutput?.outcome, outcome.foreign == 0,
             outcome.isInOrder, claims.count == outcome.lines
         else { return false }
@@ -10,7 +10,7 @@ extension JournalStore {
         {
             return false
         }
-        return try claims.isAsInOutput()
+        return claims.isAsInOutput()
     }
 
     /// Writes all results in input order to a file of its own, brings it to the disk, and renames it. What would
@@ -36,8 +36,7 @@ extension JournalStore {
     }
 
     private func writeResults(to writer: OutputWriter) throws {
-        let batch = RecordBatch(
-            journal: journal.file, output: earlierOutput?.source, countLimit: options.residentCount)
+        let batch = RecordBatch(journal: journal.file, output: earlierOutput?.source)
         func writeBatch() throws {
             try batch.forEachLine { entry, line in
                 if entry.isInOutput {
@@ -55,7 +54,7 @@ extension JournalStore {
             }
         }
         for position in 0..<claims.count {
-            let entry = try claims.entry(at: position).entry
+            let entry = claims.entry(at: position).entry
             precondition(entry.isStored, "every position is done")
             if !batch.hasRoom(for: entry) { try writeBatch() }
             batch.add(entry)

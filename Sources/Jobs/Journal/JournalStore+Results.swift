@@ -4,7 +4,7 @@ import Essentials
 extension JournalStore: ResultStore {
     package func filedHashes(of key: WorkKey) throws -> [UInt64] {
         if let failure { throw failure }
-        return try failing { try claims.hashes(of: key) + (others?.hashes(of: key) ?? []) }
+        return claims.hashes(of: key) + (others?.hashes(of: key) ?? [])
     }
 
     package func note(earlierScheme: LineScheme) { usedSchemes = usedSchemes.adding([earlierScheme]) }
@@ -12,13 +12,13 @@ extension JournalStore: ResultStore {
     package func claim(_ key: WorkKey, position: Int) throws -> StoredState {
         if let failure { throw failure }
         precondition(position == claims.count, "positions are claimed in order")
-        return try failing { try claims.claim(key) }
+        return claims.claim(key)
     }
 
     package func append(_ result: GenerationResult, key: WorkKey, position: Int) throws {
         if let failure { throw failure }
         try failing {
-            let (number, known) = try claims.entry(at: position)
+            let (number, known) = claims.entry(at: position)
             precondition(known.contentHash == key.contentHash, "the key is the one claimed")
             let line = JournalRecord(
                 key: key, repetition: Int(known.repetition), run: fingerprint.digest, result: result
@@ -29,7 +29,7 @@ extension JournalStore: ResultStore {
             // A failed line that was tried again to the same end adds nothing.
             if known.isStored, try holdsAlready(known, result, key, position, line) { return }
             let offset = try journal.append(line)
-            try claims.store(
+            claims.store(
                 number, at: offset, length: line.count, failed: result.isFailed, run: fingerprint.digest)
             try journal.syncIfDue()
         }
@@ -48,10 +48,6 @@ extension JournalStore: ResultStore {
         let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
         guard count == stored.count else { throw StoreError.changedUnderneath(file.path) }
         return stored == line
-    }
-
-    package var idScratch: Scratch {
-        Scratch(path: paths.idScratch, residentCount: options.residentCount, in: system)
     }
 
     package func saveInFlight(_ records: [InFlightRecord]) throws {
@@ -82,7 +78,7 @@ extension JournalStore: ResultStore {
 
     package func lookAhead(at key: WorkKey) throws {
         if let failure { throw failure }
-        try failing { try claims.lookAhead(at: key) }
+        claims.lookAhead(at: key)
     }
 
     package func inputEnds(_ end: InputEnd) throws {
@@ -99,8 +95,8 @@ extension JournalStore: ResultStore {
         try failing { try journal.sync() }
         try checkLosses(inputEnd ?? InputEnd(lines: count / options.samples))
         try failing {
-            madeBy = try claims.countByRun().described(by: known, first: fingerprint.digest)
-            let isUnchanged = try isUnchanged()
+            madeBy = claims.countByRun().described(by: known, first: fingerprint.digest)
+            let isUnchanged = isUnchanged()
             // First, so that a full disk shows while the earlier output is there. Until the journal is gone, nobody asks.
             try putSettings(isUnchanged: isUnchanged)
             if !isUnchanged {

@@ -68,7 +68,7 @@ extension JournalStore {
             try loadRecords(found)
         }
         try loadInFlight()
-        try claims.begin()
+        claims.begin()
     }
 
     /// By which schemes lines are known in what counts.

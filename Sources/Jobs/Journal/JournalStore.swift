@@ -28,7 +28,7 @@ package final class JournalStore {
     var inFlight: FileInfo?
     /// Nil if there is none, or none that counts.
     var earlierOutput: EarlierOutput?
-    let claims: ClaimTable
+    let claims = ClaimTable()
     var hasKeptOutput = false
     var inputEnd: InputEnd?
     /// What lies beside a finished output.
@@ -64,8 +64,6 @@ package final class JournalStore {
     ///   - keptOutputCount: how many earlier outputs are kept, and how many earlier journals.
     ///   - inputs: paths of files that are never taken for earlier outputs, and removed.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
-    ///   - residentCount: of how many results the whereabouts are held in memory, a power of two; those of
-    ///     the others go to nameless files beside the output.
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
     package init(
@@ -75,7 +73,6 @@ package final class JournalStore {
         ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
         inputs: [String] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
-        residentCount: Int = Scratch.defaultResidentCount,
         now: @escaping () -> Double = JournalStore.monotonicSeconds
     ) throws {
         self.fingerprint = fingerprint
@@ -85,12 +82,10 @@ package final class JournalStore {
             restart: restart,
             ifChanged: ifChanged,
             prunes: prunes,
-            keptOutputCount: keptOutputCount, inputs: inputs, residentCount: residentCount)
+            keptOutputCount: keptOutputCount, inputs: inputs)
         self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
         let paths = try OutputPaths(output: output, format: options.format, in: system)
-        claims = ClaimTable(
-            Scratch(path: paths.indexScratch, residentCount: options.residentCount, in: system))
         _ = try OutputPlace(paths, output: output, in: system)
         let lock = try OutputLock(
             paths.lock, draft: paths.lockDraft, output: output, waiting: waiting, in: system)

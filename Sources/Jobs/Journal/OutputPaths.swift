@@ -27,9 +27,6 @@ package struct OutputPaths: Equatable {
     var settingsDraft: String { output + ".phibatch-settings" }
     /// The longest name of all, so that none of the others is too long.
     var trial: String { output + ".phibatch-trial-of-place" }
-    // The names that two kinds of scratch files have for an instant.
-    var indexScratch: String { output + ".phibatch-index" }
-    var idScratch: String { output + ".phibatch-ids" }
 
     /// All names that a run may use, and what it uses them for.
     var own: [(path: String, use: RunFile.Use)] {
@@ -44,8 +41,7 @@ package struct OutputPaths: Equatable {
     var drafts: [(path: String, use: RunFile.Use)] {
         [
             (draft, .outputDraft), (journalDraft, .journalDraft), (inFlightDraft, .inFlightDraft),
-            (settingsDraft, .settingsDraft), (trial, .scratch), (indexScratch, .scratch),
-            (idScratch, .scratch),
+            (settingsDraft, .settingsDraft), (trial, .scratch),
         ]
     }
 

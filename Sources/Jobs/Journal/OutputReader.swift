@@ -35,7 +35,7 @@ struct OutputReader {
             if let index = result.index, index != run.index(ofPosition: outcome.lines - 1) {
                 outcome.isInOrder = false
             }
-            try index.storeNext(result, at: line.offset, length: line.bytes.count)
+            index.storeNext(result, at: line.offset, length: line.bytes.count)
             outcome.completionTokens += result.completionTokens
             return true
         }

@@ -23,7 +23,7 @@ final class RecordBatch {
     private var piece: [UInt8] = []
 
     /// - Parameter countLimit: at most so many lines are held, and 256 bytes for each.
-    init(journal: File?, output: File?, countLimit: Int) {
+    init(journal: File?, output: File?, countLimit: Int = 1 << 14) {
         self.journal = journal
         self.output = output
         self.countLimit = countLimit

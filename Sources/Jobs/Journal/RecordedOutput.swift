@@ -22,7 +22,7 @@ struct RecordedOutput {
                 outcome.foreign += 1
                 return
             }
-            try index.storeNext(entry.recorded(by: header.run), at: offset, length: length)
+            index.storeNext(entry.recorded(by: header.run), at: offset, length: length)
             outcome.completionTokens += entry.completionTokens
         }
         if !isWhole { outcome.isInOrder = false }

@@ -1,5 +1,4 @@
-/// Where each known result is: 32 bytes a result in a paged array, found through a hash table; neither
-/// takes more memory for more results.
+/// Where each known result is: 32 bytes a result, and 5 to 11 in a hash table by which it is found.
 ///
 /// A result is found by a 64-bit hash of its id, sample and repetition, keyed at random for each process
 /// so that no input can aim for collisions, and must agree in its line's 64-bit content hash too.
@@ -47,32 +46,20 @@ package final class ResultIndex {
         mutating func forgetResult() { place &= Self.claimedFlag }
     }
 
-    private let entries: PagedArray<Entry>
+    private var entries: [Entry] = []
     /// The digests of the runs that made results. Beyond the 255th they have no names of their own.
     private var runs: [String] = []
-    private var numbers: HashTable
-    /// Entries of an earlier run that were read ahead: as results lie nearly in the order of their lines,
-    /// most are found here. (If thousands of lines are gone from the input, theirs are all that is here.)
-    private var ahead: [UInt64: Int] = [:]
-    private let aheadLimit: Int
-    private var readAhead = 0
-    private var readAheadEnd = 0
-    /// How often an id and sample came so far, for those that came more than once: the latest of them.
+    /// With open addressing, at most three quarters full: numbers of entries, and one more than that. 0 is free.
+    private var slots = [UInt32](repeating: 0, count: 1 << 10)
+    /// How often an id and sample came so far, for those that came more than once.
     private var repetitions: [UInt64: Int] = [:]
-    private let repetitionLimit: Int
-
-    init(_ scratch: Scratch) {
-        entries = PagedArray(scratch)
-        numbers = HashTable(scratch)
-        repetitionLimit = scratch.residentCount
-        aheadLimit = scratch.residentCount / 4
-    }
 
     var count: Int { entries.count }
 
-    subscript(number: Int) -> Entry { get throws(StoreError) { try entries[number] } }
-
-    func set(_ number: Int, _ entry: Entry) throws(StoreError) { try entries.set(number, entry) }
+    subscript(number: Int) -> Entry {
+        get { entries[number] }
+        set { entries[number] = newValue }
+    }
 
     func number(ofRun digest: String) -> UInt8 {
         if let number = runs.lastIndex(where: { $0.utf8.elementsEqual(digest.utf8) }) {
@@ -84,12 +71,9 @@ package final class ResultIndex {
     }
 
     /// How many results each run has made.
-    func countByRun() throws(StoreError) -> [RunShare] {
+    func countByRun() -> [RunShare] {
         var counts = [Int](repeating: 0, count: 256)
-        for number in 0..<entries.count {
-            let entry = try entries[number]
-            if entry.isStored { counts[Int(entry.run)] += 1 }
-        }
+        for entry in entries where entry.isStored { counts[Int(entry.run)] += 1 }
         return shares(counts)
     }
 
@@ -109,82 +93,73 @@ package final class ResultIndex {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    func find(_ nameHash: UInt64) throws(StoreError) -> Int? {
-        if let number = ahead.removeValue(forKey: nameHash) { return number }
-        while readAhead < readAheadEnd, ahead.count < aheadLimit {
-            let (number, name) = (readAhead, try entries[readAhead].nameHash)
-            readAhead += 1
-            if name == nameHash { return number }
-            ahead[name] = number
+    func find(_ nameHash: UInt64) -> Int? {
+        let number = slots[slot(of: nameHash)]
+        return number > 0 ? Int(number) - 1 : nil
+    }
+
+    /// Where its number is, or belongs.
+    private func slot(of nameHash: UInt64) -> Int {
+        var slot = Int(truncatingIfNeeded: nameHash) & (slots.count - 1)
+        while slots[slot] > 0, entries[Int(slots[slot]) - 1].nameHash != nameHash {
+            slot = (slot + 1) & (slots.count - 1)
         }
-        return try numbers.value(of: nameHash).map { Int($0) }
+        return slot
     }
 
-    /// As `find`, for names that don't come in order.
-    func lookUp(_ nameHash: UInt64) throws(StoreError) -> Int? {
-        try numbers.value(of: nameHash).map { Int($0) }
-    }
-
-    /// Adds an entry that `find` didn't find.
-    func insert(_ entry: Entry) throws(StoreError) -> Int {
-        try entries.append(entry)
-        try numbers.insert(entry.nameHash, UInt64(entries.count - 1))
+    /// Adds an entry that `find` doesn't find.
+    func insert(_ entry: Entry) -> Int {
+        entries.append(entry)
+        slots[slot(of: entry.nameHash)] = UInt32(entries.count)
+        if entries.count * 4 > slots.count * 3 {
+            slots = [UInt32](repeating: 0, count: 2 * slots.count)
+            for (number, entry) in entries.enumerated() {
+                slots[slot(of: entry.nameHash)] = UInt32(number + 1)
+            }
+        }
         return entries.count - 1
     }
 
     /// The repetition number for the next result whose unrepeated name is already taken.
     /// - Parameter isTaken: whether a repetition is taken, as all before it are then.
-    func nextRepetition(of unrepeated: UInt64, isTaken: (Int) throws -> Bool) rethrows -> Int {
-        var free = 1
-        if let known = repetitions[unrepeated] {
-            free = known
-        } else {
-            while try isTaken(free) { free *= 2 }
-            var taken = free / 2
-            while free - taken > 1 {
-                let middle = (taken + free) / 2
-                if try isTaken(middle) { taken = middle } else { free = middle }
-            }
-        }
-        if repetitions.count >= repetitionLimit { repetitions.removeAll() }
+    func nextRepetition(of unrepeated: UInt64, isTaken: (Int) -> Bool) -> Int {
+        var free = repetitions[unrepeated] ?? 1
+        while isTaken(free) { free += 1 }
         repetitions[unrepeated] = free + 1
         return free
     }
 
-    /// All that an earlier run left is known; from here on names are looked for in the input's order.
-    func beginClaims() {
-        repetitions = [:]
-        readAheadEnd = entries.count
-    }
+    /// All that an earlier run left is known; from here on the input's lines are claimed.
+    func beginClaims() { repetitions = [:] }
 }
 
 /// What the files of an earlier run hold.
 extension ResultIndex {
     /// A record of the journal: replaces what was known before.
     /// - Returns: whether that was a result in the output, for another content of the line.
-    func store(_ record: JournalRecord, at offset: Int, length: Int) throws -> Bool {
+    func store(_ record: JournalRecord, at offset: Int, length: Int) -> Bool {
         let name = Self.nameHash(record.key, repetition: record.repetition)
         var entry = Entry(
             nameHash: name, contentHash: record.key.contentHash, repetition: record.repetition)
         entry.store(
             at: offset, length: length, failed: record.result.isFailed, inOutput: false,
             run: self.number(ofRun: record.run))
-        guard let number = try find(name) else {
-            _ = try insert(entry)
+        guard let number = find(name) else {
+            _ = insert(entry)
             return false
         }
-        let known = try self[number]
-        try set(number, entry)
+        let known = self[number]
+        self[number] = entry
         return known.isInOutput && !known.isFailed && known.contentHash != entry.contentHash
     }
 
     /// The next result of an output, where the same id again is a repetition.
-    func storeNext(_ recorded: RecordedResult, at offset: Int, length: Int) throws {
+    func storeNext(_ recorded: RecordedResult, at offset: Int, length: Int) {
         var name = Self.nameHash(recorded.key, repetition: 0)
         var repetition = 0
-        if try find(name) != nil {
-            repetition = try nextRepetition(of: name) {
-                try find(Self.nameHash(recorded.key, repetition: $0)) != nil
+        if find(name) != nil {
+            repetition = nextRepetition(of: name) {
+                find(Self.nameHash(recorded.key, repetition: $0)) != nil
             }
             name = Self.nameHash(recorded.key, repetition: repetition)
         }
@@ -192,6 +167,6 @@ extension ResultIndex {
         entry.store(
             at: offset, length: length, failed: recorded.isFailed, inOutput: true,
             run: number(ofRun: recorded.run))
-        _ = try insert(entry)
+        _ = insert(entry)
     }
 }

@@ -99,8 +99,6 @@ package protocol ResultStore: AnyObject {
     /// Positions from here on should not be started now, so that what must be held back in memory stays
     /// bounded. Always more than the lowest position that isn't done.
     var positionLimit: Int { get }
-    /// Where the ids met so far can be put out of memory.
-    var idScratch: Scratch { get }
 }
 
 extension ResultStore {
@@ -111,5 +109,4 @@ extension ResultStore {
     package func lookAhead(at key: WorkKey) throws {}
     package func inputEnds(_ end: InputEnd) throws {}
     package var positionLimit: Int { .max }
-    package var idScratch: Scratch { .folder(nil) }
 }

@@ -51,7 +51,7 @@ package struct ShardMerge {
         let writer = try OutputWriter(at: place, format: format, run: run)
         var keptName: String?
         try writer.cleaningUp {
-            var ids = SeenIDs(.folder(nil))
+            var ids = SeenIDs()
             while try shards[lines % count].appendLine(to: writer, &ids, &results, &failed) { lines += 1 }
             try settings.put(at: place)
             try writer.finish {
@@ -231,7 +231,7 @@ private final class Shard {
     ) throws -> Bool {
         guard next < output.count else { return false }
         let (id, isFailed) = try output.with(next) { result, _ in (result.key.id, result.isFailed) }
-        guard try ids.insert(id) || isFailed else {
+        guard ids.insert(id) || isFailed else {
             throw StoreError(
                 .mismatch, path: path,
                 "has a result of the id \(id), and so has another shard: they are not of one input. Run those again whose input was another one."

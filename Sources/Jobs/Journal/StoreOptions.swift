@@ -31,7 +31,4 @@ struct StoreOptions: Sendable {
     var keptOutputCount: Int
     /// Paths of files that are never taken for earlier outputs, and removed.
     var inputs: [String]
-    /// Of how many results the whereabouts are held in memory, a power of two; those of the others go to nameless
-    /// files beside the output.
-    var residentCount: Int
 }

@@ -6,7 +6,6 @@ import OperatingSystem
 /// There is no file beside a stream, so there is no journal and no resuming. Results that come early
 /// are held in memory, as the journal would have them; `positionLimit` keeps that bounded.
 package final class StreamStore: ResultStore {
-    package let idScratch: Scratch
     private let descriptor: Int32
     private let system: any FileSystem
     private let run: ResultRun
@@ -23,18 +22,16 @@ package final class StreamStore: ResultStore {
     ///   - descriptor: where to write; 1 is stdout. It is not closed.
     ///   - format: how the results look.
     ///   - heldLimit: bytes of early results from which on no new positions should be started.
-    ///   - idScratch: where the ids of very many lines may go: there is no folder beside a stream.
     package init(
         descriptor: Int32 = 1, fingerprint: RunFingerprint, samples: Int = 1, selection: LineSelection = .all,
         format: any ResultFormat = ResultFormats.standard, heldLimit: Int = 64 << 20,
-        idScratch: Scratch = .folder(nil), system: any FileSystem = POSIXFileSystem()
+        system: any FileSystem = POSIXFileSystem()
     ) {
         precondition(samples > 0, "a line has at least one sample")
         self.descriptor = descriptor
         run = ResultRun(digest: fingerprint.digest, samples: samples, selection: selection)
         encoder = format.makeEncoder(for: run)
         self.heldLimit = heldLimit
-        self.idScratch = idScratch
         self.system = system
     }
 

@@ -20,13 +20,11 @@ package final class ReportPrompts {
     }
 
     private struct Place {
-        var offset: Int
-        var count: Int
+        var range: Range<Int>
         var length: Int
     }
 
-    private let file: any ScratchFile
-    private var end = 0
+    private let file: ScratchFile
     private var places: [Name: Place] = [:]
     /// The content of the first line of an id, by all schemes.
     private var contents: [UInt64: [UInt64]] = [:]
@@ -35,13 +33,13 @@ package final class ReportPrompts {
     /// - Parameters:
     ///   - ids: hashes of the ids whose prompts will be asked for; see `hash`.
     ///   - schemes: by which the results know their lines, beside the job's own.
-    ///   - scratch: where the prompts go.
+    ///   - folder: where the prompts go meanwhile; nil for memory.
     /// - Throws: `JobError` if the input can't be read or a template is malformed.
     package init(
-        of job: JobSettings, for ids: Set<UInt64>, schemes: [LineScheme] = [], scratch: Scratch,
+        of job: JobSettings, for ids: Set<UInt64>, schemes: [LineScheme] = [], folder: String?,
         progress: (Int) -> Void = { _ in }
     ) throws {
-        file = scratch.makeFile()
+        file = ScratchFile(in: folder)
         let builder = try PromptBuilder(job)
         let keys = try LineKeys(job, earlier: schemes)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
@@ -69,11 +67,8 @@ package final class ReportPrompts {
     }
 
     private func store(_ text: String, as names: [Name]) throws {
-        let cut = Self.cut(text)
-        let bytes = Array(cut.utf8)
-        try bytes.withUnsafeBytes { try file.write($0, at: end) }
-        for name in names { places[name] = Place(offset: end, count: bytes.count, length: text.utf8.count) }
-        end += bytes.count
+        let range = try file.append(Array(Self.cut(text).utf8))
+        for name in names { places[name] = Place(range: range, length: text.utf8.count) }
     }
 
     /// At most `textLimit` bytes of it.
@@ -84,7 +79,7 @@ package final class ReportPrompts {
     }
 
     /// How many bytes `prompt(id:content:)` has; 0 if there is no prompt.
-    package func byteCount(id: UInt64, content: UInt64?) -> Int { place(id, content)?.count ?? 0 }
+    package func byteCount(id: UInt64, content: UInt64?) -> Int { place(id, content)?.range.count ?? 0 }
 
     /// Whether the input has no such line, or another content in it.
     package func isWithoutLine(id: UInt64, content: UInt64?) -> Bool {
@@ -101,9 +96,7 @@ package final class ReportPrompts {
             guard let known = contents[id] else { return .none }
             return content.map(known.contains) ?? true ? .none : .changed
         }
-        var bytes = [UInt8](repeating: 0, count: place.count)
-        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: place.offset) }
-        return .text(String(decoding: bytes[..<count], as: UTF8.self), length: place.length)
+        return .text(String(decoding: try file.bytes(in: place.range), as: UTF8.self), length: place.length)
     }
 
     private func place(_ id: UInt64, _ content: UInt64?) -> Place? {

@@ -99,7 +99,7 @@ package final class ReportSource {
         case .damaged, nil: break
         }
         let accepted = header?.accepted
-        let index = ResultIndex(.folder(nil))
+        let index = ResultIndex()
         var earlier: EarlierOutput?
         if header?.usesOutput == true, let output = try File.openIfPresent(paths.output, .read, in: system) {
             let record =
@@ -174,7 +174,7 @@ package final class ReportSource {
 
     private func visit(in journal: Journal, _ body: (ReportedResult) throws -> Bool) throws {
         for number in 0..<journal.index.count {
-            let entry = try journal.index[number]
+            let entry = journal.index[number]
             guard entry.isStored else { continue }
             let range = entry.offset..<entry.offset + Int(entry.length)
             if entry.isInOutput {

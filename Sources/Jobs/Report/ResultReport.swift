@@ -28,11 +28,12 @@ package final class ResultReport {
     ///   - job: whose input has the prompts; nil for a table without them.
     ///   - rowLimit: rows that the table holds at most.
     ///   - byteLimit: of the table's texts.
+    ///   - folder: where prompts go meanwhile; nil for memory.
     ///   - progress: called now and then, with the results read so far.
     /// - Throws: `JobError` or `StoreError` if results or input can't be read.
     package init(
         _ source: ReportSource, job: JobSettings?, rowLimit: Int, byteLimit: Int = 384 << 20,
-        scratch: Scratch = .folder(nil), progress: (Int) -> Void = { _ in }
+        folder: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws {
         self.source = source
         var statistics = ReportStatistics()
@@ -49,7 +50,7 @@ package final class ResultReport {
         }
         self.statistics = statistics
         let prompts = try job.map { job in
-            try ReportPrompts(of: job, for: Set(names.map(\.id)), schemes: source.lines, scratch: scratch)
+            try ReportPrompts(of: job, for: Set(names.map(\.id)), schemes: source.lines, folder: folder)
         }
         var (bytes, rows, withoutLine) = (0, 0, 0)
         for (name, length) in zip(names, lengths) {

@@ -63,7 +63,7 @@ final class LineFeeder: @unchecked Sendable {
         reader =
             piped.map { InputReader($0) }
             ?? InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
-        seen = piped == nil ? SeenIDs(store.use { $0.idScratch }) : nil
+        seen = piped == nil ? SeenIDs() : nil
     }
 
     var count: Count { lock.withLock { counted } }
@@ -111,7 +111,7 @@ final class LineFeeder: @unchecked Sendable {
     /// - Returns: false if the run is over.
     private func feed(_ line: inout InputRecord) throws -> Bool {
         input.add(line)
-        guard let parsed = try identify(line) else {
+        guard let parsed = identify(line) else {
             lock.withLock { counted.passedOver += 1 }
             return true
         }
@@ -177,13 +177,13 @@ final class LineFeeder: @unchecked Sendable {
 
     /// An id that has come before belongs to the line that came first.
     /// - Returns: nil for a line that is passed over.
-    private func identify(_ line: InputRecord) throws -> LineIdentity? {
+    private func identify(_ line: InputRecord) -> LineIdentity? {
         var identity = LineIdentity(line, by: reader, keys)
         if let error = identity.carriedError {
             if job.errorLines == .skip { return nil }
             identity.record = .failure(error)
         }
-        if try seen?.insert(identity.id) == false {
+        if seen?.insert(identity.id) == false {
             identity.record = .failure(LineError(.duplicateID, "The id \"\(identity.id)\" has come before."))
         }
         return identity

@@ -1,15 +1,15 @@
 /// An output of which the job is not known: what must hold in itself.
 extension OutputAudit {
     /// - Throws: `StoreError` if there is no such output, or it has no record though its format needs one.
-    package init(output path: String, format: any ResultFormat, scratch: Scratch) throws {
+    package init(output path: String, format: any ResultFormat) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, format: format, in: system)
         let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
         let selection = settings?.shard.flatMap(LineSelection.init(shardName:)) ?? .all
-        guard let output = try FinishedOutput(path, format, scratch: scratch) else {
+        guard let output = try FinishedOutput(path, format) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
-        madeBy = try output.index.countByRun()
+        madeBy = output.index.countByRun()
         unseen = [
             "whether results are those of the input's lines, in their order (status of the job tells)"
         ]
@@ -32,7 +32,7 @@ extension OutputAudit {
         var ahead = try count > 0 ? cursor.output.with(0) { there, _ in there.key } : nil
         let samples = try samplesOfFirstLine(cursor.output)
         let run = ResultRun(digest: "", samples: samples)
-        var seen = SeenIDs(.folder(nil))
+        var seen = SeenIDs()
         var line = -1
         for number in 0..<count {
             guard let key = ahead else { break }
@@ -42,7 +42,7 @@ extension OutputAudit {
             let isLast = following?.sample ?? 0 == 0
             if key.sample == 0 {
                 line += 1
-                if try !seen.insert(key.id), try cursor.output.with(number, { there, _ in !there.isFailed }) {
+                if !seen.insert(key.id), try cursor.output.with(number, { there, _ in !there.isFailed }) {
                     add(number, key, "is a second one of this id")
                 }
             } else if number == 0 {

@@ -25,12 +25,12 @@ package struct OutputAudit {
 
     /// Looks at a job's output, where the job has it; against the input, unless that can be read but once.
     /// - Throws: as below.
-    package init(_ job: JobSettings, scratch: Scratch) throws {
+    package init(_ job: JobSettings) throws {
         guard try job.canReadTwice() else {
-            try self.init(output: job.output, format: job.outputFormat.format, scratch: scratch)
+            try self.init(output: job.output, format: job.outputFormat.format)
             return
         }
-        try self.init(job, output: job.output, errors: job.errors, scratch: scratch)
+        try self.init(job, output: job.output, errors: job.errors)
     }
 
     /// Against the input.
@@ -41,14 +41,14 @@ package struct OutputAudit {
     /// - Throws: `StoreError` if there is no such output, or it has no record though its format needs one; `JobError` if
     ///   the input can't be read.
     package init(
-        _ job: JobSettings, output path: String, errors: String?, scratch: Scratch,
+        _ job: JobSettings, output path: String, errors: String?,
         visit: (Spot, ResultCursor.Piece?) throws -> Void = { _, _ in }
     ) throws {
         let format = job.outputFormat.format
-        guard let output = try FinishedOutput(path, format, samples: job.samples, scratch: scratch) else {
+        guard let output = try FinishedOutput(path, format, samples: job.samples) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
-        madeBy = try output.index.countByRun()
+        madeBy = output.index.countByRun()
         let run = job.resultRun(digest: "")
         try checkAround(output, format.start(of: run))
         let cursor = try ResultCursor(output, errors: openErrors(errors, format, run))
@@ -118,7 +118,7 @@ package struct OutputAudit {
         let keys = try LineKeys(job, earlier: cursor.output.lines)
         var reader = InputReader(paths: job.input, format: job.inputFormat.format)
         var repetitions: [UInt64: Int] = [:]
-        var seen = SeenIDs(.folder(nil))
+        var seen = SeenIDs()
         var (place, next, wanted) = (0, 0, 0)
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }
@@ -127,10 +127,10 @@ package struct OutputAudit {
             place += 1
             guard job.selection.holds(place - 1) else { continue }
             let kept = identity.fields.map { job.keep.values(of: $0, for: job.task) } ?? []
-            let isNew = try seen.insert(identity.id)
+            let isNew = seen.insert(identity.id)
             let samples = identity.samples(in: job)
             for sample in 0..<samples {
-                let key = try identity.key(sample, filed: cursor.output.hashes)
+                let key = identity.key(sample, filed: cursor.output.hashes)
                 let spot = Spot(place: place - 1, key: key)
                 var name = ResultIndex.nameHash(key, repetition: 0)
                 if !isNew {
@@ -138,7 +138,7 @@ package struct OutputAudit {
                     name = ResultIndex.nameHash(key, repetition: repetitions[name] ?? 0)
                 }
                 wanted += 1
-                guard let number = try index.lookUp(name) else {
+                guard let number = index.find(name) else {
                     add("there is no result of line \(place) (\(key.id))")
                     try visit(spot, nil)
                     continue

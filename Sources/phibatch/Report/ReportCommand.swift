@@ -55,7 +55,7 @@ struct ReportCommand: ParsableCommand {
             let console = Console(isQuiet: quiet)
             let source = try ReportSource(results)
             let report = try ResultReport(
-                source, job: job, rowLimit: rows, scratch: WeightCacheLocation.standard().scratch
+                source, job: job, rowLimit: rows, folder: WeightCacheLocation.standard().scratchFolder
             ) { console.progress("\($0) results read") }
             let path = output ?? results + ".html"
             let page = ReportPage(report, name: Paths.name(of: results), model: job?.shownModel)

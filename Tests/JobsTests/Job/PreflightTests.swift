@@ -194,7 +194,7 @@ import Testing
         #expect(symlink(target.cPath, link.cPath) == 0)
         let lines = TestLine.make(20)
         func open() throws -> JournalStore {
-            try JournalStore(output: link, fingerprint: testFingerprint, residentCount: 4)
+            try JournalStore(output: link, fingerprint: testFingerprint)
         }
         let store = try open()
         try TestRun(lines: lines, limit: 7).run(store)

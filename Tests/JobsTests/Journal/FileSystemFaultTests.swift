@@ -45,10 +45,10 @@ import Testing
 
     /// Runs to the end or to the first error, which is then handled as a runner does.
     private func attempt(
-        _ folder: TestFolder, _ system: FaultyFileSystem, residentCount: Int = Scratch.defaultResidentCount
+        _ folder: TestFolder, _ system: FaultyFileSystem
     ) -> (any Error)? {
         do {
-            let store = try openStore(folder, residentCount: residentCount, system: system)
+            let store = try openStore(folder, system: system)
             do {
                 try TestRun(lines: Self.edited).run(store)
             } catch {
@@ -66,18 +66,14 @@ import Testing
         (.error(ENOSPC), true), (.error(EINTR), false), (.short, false), (.short, true),
     ]
 
-    /// With few results in memory there are calls for scratch files too.
-    @Test(
-        arguments: Start.allCases.map { ($0, Scratch.defaultResidentCount, true) } + [
-            (.outputAndJournal, 4, true), (.output, Scratch.defaultResidentCount, false),
-        ])
-    func everyCallFailingInTurn(start: Start, residentCount: Int, hasSecondNames: Bool) throws {
+    @Test(arguments: Start.allCases.map { ($0, true) } + [(.output, false)])
+    func everyCallFailingInTurn(start: Start, hasSecondNames: Bool) throws {
         let expected = try TestRun(lines: Self.edited).expected()
         let before = try prepare(start)
         let old = before.has("out.jsonl") ? try before.bytes("out.jsonl") : nil
         let counting = FaultyFileSystem(hasSecondNames: hasSecondNames)
         let prepared = try prepare(start)
-        #expect(attempt(prepared, counting, residentCount: residentCount) == nil)
+        #expect(attempt(prepared, counting) == nil)
         #expect(counting.calls.count > 20)
         var errors = 0
         for number in counting.calls.indices {
@@ -87,7 +83,7 @@ import Testing
                 for name in try before.names { try folder.write(try before.bytes(name), to: name) }
                 let system = FaultyFileSystem(
                     failing: number, with: fault, lasts: lasts, hasSecondNames: hasSecondNames)
-                let error = attempt(folder, system, residentCount: residentCount)
+                let error = attempt(folder, system)
                 if fault == .short || fault == .error(EINTR) { #expect(error == nil, what) }
                 if let error {
                     errors += 1

@@ -250,12 +250,12 @@ func openStore(
     _ folder: TestFolder, fingerprint: RunFingerprint = testFingerprint,
     format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
     ifChanged: SettingsChange = .refuse, prunes: Bool = false, keeping: Int = 3, inputs: [String] = [],
-    residentCount: Int = Scratch.defaultResidentCount, system: any FileSystem = FaultyFileSystem()
+    system: any FileSystem = FaultyFileSystem()
 ) throws -> JournalStore {
     try JournalStore(
         output: folder.path("out.jsonl"), fingerprint: fingerprint, format: format, errors: errors,
         restart: restart, ifChanged: ifChanged, prunes: prunes,
-        keptOutputCount: keeping, inputs: inputs, system: system, residentCount: residentCount)
+        keptOutputCount: keeping, inputs: inputs, system: system)
 }
 
 /// What a runner does with a store, except generating.

@@ -31,7 +31,7 @@ import Testing
             hashes.append(LineIdentity(line, by: reader, try LineKeys(job)).contentHash)
         }
         let ids = ["a", "b", "c", "d", "e"].map(ReportPrompts.hash)
-        let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]), scratch: .folder(nil))
+        let prompts = try ReportPrompts(of: job, for: Set(ids).subtracting([ids[1]]), folder: nil)
         func found(_ id: Int, _ content: UInt64?) throws -> String {
             text(try prompts.prompt(id: ids[id], content: content))
         }

@@ -5,9 +5,8 @@ import Testing
 @testable import BatchPipeline
 @testable import Jobs
 
-/// Whole runs over many lines with a model that answers at once, on the real file system: memory must not
-/// grow with the lines. By itself it is small, with as little held in memory;
-/// PHIBATCH_SCALE_LINES=1000000 shows it in full.
+/// Whole runs over many lines with a model that answers at once, on the real file system: a line takes some 100 bytes
+/// of memory, whatever is in it. By itself it is small; PHIBATCH_SCALE_LINES=1000000 shows it in full.
 @Suite struct BoundedMemoryTests {
     /// The most memory that the process had so far; nil where it can't be told.
     private static func peak() -> Int? {
@@ -33,7 +32,7 @@ import Testing
 
     /// - Returns: the seconds it took, without making the input.
     private static func run(
-        _ folder: TestFolder, count: Int, edits: Int, expected: Int, residentCount: Int
+        _ folder: TestFolder, count: Int, edits: Int, expected: Int
     ) throws -> Double {
         try writeInput(folder.path("in.jsonl"), count: count, edits: edits)
         let start = ContinuousClock.now
@@ -44,7 +43,7 @@ import Testing
             job.checkpointInterval = 15
         }
         let store = try JournalStore(
-            output: folder.path("out.jsonl"), fingerprint: testFingerprint, residentCount: residentCount)
+            output: folder.path("out.jsonl"), fingerprint: testFingerprint)
         let outcome = try Runner(job: job, model: model, store: store).run()
         precondition(outcome.status == .complete && outcome.statistics.done == expected)
         precondition(model.faults.isEmpty)
@@ -53,7 +52,7 @@ import Testing
 
     // A sanitizer keeps what is freed for a while.
     @Test(.enabled(if: !isSanitized))
-    func memoryDoesNotGrowWithTheLines() async throws {
+    func aLineTakesLittleMemory() async throws {
         // In a process of its own, where no other test takes memory.
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             let scale = ProcessInfo.processInfo.environment["PHIBATCH_SCALE_LINES"].flatMap { Int($0) }
@@ -63,15 +62,14 @@ import Testing
             // The first lines of the second run are kept from the first one, and then all but ten.
             for (count, edits, expected) in [(few, 0, few), (many, 0, many - few), (many, 10, 10)] {
                 let seconds = try Self.run(
-                    folder, count: count, edits: edits, expected: expected,
-                    residentCount: scale == nil ? 1 << 10 : Scratch.defaultResidentCount)
+                    folder, count: count, edits: edits, expected: expected)
                 peaks.append(Self.peak() ?? 0)
                 print(
                     "memory: at most \(peaks.last ?? 0) bytes with \(count) lines, \(expected) done in \(seconds) s"
                 )
             }
-            // The filters take two or three; the rest is the allocator's play.
-            precondition(scale != nil || peaks[2] - peaks[0] < 30 * (many - few))
+            // An id takes up to 43, a result up to 47, and for a moment each table is there twice while it grows.
+            precondition(peaks[2] - peaks[0] < 180 * (many - few))
         }
         print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
     }
