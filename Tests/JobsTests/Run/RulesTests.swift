@@ -19,7 +19,7 @@ import Testing
         let feeder = try LineFeeder(
             job: job, models: ModelLoader { ScriptedModel().loaded }, store: SharedStore(MemoryStore()),
             queue: queue)
-        try feeder.start()
+        try feeder.start(ahead: true)
         let deadline = ContinuousClock.now + .seconds(60 * patience)
         var found: [LogitRules] = []
         while true {
