@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         "journal", "journal.inflight", "lock", "phibatch-new", "phibatch-journal", "phibatch-inflight",
-        "phibatch-lock", "phibatch-trial-of-place", "phibatch-index", "phibatch-ids",
+        "phibatch-lock", "phibatch-trial-of-place",
     ])
     func anInputWithANameOfOursIsRefused(suffix: String) throws {
         let folder = try TestFolder()

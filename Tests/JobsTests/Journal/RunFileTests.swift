@@ -9,7 +9,7 @@ import Testing
     private static let lines = TestLine.make(3)
     private static let names = [
         "journal", "journal.inflight", "lock", "phibatch-new", "phibatch-journal", "phibatch-inflight",
-        "phibatch-lock", "phibatch-trial-of-place", "phibatch-index", "phibatch-ids",
+        "phibatch-lock", "phibatch-trial-of-place",
     ].map { "out.jsonl." + $0 }
 
     private func refused(_ folder: TestFolder, _ what: String) throws {
@@ -87,7 +87,6 @@ import Testing
             ("phibatch-new", ""), ("phibatch-new", "{\"id\":\"a\",\"in"), ("phibatch-new", "{\"i"),
             ("phibatch-new", "\0\0\0\0"), ("phibatch-journal", "{\"sum\":\"00"), ("phibatch-inflight", ""),
             ("phibatch-lock", ""), ("phibatch-lock", "{\"pid\":12,"), ("phibatch-trial-of-place", ""),
-            ("phibatch-index", ""), ("phibatch-ids", ""),
             ("lock", "{\"pid\":1,\"host\":\"h\",\"started\":\"2001-01-01T00:00:00Z\"}\n"),
         ]
         for (name, text) in left {
