@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A job with an adapter, by the real program: the adapter is part of what its results depend on.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct AdapterJobTests {
     /// PEFT's files for the first layer's o_proj (576 x 576 in the demo model).
     private func writeAdapter(to folder: String, strength: Float) throws {

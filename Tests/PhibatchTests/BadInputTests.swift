@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Wrong lines and places, through the program and with a real model.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct BadInputTests {
     private struct Row: Decodable {
         struct Failure: Decodable {

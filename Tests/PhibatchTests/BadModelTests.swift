@@ -3,7 +3,7 @@ import Testing
 
 /// Damaged model folders, through the program: one clear message, exit 69, and nothing written.
 /// (The unit tests of PhiModel go into the breadth of what can be wrong.)
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct BadModelTests {
     private enum Damage: String, CaseIterable {
         case truncatedWeights, corruptHeader, hugeHeader, missingTensor, wrongShape, offsetBeyondTheEnd

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `phibatch check`: what a run would meet.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct CheckCommandTests {
     private func check(_ job: DemoJob, _ more: [String] = [], command: [String] = ["check"]) throws
         -> Program.Result

@@ -4,7 +4,7 @@ import PhiModel
 import Testing
 
 /// Jobs with choices on a real model.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ChoicesTests {
     private struct Chosen: Decodable {
         var text: String

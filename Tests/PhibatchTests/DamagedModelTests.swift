@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A model that is damaged and mended again, through the program: nothing made with the damaged one stays.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct DamagedModelTests {
     /// Where a tensor's bytes begin in a safetensors file.
     private func start(of tensor: String, in path: String) throws -> UInt64 {

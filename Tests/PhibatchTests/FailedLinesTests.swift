@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Outputs as tables, files of failed lines, and inputs by pattern, through the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct FailedLinesTests {
     private static let settings = ["--max-tokens", "4", "--max-failures", "2"]
     private static let lines = [

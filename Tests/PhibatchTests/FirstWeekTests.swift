@@ -7,7 +7,7 @@ import Testing
 @testable import phibatch
 
 /// What people trip over, tried with the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct FirstWeekTests {
     @Test func theVersionIsSaid() throws {
         let run = try RunningProgram(

@@ -29,6 +29,8 @@ struct Forged {
     private var format: any ResultFormat { job.outputFormat.format }
 
     var output: String { job.output }
+    /// The second row that is not in the file of failed lines.
+    var secondInOutput: Int { rows.indices.filter { !rows[$0].text.isEmpty }[1] }
 
     init(_ job: JobSettings, folder: String) throws {
         (self.job, self.folder, samples) = (job, folder, job.samples)

@@ -3,7 +3,7 @@ import Testing
 
 /// Whatever comes from outside reaches people with escapes: it can neither steer a terminal nor forge a line.
 /// Each case puts the same text into another place, and goes through another message.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct HostileTextTests {
     /// Begins a line that looks like ours, clears the screen, hides text, turns its direction.
     private static let text =

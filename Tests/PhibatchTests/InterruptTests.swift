@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 /// Signals, locks and `status` while a real job is running.
-@Suite(.serialized, .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(
+    .tags(.slow), .serialized,
+    .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct InterruptTests {
     private static let lines = (0..<6).map { "{\"id\":\"n\($0)\",\"prompt\":\"Count up from \($0).\"}" }
 

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// A JSON array in and out, through the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct JSONArrayRunTests {
     private static let lines = (0..<12).map { "{\"id\": \"n\($0)\", \"prompt\": \"Count up from \($0).\"}" }
 
@@ -78,11 +78,11 @@ struct JSONArrayRunTests {
     }
 
     @Test func aKilledRunGoesOn() throws {
-        let whole = try ArrayJob(Self.lines, ["--max-tokens", "40", "--ignore-end-of-sequence"])
+        let whole = try ArrayJob(Self.lines, ["--max-tokens", "40", "--ignore-eos"])
         defer { whole.job.remove() }
         #expect(try whole.run().status == 0)
         let array = try ArrayJob(
-            Self.lines, ["--max-tokens", "40", "--ignore-end-of-sequence", "--workers", "2"])
+            Self.lines, ["--max-tokens", "40", "--ignore-eos", "--workers", "2"])
         defer { array.job.remove() }
         let journal = array.folder + "/out.json.journal"
         let running = try RunningProgram(["run"] + array.arguments(), folder: array.folder)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// One line far too long for the model: an error of that line, at little cost.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct LongLineTests {
     private struct Outcome {
         var errors: [String]

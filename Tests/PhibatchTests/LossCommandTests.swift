@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Inputs that lose lines, or are not whole yet; outputs that were edited.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct LossCommandTests {
     private static func line(_ number: Int) -> String {
         "{\"id\":\"n\(number)\",\"prompt\":\"Say \(number).\"}"

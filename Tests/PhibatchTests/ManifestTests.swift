@@ -6,7 +6,7 @@ import Testing
 @testable import Jobs
 
 /// What an output came from, written down and compared, through the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ManifestTests {
     private static let lines = ["a", "b"].map { #"{"id": "\#($0)", "prompt": "Say \#($0)."}"# }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// OpenAI's batch files through the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct OpenAIBatchTests {
     private static let lines = [
         #"{"custom_id":"chat","method":"POST","url":"/v1/chat/completions","body":{"model":"gpt","messages":[{"role":"user","content":"Name a color."}],"max_completion_tokens":6,"n":2,"temperature":0.9,"logprobs":true,"top_logprobs":2}}"#,

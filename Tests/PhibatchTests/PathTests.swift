@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Outputs and inputs with names that are short, odd, taken or not UTF-8, through the program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct PathTests {
     private func job() throws -> DemoJob { try DemoJob(["{\"id\":\"a\",\"prompt\":\"hi\"}"], []) }
 

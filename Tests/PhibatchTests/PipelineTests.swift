@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Steps in a row: the results of one are the lines of the next.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct PipelineTests {
     private static let count = 300
 

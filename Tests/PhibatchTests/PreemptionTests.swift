@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 /// Requests that give way in the middle, in a KV cache that is too small for those that run.
-@Suite(.serialized, .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(
+    .tags(.slow), .serialized,
+    .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct PreemptionTests {
     private static let settings = [
         "--tokens", "--logprobs", "1", "--seed", "3", "--ignore-eos",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A system message that an earlier run has seen is read from the cache folder.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct PrefixRunTests {
     private static let system = (1...50).map { "Rule \($0): be brief." }.joined(separator: " ")
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A job of a program and one of the command are the same job.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ProgramAndCommandTests {
     private static let options = [
         "--max-tokens", "100", "--ignore-eos", "--seed", "3", "--temperature", "0.8", "--workers", "2",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a second run of the same command does and says.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ResumeTests {
     private static func line(_ number: Int, _ prompt: String) -> String {
         "{\"id\":\"n\(number)\",\"prompt\":\"\(prompt)\"}"

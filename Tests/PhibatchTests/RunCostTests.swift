@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a run takes beside what the model itself does.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct RunCostTests {
     /// The job below fills it.
     private static let kvBudget = 32_000_000

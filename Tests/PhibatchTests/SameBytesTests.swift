@@ -3,7 +3,9 @@ import PhiModel
 import Testing
 
 /// A results file depends on model, input and settings alone, but for the `timing` members.
-@Suite(.serialized, .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(
+    .tags(.slow), .serialized,
+    .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct SameBytesTests {
     private func expectSame(
         _ job: DemoJob, as expected: [String], _ options: [String], kernels: String? = nil

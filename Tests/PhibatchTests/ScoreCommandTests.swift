@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `phibatch score` with a real model.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ScoreCommandTests {
     private struct Generated: Decodable {
         struct Logprobs: Decodable {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Several jobs in one run, and runs that follow a growing input, through the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct SeveralJobsTests {
     private static func lines(_ names: [String]) -> String {
         names.map { "{\"id\": \"\($0)\", \"prompt\": \"Tell me about \($0).\"}\n" }.joined()

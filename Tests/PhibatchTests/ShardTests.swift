@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 
 /// Shards, their merge, and results that are verified, through the real program.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ShardTests {
     private static let settings = [
         "--max-tokens", "4", "--temperature", "0.8", "--seed", "3", "--samples", "2", "--max-failures", "3",

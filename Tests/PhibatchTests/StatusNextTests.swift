@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What `status` says to do next, done; and what it says of results that were made with several settings.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct StatusNextTests {
     private static func lines(_ range: Range<Int>) -> [String] {
         range.map { "{\"id\": \"it's \($0)\", \"prompt\": \"Say \($0).\", \"topic\": \"x\"}" }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Runs where something is missing or scarce.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct SurroundingsTests {
     private static let lines = (0..<4).map { "{\"id\":\"n\($0)\",\"prompt\":\"Count up from \($0).\"}" }
 
@@ -86,8 +86,7 @@ struct SurroundingsTests {
         #expect(result.status == 0 && job.results == expected, "\(result.errors)")
     }
 
-    /// More results than memory holds, with and without a cache folder to put the others into. As none has a
-    /// prompt, no model is loaded.
+    /// Many results, with and without a cache folder. As none has a prompt, no model is loaded.
     @Test func manyResultsLeaveNothingAnywhereElse() throws {
         let count = 16_500
         let lines = (0..<count).map { "{\"id\":\"n\($0)\"}" } + ["{\"id\":\"n0\"}"]
@@ -110,12 +109,8 @@ struct SurroundingsTests {
             let status = try run(["status", "--json"] + job.arguments())
             #expect(status.status == 0, "\(status.errors)")
             #expect(status.output.contains("\"done\":\(count + 1),"), "\(status.output)")
-            let cache = environment["PHIBATCH_CACHE"] == "cache" ? ["cache", "cache/scratch"] : []
-            let files = try job.files.filter { !$0.hasPrefix("cache/hashes") }
-            #expect(files == cache + ["in.jsonl", "out.jsonl"])
-            for name in cache.prefix(1) {
-                try FileManager.default.removeItem(atPath: job.folder + "/" + name)
-            }
+            let files = try job.files.filter { $0 != "cache" && !$0.hasPrefix("cache/hashes") }
+            #expect(files == ["in.jsonl", "out.jsonl"])
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The cache of packed weights, as a run uses it.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct WeightCacheRunTests {
     @Test func resultsAreTheSameWithAndWithoutIt() throws {
         let job = try DemoJob(Array(DemoJob.samples().prefix(4)), ["--max-tokens", "8"])

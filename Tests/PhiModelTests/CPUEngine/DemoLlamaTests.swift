@@ -4,7 +4,7 @@ import Testing
 @testable import PhiModel
 
 /// The embedded model is a Llama, laid out as a Phi-3. Laid out as what it is, it computes the same bits.
-@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing))
+@Suite(.tags(.slow), .enabled(if: DemoModel.folder != nil, DemoModel.missing))
 struct DemoLlamaTests {
     @Test func asALlamaItHasTheSameBits() throws {
         let demo = try #require(DemoModel.folder)

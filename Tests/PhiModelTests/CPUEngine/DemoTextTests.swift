@@ -10,7 +10,7 @@ import Testing
 /// Fixtures/demo_greedy.json is our own output, made anew by
 /// `PHIBATCH_WRITE_GOLDEN=1 make test FILTER=DemoTextTests`.
 /// Fixtures/demo_reference.json comes from Hugging Face transformers; it says how.
-@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing))
+@Suite(.tags(.slow), .enabled(if: DemoModel.folder != nil, DemoModel.missing))
 struct DemoTextTests {
     struct Reference: Decodable {
         struct Answer: Decodable {

@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-@Suite(.enabled(if: DemoModel.folder != nil, DemoModel.missing))
+@Suite(.tags(.slow), .enabled(if: DemoModel.folder != nil, DemoModel.missing))
 struct MemoryCheckTests {
     private func check() throws -> MemoryCheck {
         let folder = try #require(DemoModel.folder)

@@ -10,7 +10,7 @@ enum MLXSupport {
 }
 
 /// All tests of MLX, one after another: its memory is the whole process's.
-@Suite(.serialized, .enabled(if: MLXSupport.isThere, MLXSupport.missing)) struct MLXTests {}
+@Suite(.tags(.slow), .serialized, .enabled(if: MLXSupport.isThere, MLXSupport.missing)) struct MLXTests {}
 
 /// A sequence on an engine, step by step.
 struct MLXSequence {

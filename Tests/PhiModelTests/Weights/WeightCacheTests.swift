@@ -278,22 +278,6 @@ import Testing
         }
     }
 
-    /// Earlier versions put their files into the cache folder itself.
-    @Test func filesOfEarlierVersionsGoWithAWord() throws {
-        try withPlace { place in
-            try FileManager.default.createDirectory(at: place.cache, withIntermediateDirectories: true)
-            let old = place.cache.appendingPathComponent("model-1f2e.weights")
-            try (Self.mark + "layout 2\n".utf8 + [UInt8](repeating: 0, count: 3_000_000)).data.write(to: old)
-            let engine = try place.engine(.folder(place.cache.path))
-            #expect(engine.cacheFault == nil && engine.notes.count == 1)
-            #expect(
-                engine.notes.first?.contains("removed 1 file of packed weights") == true, "\(engine.notes)")
-            #expect(engine.notes.first?.contains("3 MB") == true, "\(engine.notes)")
-            #expect(!FileManager.default.fileExists(atPath: old.path))
-            #expect(try place.engine(.folder(place.cache.path)).notes.isEmpty)
-        }
-    }
-
     @Test func weightsMovedBetweenStepsAreTheSame() throws {
         try withPlace { place in
             let shape = try Architectures.read(folder: place.model.path).shape

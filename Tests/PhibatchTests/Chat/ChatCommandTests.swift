@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `phibatch chat` with the embedded model, at a terminal and in a pipe.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct ChatCommandTests {
     private func folder() throws -> String {
         let folder = FileManager.default.temporaryDirectory.path + "/phibatch-\(UUID().uuidString)"

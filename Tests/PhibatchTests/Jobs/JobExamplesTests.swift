@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The examples in `jobs` run as they stand, where what they need is there.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct JobExamplesTests {
     /// Each file of `jobs` is in the table, and its command does what it says, in a clone with nothing done yet.
     @Test func theTableOfJobsIsTrue() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import Jobs
 
 /// What `jobs` has for Slurm, Ray and Kubernetes.
-@Suite(.enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
 struct SchedulerTests {
     /// One task is killed. Another reaches its time limit: the script is told, has the run stopped and itself queued
     /// again. Then one index is run again, and is the shard that it was.
