@@ -46,7 +46,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
@@ -63,7 +62,7 @@ let package = Package(
         .target(
             name: "JSON",
             dependencies: [
-                "Essentials", "Faults", .product(name: "OrderedCollections", package: "swift-collections"),
+                "Essentials", "Faults",
             ],
             swiftSettings: fuzzed),
         // Files, memory, threads and processors.
@@ -71,7 +70,6 @@ let package = Package(
             name: "OperatingSystem",
             dependencies: [
                 "CPhiKernels", "Essentials", "Faults", "JSON",
-                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
         // A validator and what constrained answers need to know of a schema.
@@ -86,14 +84,13 @@ let package = Package(
         .target(
             name: "PhiText",
             dependencies: base + [
-                "BatchEngine", .product(name: "HeapModule", package: "swift-collections"),
+                "BatchEngine"
             ],
             swiftSettings: fuzzed),
         .target(
             name: "PhiModel",
             dependencies: base + [
                 "BatchEngine", "CMLX", "CPhiKernels", "PhiText",
-                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
         .target(
@@ -103,7 +100,6 @@ let package = Package(
             name: "Jobs",
             dependencies: base + [
                 "BatchEngine", "Constraints", "CZlib", "JSONSchema", "PhiText",
-                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: fuzzed),
         // Jobs on models: what the program and programs outside begin with.
@@ -123,7 +119,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.embedInCode("Report/Page")],
-            swiftSettings: strict),
+            // It parses arguments and prints: what is quick to compile is quick enough.
+            swiftSettings: strict + [.unsafeFlags(["-Onone"])]),
         // What tests of several parts need.
         .target(
             name: "TestSupport", dependencies: ["BatchEngine"], path: "Tests/TestSupport",

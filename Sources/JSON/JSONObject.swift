@@ -1,5 +1,3 @@
-import OrderedCollections
-
 /// One member of a JSON object.
 package struct JSONMember: Sendable, Equatable {
     package var name: String
@@ -27,8 +25,10 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
         }
     }
 
-    // Searched one by one while there are few, by a hash table beyond that.
-    private var members: OrderedDictionary<Name, JSONValue> = [:]
+    private var members: [JSONMember] = []
+    /// The places of all names, once there are more than are searched one by one.
+    private var places: [Name: Int] = [:]
+    private static let searchedOneByOne = 16
 
     package init() {}
 
@@ -46,23 +46,60 @@ package struct JSONObject: Sendable, Equatable, RandomAccessCollection, Expressi
     package var startIndex: Int { 0 }
     package var endIndex: Int { members.count }
     package subscript(position: Int) -> JSONMember {
-        let (name, value) = members.elements[position]
-        return JSONMember(name: name.text, value: value)
+        members[position]
     }
 
     /// The value of that name; nil removes it.
     package subscript(name: String) -> JSONValue? {
-        get { members[Name(text: name)] }
-        set { members[Name(text: name)] = newValue }
+        get { place(of: name).map { members[$0].value } }
+        set {
+            switch (place(of: name), newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (let place?, nil): remove(at: place)
+            case (nil, let value?): append(value, for: name)
+            case (nil, nil): break
+            }
+        }
     }
 
     /// - Returns: false, without a change, if there is a member of that name.
     package mutating func insert(_ value: JSONValue, for name: String) -> Bool {
-        let key = Name(text: name)
-        guard members.index(forKey: key) == nil else { return false }
-        members[key] = value
+        guard place(of: name) == nil else { return false }
+        append(value, for: name)
         return true
     }
 
-    package var names: [String] { members.keys.map(\.text) }
+    package var names: [String] { members.map(\.name) }
+
+    package static func == (a: JSONObject, b: JSONObject) -> Bool {
+        a.count == b.count
+            && zip(a, b).allSatisfy { Name(text: $0.name) == Name(text: $1.name) && $0.value == $1.value }
+    }
+
+    private func place(of name: String) -> Int? {
+        let name = Name(text: name)
+        guard members.count > Self.searchedOneByOne else {
+            return members.firstIndex { Name(text: $0.name) == name }
+        }
+        return places[name]
+    }
+
+    private mutating func append(_ value: JSONValue, for name: String) {
+        members.append(JSONMember(name: name, value: value))
+        if members.count == Self.searchedOneByOne + 1 {
+            noteAll()
+        } else if members.count > Self.searchedOneByOne {
+            places[Name(text: name)] = members.count - 1
+        }
+    }
+
+    private mutating func remove(at place: Int) {
+        members.remove(at: place)
+        places = [:]
+        if members.count > Self.searchedOneByOne { noteAll() }
+    }
+
+    private mutating func noteAll() {
+        for (place, member) in members.enumerated() { places[Name(text: member.name)] = place }
+    }
 }

@@ -1,10 +1,10 @@
-import DequeModule
+import Essentials
 
 /// Hands things from any thread to one that waits for them, in order.
 package final class Mailbox<Item>: @unchecked Sendable {
     private let condition = Condition()
     // All below is guarded by `condition`.
-    private var items: Deque<Item> = []
+    private var items: Queue<Item> = []
     private var isClosed = false
 
     package init() {}

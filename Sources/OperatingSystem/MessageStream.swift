@@ -1,4 +1,3 @@
-import DequeModule
 import Essentials
 import Faults
 import JSON
@@ -21,7 +20,7 @@ package final class MessageStream: @unchecked Sendable {
     private let lock = Lock()
     // All below is guarded by `lock`.
     /// What is still to be written. Of the first some may be out already.
-    private var waiting: Deque<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
+    private var waiting: Queue<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
     private var leftOut = 0
     /// The name of the job whose lines these are, where they go to a log.
     private var job: String?

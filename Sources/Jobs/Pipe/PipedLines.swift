@@ -1,4 +1,3 @@
-import DequeModule
 import Essentials
 import JSON
 import OperatingSystem
@@ -42,7 +41,7 @@ package final class PipedLines: ResultStore, @unchecked Sendable {
     private let tell: (Int, Event) -> Void
     private let condition = Condition()
     // All below is guarded by `condition`.
-    private var waiting: Deque<Open> = []
+    private var waiting: Queue<Open> = []
     /// By their requests.
     private var open: [Int: Open] = [:]
     /// Results to come, by their places in the run.

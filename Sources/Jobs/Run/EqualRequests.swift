@@ -1,5 +1,5 @@
 import BatchEngine
-import DequeModule
+import Essentials
 
 /// All that a model's answer to a request depends on, where no random stream plays a role: requests for which it is
 /// equal have the same outcome, whatever lines they belong to.
@@ -62,7 +62,7 @@ struct EqualRequests {
     /// Those of `outcomes` that were used since they last were the oldest.
     private var used: Set<RequestContent> = []
     /// All of `outcomes`, oldest first.
-    private var order: Deque<RequestContent> = []
+    private var order: Queue<RequestContent> = []
     private var weight = 0
 
     init(countLimit: Int = 1024, weightLimit: Int = 1 << 20) {

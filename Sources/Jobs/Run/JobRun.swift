@@ -1,5 +1,4 @@
 import BatchEngine
-import DequeModule
 import Essentials
 import PhiText
 
@@ -42,7 +41,7 @@ package final class JobRun: RequestSource {
     /// More lines have failed than may.
     var endsEarly = false
     /// To be generated anew, as what came was not what was asked for.
-    var again: Deque<Request> = []
+    var again: Queue<Request> = []
     /// Those that the model would answer alike are computed once.
     var equals = EqualRequests()
     /// Whether any answer is judged, so that its request may come again.

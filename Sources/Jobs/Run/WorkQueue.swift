@@ -1,5 +1,5 @@
 import BatchEngine
-import DequeModule
+import Essentials
 import OperatingSystem
 import Synchronization
 
@@ -21,7 +21,7 @@ final class WorkQueue: @unchecked Sendable {
     /// Nobody will take more. Read without a lock, too.
     private let closed = Atomic<Bool>(false)
     // All below is guarded by `condition`.
-    private var items: Deque<Work> = []
+    private var items: Queue<Work> = []
     private var weight = 0
     private var isFinished = false
     private var failure: (any Error)?

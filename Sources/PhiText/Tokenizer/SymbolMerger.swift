@@ -1,5 +1,3 @@
-import HeapModule
-
 /// Byte-pair merging of one piece: again and again the adjacent pair of lowest rank becomes one token,
 /// of equal ones the leftmost.
 ///
@@ -12,7 +10,7 @@ struct SymbolMerger {
     private var ranks = [UInt32](repeating: 0, count: shortLimit)
     private var results = [Int32](repeating: 0, count: shortLimit)
     private var links: [Link] = []
-    private var heap = Heap<RankedPlace>()
+    private var heap = PlaceHeap()
 
     /// A symbol in a doubly linked list; `rank` and `merged` are of the pair it forms with the next one.
     private struct Link {
@@ -92,7 +90,7 @@ struct SymbolMerger {
                     next: isLast ? -1 : Int32(i) + 1))
             if found.0 != MergeTable.noRank { pairs.append(RankedPlace(rank: found.0, place: i)) }
         }
-        heap = Heap(pairs)
+        heap = PlaceHeap(pairs)
         while let pair = heap.popMin() {
             let place = pair.place
             // Entries are not removed when their pair changes; then the rank does not agree any more.
@@ -111,7 +109,7 @@ struct SymbolMerger {
             output.append(links[place].id)
             place = Int(links[place].next)
         }
-        heap = []
+        heap = PlaceHeap()
         if links.count > Self.keptCapacity { links = [] }
     }
 
@@ -123,16 +121,4 @@ struct SymbolMerger {
         links[place].merged = found.1
         if found.0 != MergeTable.noRank { heap.insert(RankedPlace(rank: found.0, place: place)) }
     }
-}
-
-/// A pair by rank, lowest first, then by place. Ranks stay below 2^24 and places below 2^40.
-private struct RankedPlace: Comparable {
-    private let value: UInt64
-
-    init(rank: UInt32, place: Int) { value = UInt64(rank) << 40 | UInt64(place) }
-
-    var rank: UInt32 { UInt32(value >> 40) }
-    var place: Int { Int(value & (1 << 40 - 1)) }
-
-    static func < (a: RankedPlace, b: RankedPlace) -> Bool { a.value < b.value }
 }

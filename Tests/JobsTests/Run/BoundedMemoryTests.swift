@@ -68,8 +68,9 @@ import Testing
                     "memory: at most \(peaks.last ?? 0) bytes with \(count) lines, \(expected) done in \(seconds) s"
                 )
             }
-            // An id takes up to 43, a result up to 47, and for a moment each table is there twice while it grows.
-            precondition(peaks[2] - peaks[0] < 180 * (many - few))
+            // An id takes up to 43, a result up to 47, and for a moment each table is there twice while it grows; what
+            // the allocator keeps of that differs from run to run (160 to 190 bytes a line were seen).
+            precondition(peaks[2] - peaks[0] < 256 * (many - few))
         }
         print(String(decoding: result?.standardOutputContent ?? [], as: UTF8.self))
     }
