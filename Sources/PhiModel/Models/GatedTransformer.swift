@@ -45,14 +45,14 @@ extension GatedTransformer {
         let head =
             tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return GatedNetwork(
+        return LayeredNetwork<GatedLayer<Weights.Operations>>(
             embedding: embedding, layers: layers, norm: try weights.rmsNorm("model.norm", h, normEpsilon),
             head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> GatedNetwork<Weights.Operations>.Layer {
+    ) throws -> GatedLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
         // Asked for in this order, in which they are packed.
@@ -74,50 +74,38 @@ extension GatedTransformer {
         for (name, rows) in Self.isFused ? [("gate_up", 2 * inner)] : [("gate", inner), ("up", inner)] {
             gateUp.append(try weights.linear("\(path)mlp.\(name)_proj", rows, h))
         }
-        return GatedNetwork.Layer(
+        return GatedLayer(
             attentionNorm: attentionNorm, qkv: qkv, headNorms: headNorms, output: output,
             feedForwardNorm: feedForwardNorm, gateUp: gateUp,
             down: try weights.linear(path + "mlp.down_proj", h, inner))
     }
 }
 
-private struct GatedNetwork<Operations: RowOperations>: Network {
-    struct Layer {
-        /// [h]
-        let attentionNorm: Operations.Norm
-        /// [queries, keys and values by heads, h], as one or three
-        let qkv: [Operations.Linear]
-        let headNorms: HeadNorms<Operations.Norm>?
-        /// [h, heads * head dimension]
-        let output: Operations.Linear
-        /// [h]
-        let feedForwardNorm: Operations.Norm
-        /// [gate, then up, h], as one or two
-        let gateUp: [Operations.Linear]
-        /// [h, intermediate size]
-        let down: Operations.Linear
+private struct GatedLayer<Operations: RowOperations>: NetworkLayer {
+    /// [h]
+    let attentionNorm: Operations.Norm
+    /// [queries, keys and values by heads, h], as one or three
+    let qkv: [Operations.Linear]
+    let headNorms: HeadNorms<Operations.Norm>?
+    /// [h, heads * head dimension]
+    let output: Operations.Linear
+    /// [h]
+    let feedForwardNorm: Operations.Norm
+    /// [gate, then up, h], as one or two
+    let gateUp: [Operations.Linear]
+    /// [h, intermediate size]
+    let down: Operations.Linear
+
+    func attend(_ rows: Operations, number: Int) throws(ModelError) {
+        try rows.project(qkv, of: .norm(attentionNorm))
+        try rows.attend(layer: number, norms: headNorms)
     }
 
-    /// [vocabulary, h]
-    let embedding: Operations.Embedding
-    let layers: [Layer]
-    /// [h]
-    let norm: Operations.Norm
-    /// [vocabulary, h]
-    let head: Operations.Linear
-
-    func forward(_ rows: Operations) throws(ModelError) {
-        try rows.embed(embedding)
-        for (number, layer) in layers.enumerated() {
-            try rows.project(layer.qkv, of: .norm(layer.attentionNorm))
-            try rows.attend(layer: number, norms: layer.headNorms)
-            if number == layers.count - 1 { rows.keepRowsWithLogits() }
-            try rows.project([layer.output], of: .attended)
-            rows.addToHidden()
-            try rows.project(layer.gateUp, of: .norm(layer.feedForwardNorm))
-            try rows.project([layer.down], of: .gatedSilu)
-            rows.addToHidden()
-        }
-        rows.makeLogits(head, of: .norm(norm))
+    func feedForward(_ rows: Operations) throws(ModelError) {
+        try rows.project([output], of: .attended)
+        rows.addToHidden()
+        try rows.project(gateUp, of: .norm(feedForwardNorm))
+        try rows.project([down], of: .gatedSilu)
+        rows.addToHidden()
     }
 }

@@ -83,17 +83,17 @@ package struct Lfm2: Architecture, Equatable {
         let head =
             tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return Lfm2Network(
+        return LayeredNetwork<Lfm2Layer<Weights.Operations>>(
             embedding: embedding, layers: layers,
             norm: try weights.rmsNorm("model.embedding_norm", h, normEpsilon), head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> Lfm2Network<Weights.Operations>.Layer {
+    ) throws -> Lfm2Layer<Weights.Operations> {
         let (h, inner) = (shape.hiddenSize, intermediateSize)
         let path = "model.layers.\(number)."
-        return Lfm2Network.Layer(
+        return Lfm2Layer(
             norm: try weights.rmsNorm(path + "operator_norm", h, normEpsilon),
             mixer: shape.layers[number].headCount > 0
                 ? try attention(number, path + "self_attn.", &weights)
@@ -111,7 +111,7 @@ package struct Lfm2: Architecture, Equatable {
 
     private func attention<Weights: WeightReading>(
         _ number: Int, _ path: String, _ weights: inout Weights
-    ) throws -> Lfm2Network<Weights.Operations>.Mixer {
+    ) throws -> Lfm2Layer<Weights.Operations>.Mixer {
         let (h, attention) = (shape.hiddenSize, shape.layers[number])
         let qkv = [
             try weights.linear(path + "q_proj", attention.queryWidth, h),
@@ -127,7 +127,7 @@ package struct Lfm2: Architecture, Equatable {
     }
 }
 
-private struct Lfm2Network<Operations: RowOperations>: Network {
+private struct Lfm2Layer<Operations: RowOperations>: NetworkLayer {
     enum Mixer {
         /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h]; output
         /// [h, heads * head dimension].
@@ -138,47 +138,35 @@ private struct Lfm2Network<Operations: RowOperations>: Network {
             input: Operations.Linear, weights: Operations.Convolution, output: Operations.Linear)
     }
 
-    struct Layer {
-        /// [h]
-        let norm: Operations.Norm
-        let mixer: Mixer
-        /// [h]
-        let feedForwardNorm: Operations.Norm
-        /// w1 and w3 [intermediate size, h]
-        let gateUp: [Operations.Linear]
-        /// w2 [h, intermediate size]
-        let down: Operations.Linear
-    }
-
-    /// [vocabulary, h]
-    let embedding: Operations.Embedding
-    let layers: [Layer]
     /// [h]
     let norm: Operations.Norm
-    /// [vocabulary, h]
-    let head: Operations.Linear
+    let mixer: Mixer
+    /// [h]
+    let feedForwardNorm: Operations.Norm
+    /// w1 and w3 [intermediate size, h]
+    let gateUp: [Operations.Linear]
+    /// w2 [h, intermediate size]
+    let down: Operations.Linear
 
-    func forward(_ rows: Operations) throws(ModelError) {
-        try rows.embed(embedding)
-        for (number, layer) in layers.enumerated() {
-            let output: Operations.Linear
-            switch layer.mixer {
-            case .attention(let qkv, let norms, let last):
-                try rows.project(qkv, of: .norm(layer.norm))
-                try rows.attend(layer: number, norms: norms)
-                output = last
-            case .convolution(let input, let weights, let last):
-                try rows.project([input], of: .norm(layer.norm))
-                try rows.convolve(layer: number, weights)
-                output = last
-            }
-            if number == layers.count - 1 { rows.keepRowsWithLogits() }
-            try rows.project([output], of: .attended)
-            rows.addToHidden()
-            try rows.project(layer.gateUp, of: .norm(layer.feedForwardNorm))
-            try rows.project([layer.down], of: .gatedSilu)
-            rows.addToHidden()
+    func attend(_ rows: Operations, number: Int) throws(ModelError) {
+        switch mixer {
+        case .attention(let qkv, let norms, _):
+            try rows.project(qkv, of: .norm(norm))
+            try rows.attend(layer: number, norms: norms)
+        case .convolution(let input, let weights, _):
+            try rows.project([input], of: .norm(norm))
+            try rows.convolve(layer: number, weights)
         }
-        rows.makeLogits(head, of: .norm(norm))
+    }
+
+    func feedForward(_ rows: Operations) throws(ModelError) {
+        switch mixer {
+        case .attention(_, _, let output), .convolution(_, _, let output):
+            try rows.project([output], of: .attended)
+        }
+        rows.addToHidden()
+        try rows.project(gateUp, of: .norm(feedForwardNorm))
+        try rows.project([down], of: .gatedSilu)
+        rows.addToHidden()
     }
 }

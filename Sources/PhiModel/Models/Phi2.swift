@@ -41,21 +41,21 @@ package struct Phi2: Architecture, Equatable {
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = try weights.linear("lm_head", vocabulary, h, hasBias: true)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return Phi2Network(
+        return LayeredNetwork<Phi2Layer<Weights.Operations>>(
             embedding: embedding, layers: layers,
             norm: try weights.layerNorm("model.final_layernorm", h, normEpsilon), head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> Phi2Network<Weights.Operations>.Layer {
+    ) throws -> Phi2Layer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
         let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
         func linear(_ name: String, _ rows: Int, _ columns: Int) throws -> Weights.Operations.Linear {
             try weights.linear(path + name, rows, columns, hasBias: true)
         }
-        return Phi2Network.Layer(
+        return Phi2Layer(
             norm: norm,
             qkv: [
                 try linear("self_attn.q_proj", attention.queryWidth, h),
@@ -67,40 +67,28 @@ package struct Phi2: Architecture, Equatable {
     }
 }
 
-private struct Phi2Network<Operations: RowOperations>: Network {
-    struct Layer {
-        /// [h]
-        let norm: Operations.Norm
-        /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
-        let qkv: [Operations.Linear]
-        /// [h, heads * head dimension]
-        let dense: Operations.Linear
-        /// [intermediate size, h]
-        let fc1: Operations.Linear
-        /// [h, intermediate size]
-        let fc2: Operations.Linear
-    }
-
-    /// [vocabulary, h]
-    let embedding: Operations.Embedding
-    let layers: [Layer]
+private struct Phi2Layer<Operations: RowOperations>: NetworkLayer {
     /// [h]
     let norm: Operations.Norm
-    /// [vocabulary, h]
-    let head: Operations.Linear
+    /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
+    let qkv: [Operations.Linear]
+    /// [h, heads * head dimension]
+    let dense: Operations.Linear
+    /// [intermediate size, h]
+    let fc1: Operations.Linear
+    /// [h, intermediate size]
+    let fc2: Operations.Linear
 
-    func forward(_ rows: Operations) throws(ModelError) {
-        try rows.embed(embedding)
-        for (number, layer) in layers.enumerated() {
-            try rows.project(layer.qkv, of: .norm(layer.norm))
-            try rows.attend(layer: number)
-            if number == layers.count - 1 { rows.keepRowsWithLogits() }
-            try rows.project([layer.dense], of: .attended)
-            rows.addToHidden()
-            try rows.project([layer.fc1], of: .normed)
-            try rows.project([layer.fc2], of: .gelu)
-            rows.addToHidden()
-        }
-        rows.makeLogits(head, of: .norm(norm))
+    func attend(_ rows: Operations, number: Int) throws(ModelError) {
+        try rows.project(qkv, of: .norm(norm))
+        try rows.attend(layer: number)
+    }
+
+    func feedForward(_ rows: Operations) throws(ModelError) {
+        try rows.project([dense], of: .attended)
+        rows.addToHidden()
+        try rows.project([fc1], of: .normed)
+        try rows.project([fc2], of: .gelu)
+        rows.addToHidden()
     }
 }

@@ -57,14 +57,14 @@ package struct PhiMoE: Architecture, Equatable {
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = try weights.linear("lm_head", vocabulary, h, hasBias: headBias)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return PhiMoENetwork(
+        return LayeredNetwork<PhiMoELayer<Weights.Operations>>(
             embedding: embedding, layers: layers, norm: try weights.layerNorm("model.norm", h, normEpsilon),
             head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> PhiMoENetwork<Weights.Operations>.Layer {
+    ) throws -> PhiMoELayer<Weights.Operations> {
         let (h, attention) = (shape.hiddenSize, shape.layers[number])
         let path = "model.layers.\(number)."
         let attentionNorm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
@@ -72,7 +72,7 @@ package struct PhiMoE: Architecture, Equatable {
             try weights.linear("\(path)self_attn.\(name)", rows, columns, hasBias: attentionBias)
         }
         let areApart = weights.contains(path + "block_sparse_moe.experts.0.w1.weight")
-        return PhiMoENetwork.Layer(
+        return PhiMoELayer(
             attentionNorm: attentionNorm,
             qkv: [
                 try linear("q_proj", attention.queryWidth, h), try linear("k_proj", attention.keyWidth, h),
@@ -97,38 +97,26 @@ package struct PhiMoE: Architecture, Equatable {
     }
 }
 
-private struct PhiMoENetwork<Operations: RowOperations>: Network {
-    struct Layer {
-        /// [h]
-        let attentionNorm: Operations.Norm
-        /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
-        let qkv: [Operations.Linear]
-        /// [h, heads * head dimension]
-        let output: Operations.Linear
-        /// [h]
-        let feedForwardNorm: Operations.Norm
-        let experts: Operations.Experts
+private struct PhiMoELayer<Operations: RowOperations>: NetworkLayer {
+    /// [h]
+    let attentionNorm: Operations.Norm
+    /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
+    let qkv: [Operations.Linear]
+    /// [h, heads * head dimension]
+    let output: Operations.Linear
+    /// [h]
+    let feedForwardNorm: Operations.Norm
+    let experts: Operations.Experts
+
+    func attend(_ rows: Operations, number: Int) throws(ModelError) {
+        try rows.project(qkv, of: .norm(attentionNorm))
+        try rows.attend(layer: number)
     }
 
-    /// [vocabulary, h]
-    let embedding: Operations.Embedding
-    let layers: [Layer]
-    /// [h]
-    let norm: Operations.Norm
-    /// [vocabulary, h]
-    let head: Operations.Linear
-
-    func forward(_ rows: Operations) throws(ModelError) {
-        try rows.embed(embedding)
-        for (number, layer) in layers.enumerated() {
-            try rows.project(layer.qkv, of: .norm(layer.attentionNorm))
-            try rows.attend(layer: number)
-            if number == layers.count - 1 { rows.keepRowsWithLogits() }
-            try rows.project([layer.output], of: .attended)
-            rows.addToHidden()
-            try rows.mix(layer.experts, of: .norm(layer.feedForwardNorm))
-            rows.addToHidden()
-        }
-        rows.makeLogits(head, of: .norm(norm))
+    func feedForward(_ rows: Operations) throws(ModelError) {
+        try rows.project([output], of: .attended)
+        rows.addToHidden()
+        try rows.mix(experts, of: .norm(feedForwardNorm))
+        rows.addToHidden()
     }
 }
