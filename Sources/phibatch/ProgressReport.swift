@@ -1,0 +1,130 @@
+import BatchPipeline
+import Essentials
+import Faults
+import JSON
+import OperatingSystem
+
+/// How progress shows.
+enum ProgressForm: String, CaseIterable {
+    /// On a terminal as a line that is drawn over, else as a line from time to time.
+    case auto
+    /// As objects, for programs.
+    case json
+}
+
+/// What a run says of itself: while it goes on, and at its end.
+final class ProgressReport {
+    /// Seconds between plain lines where no line can be drawn over.
+    private static let plainInterval = 30.0
+    /// Seconds between two writings of the metrics.
+    private static let metricsInterval = 5.0
+    private let console: Console
+    private let form: ProgressForm
+    private let metrics: MetricsFile?
+    private let now: () -> ContinuousClock.Instant
+    private var nextPlain = ProgressReport.plainInterval
+    private var nextMetrics: [String: ContinuousClock.Instant] = [:]
+
+    init(
+        console: Console, form: ProgressForm = .auto, metrics: MetricsFile?,
+        now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        (self.console, self.form) = (console, form)
+        self.metrics = metrics
+        self.now = now
+    }
+
+    func begin(_ job: Message) {
+        nextMetrics[job.text] = nil
+        write(RunStatistics(), of: job, isRunning: true, status: nil)
+    }
+
+    /// The last numbers of a run that has ended.
+    func end(_ job: Message, _ statistics: RunStatistics, status: Int32) {
+        write(statistics, of: job, isRunning: false, status: status)
+    }
+
+    /// A monitor that can't be told is no reason to end a run.
+    private func write(_ statistics: RunStatistics, of job: Message, isRunning: Bool, status: Int32?) {
+        if form == .json { console.report(Self.object(statistics, of: job, status)) }
+        do {
+            try metrics?.write(statistics, of: job.text, isRunning: isRunning, status: status)
+        } catch {
+            console.warn("\(error)")
+        }
+    }
+
+    /// - Parameters:
+    ///   - statistics: of all jobs that run.
+    ///   - own: of the one that has something new.
+    func update(_ statistics: RunStatistics, of job: Message, _ own: RunStatistics) {
+        let now = now()
+        if metrics != nil, nextMetrics[job.text].map({ now >= $0 }) ?? true {
+            write(own, of: job, isRunning: true, status: nil)
+            nextMetrics[job.text] = now + .seconds(Self.metricsInterval)
+        }
+        if form == .json { return console.report(Self.object(own, of: job, nil)) }
+        let text = Self.text(statistics)
+        console.progress(text)
+        if !console.isTerminal, statistics.seconds >= nextPlain {
+            console.say(LogLine(text, Self.figures(statistics)))
+            nextPlain = statistics.seconds + Self.plainInterval
+        }
+    }
+
+    private static func figures(_ statistics: RunStatistics) -> JSONObject {
+        var figures: JSONObject = [
+            "event": "progress", "done": .int(statistics.finished),
+            "failed": .int(statistics.failedResults - statistics.passedOn),
+            "running": .int(statistics.running),
+            "tokens_per_second": .figure(statistics.tokensPerSecond), "seconds": .figure(statistics.seconds),
+        ]
+        figures["total"] = statistics.total.map { .int($0) }
+        figures["seconds_left"] = statistics.secondsLeft.map { .figure($0) }
+        return figures
+    }
+
+    /// - Parameter status: the exit code, once the job has ended.
+    private static func object(_ statistics: RunStatistics, of job: Message, _ status: Int32?) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.object("progress") { writer in
+                writer.string("job", job.text)
+                writer.int("results", statistics.finished)
+                if let total = statistics.total { writer.int("total", total) }
+                writer.int("done", statistics.done)
+                writer.int("failed", statistics.failedResults)
+                writer.int("skipped", statistics.skipped)
+                writer.int("running", statistics.running)
+                writer.int("prompt_tokens", statistics.promptTokens)
+                writer.int("completion_tokens", statistics.completionTokens)
+                writer.number("tokens_per_second", statistics.tokensPerSecond)
+                writer.number("seconds", statistics.seconds)
+                if let left = statistics.secondsLeft { writer.number("seconds_left", left) }
+                if let status { writer.int("exit_code", status) }
+            }
+        }
+        return writer.text
+    }
+
+    static func text(_ statistics: RunStatistics) -> Message {
+        var parts: [Message] = []
+        if let total = statistics.total {
+            // Down, so that 100 % means all.
+            let percent = total > 0 ? 100 * statistics.finished / total : 100
+            parts.append("\(statistics.finished)/\(total) \(percent) %")
+        } else {
+            parts.append("\(statistics.finished) done")
+        }
+        parts.append("\(grouped(Int(min(statistics.tokensPerSecond, 1e12)))) tokens/s")
+        if let left = statistics.secondsLeft {
+            parts.append("\(clock(left)) left")
+        } else {
+            parts.append("\(clock(statistics.seconds))")
+        }
+        let failed = statistics.failedResults - statistics.passedOn
+        if failed > 0 { parts.append("\(failed) failed") }
+        parts.append("\(statistics.running) running")
+        return parts.joined(separator: "  ")
+    }
+}
