@@ -56,7 +56,12 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-environment = {**os.environ, "SLURM_CONF": f"{home}/slurm.conf", "PATH": f"{clone}/bin:{os.environ['PATH']}"}
+# Its daemons lie where a user's PATH may not lead.
+environment = {
+    **os.environ,
+    "SLURM_CONF": f"{home}/slurm.conf",
+    "PATH": f"{clone}/bin:{os.environ['PATH']}:/usr/sbin",
+}
 
 
 def command(*words):
