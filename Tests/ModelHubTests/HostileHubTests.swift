@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    /// Of the body, and of a head that would take 20 seconds.
+    /// A trickle of the body, and of a head that would take 20 seconds.
     @Test(arguments: [0, 1]) func aTrickleIsGivenUp(kind: Int) async throws {
         var faults = TestHub.Faults()
         faults.way = kind == 0 ? .trickle : .trickledHead

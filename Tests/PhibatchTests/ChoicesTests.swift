@@ -25,7 +25,7 @@ struct ChoicesTests {
         "Fine, I think.",
         "What a waste of money.",
     ]
-    /// Of one token and of several; some begin alike, and one is another's beginning.
+    /// Choices of one token and of several; some begin alike, and one is another's beginning.
     private static let choices = [
         "positive", "negative", "neutral", "positively great", "positively great, really",
     ]

@@ -12,7 +12,7 @@ struct ForgeryTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var settings: [String]
-        /// Of the output.
+        /// The name of the output's format.
         var format = "jsonl"
         /// A member or cell that each result has.
         var answer = "\"text\":\""

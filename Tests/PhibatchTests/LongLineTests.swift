@@ -7,7 +7,7 @@ struct LongLineTests {
     private struct Outcome {
         var errors: [String]
         var peak: Int
-        /// Of processor time, so that what else the machine does is no matter.
+        /// Processor time, so that what else the machine does is no matter.
         var seconds: Double
     }
 

@@ -2,9 +2,9 @@
 /// one it goes back to where the next one leaves it, so that no row is computed twice.
 package struct ChoiceWalk: Course {
     private let tree: ChoiceTree
-    /// Of the prompt.
+    /// How many tokens the prompt has.
     private let promptCount: Int
-    /// To the tree's questions, as far as they are there.
+    /// Answers to the tree's questions, as far as they are there.
     package private(set) var answers: [Float] = []
     package private(set) var fault: ChoiceFault?
     /// The first row that is not answered.

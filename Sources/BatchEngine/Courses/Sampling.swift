@@ -59,7 +59,7 @@ package struct Sampling: Goal {
         let stops: StopSet
         let constraintID: [UInt8]?
 
-        /// Of the limit alone: the rest is hardly ever all that differs.
+        /// The limit alone counts: the rest is hardly ever all that differs.
         func hash(into hasher: inout Hasher) { hasher.combine(maxTokens) }
     }
 

@@ -18,7 +18,7 @@ package struct Scoring: Goal {
 /// Given tokens, as far as they are scored.
 package struct ScoringCourse: Course {
     private let tokens: [Int32]
-    /// Of the first tokens.
+    /// The log-probabilities of the first tokens.
     package private(set) var logprobs: [Float] = []
     package private(set) var fault: ChoiceFault?
 

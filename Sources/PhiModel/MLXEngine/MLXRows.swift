@@ -151,7 +151,7 @@ extension MLXRows.Group {
     }
 }
 
-/// Of layers with a state.
+/// What layers with a state need.
 extension MLXRows.Group {
     /// The states before the rows [count, before, width]: zeros where nothing was.
     /// - Parameter states: of all blocks.

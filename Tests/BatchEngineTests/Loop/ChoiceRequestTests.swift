@@ -20,7 +20,7 @@ import Testing
         (0..<count).map { _ in Int32.random(in: 1..<999, using: &random) }
     }
 
-    /// Of two values in each place, so that many begin alike and some are beginnings of others.
+    /// Choices of two values in each place, so that many begin alike and some are beginnings of others.
     private func choices(_ random: inout FixedRandom) -> [[Int32]] {
         let all = (0..<Int.random(in: 2...20, using: &random)).map { _ in
             (0..<Int.random(in: 1...9, using: &random)).map { _ in Int32.random(in: 7...8, using: &random) }

@@ -118,7 +118,7 @@ final class BlockEngine: BlockedEngine, @unchecked Sendable {
         }
     }
 
-    /// Of a token after those that have this hash.
+    /// The log-probability of a token after those that have this hash.
     static func logprob(of token: Int32, after hash: UInt64) -> Float {
         -Float((hash ^ UInt64(token)) % 10_007) / 1000
     }

@@ -13,7 +13,7 @@ final class TestSource: RequestSource {
     private let count: Int
     private(set) var results: [Int: [Int32]] = [:]
     private(set) var reasons: [Int: FinishReason] = [:]
-    /// Of each result, and the pieces that came while it was under way.
+    /// The text of each result, and the pieces that came while it was under way.
     private(set) var text: [Int: String] = [:]
     private(set) var pieces: [RequestID: String] = [:]
     private(set) var logprobs: [Int: [Float]] = [:]
@@ -103,7 +103,7 @@ extension Request {
                 stops: .none, text: NumberText()))
     }
 
-    /// Of a request that generates.
+    /// The goal of a request that generates.
     var generation: Sampling {
         get {
             guard let generation = goal as? Sampling else { preconditionFailure("it generates") }

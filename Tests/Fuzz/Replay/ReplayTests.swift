@@ -50,7 +50,7 @@ private func onSmallStack(_ body: @escaping @Sendable () -> [String]) -> [String
     return answer.findings
 }
 
-/// Of this thread: other tests and other processes must not count.
+/// The time of this thread: other tests and other processes must not count.
 private func processorSeconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

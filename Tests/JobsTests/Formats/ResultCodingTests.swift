@@ -78,7 +78,7 @@ import Testing
         + #"},{"logprob":-0.5,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.5,0]},"#
         + #"{"logprob":-0.25,"mean":-0.25,"perplexity":1.2840254166877414,"token_logprobs":[-0.25]}],"#
         + #""best":1,"usage":{"prompt_tokens":1,"completion_tokens":6}"#
-    /// Of a job that scores, whose lines may keep what a completion has of its own.
+    /// The result of a job that scores, whose lines may keep what a completion has of its own.
     private static let scoreFailure = GenerationResult.failure(
         .init(LineError(.badField, "No."), line: 4), kept: [.init(name: "text", json: "1")])
     private static let scoreFailureText =

@@ -233,7 +233,7 @@ struct TestLine: Equatable {
 }
 
 extension [TestLine] {
-    /// Of 20 lines two change places, one is changed, one goes, and one is added.
+    /// Two of 20 lines change places, one is changed, one goes, and one is added.
     mutating func edit() {
         swapAt(2, 15)
         self[7].content = "changed"

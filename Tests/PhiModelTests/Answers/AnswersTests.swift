@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// Of different lengths.
+    /// Prompts have different lengths.
     private func prompts(_ count: Int) -> [Prompt] {
         (0..<count).map { number in
             let length = 1 + 7 * number % 90

@@ -15,11 +15,11 @@ import Testing
 
     /// Hashes.
     private struct Results: Equatable {
-        /// Of the embedded model's golden texts (DemoTextTests holds the model to them).
+        /// A digest of the embedded model's golden texts (DemoTextTests holds the model to them).
         var texts: String
-        /// Of the bits of all logits of small models of several geometries.
+        /// A digest of the bits of all logits of small models of several geometries.
         var logits: String
-        /// Of the tokens chosen from them under every rule and filter, and of their log-probabilities.
+        /// A digest of the tokens chosen from them under every rule and filter, and of their log-probabilities.
         var choices: String
     }
 

@@ -57,7 +57,7 @@ extension MLXTests {
             }
         }
 
-        /// Of two sequences side by side one has room for more than it has come to, in memory that is not there yet.
+        /// One of two sequences side by side has room for more than it has come to, in memory that is not there yet.
         @Test func whatIsNobodysIsLookedAtByNobody() throws {
             try withEngine { engine in
                 let text = Array(Self.tokens.prefix(70))

@@ -4,7 +4,7 @@ extension SyntheticCheckpoint {
     struct PhiMoEOptions {
         var count = 16
         var jitter = 0.01
-        /// Of attention and of the head.
+        /// Whether attention and the head have them.
         var biases = true
         /// One by one, as Hugging Face has them, instead of stacked.
         var areSeparate = false

@@ -28,9 +28,9 @@ struct SyntheticCheckpoint {
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
-    /// Of LFM2.
+    /// Positions that LFM2's convolutions see.
     var convolutionLength = 3
-    /// Of Qwen: the first layer that sees the window only.
+    /// The first of Qwen's layers that sees the window only.
     var firstWindowLayer: Int?
     /// 0 leaves all layers unquantized, and config.json says nothing of quantization.
     var bits = 4
@@ -38,7 +38,7 @@ struct SyntheticCheckpoint {
     /// Layers of another precision, by the end of their path; bits 0 leaves a layer unquantized.
     var overrides: [String: (bits: Int, group: Int)] = [:]
     var floats = FloatType.f16
-    /// Of Phi-3.5-MoE.
+    /// What Phi-3.5-MoE has.
     var experts = PhiMoEOptions()
     var shards = 1
     var staleIndex = false

@@ -136,7 +136,7 @@ struct ExpertWeightTests {
         }
     }
 
-    /// Of the same length, so that nothing else moves.
+    /// Both have the same length, so that nothing else moves.
     private func replace(_ old: String, _ new: String, inHeaderOf file: URL) throws {
         var bytes = [UInt8](try Data(contentsOf: file))
         let length = (0..<8).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }

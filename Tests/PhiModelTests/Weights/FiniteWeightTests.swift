@@ -9,7 +9,7 @@ import Testing
 /// found in the logits.
 @Suite struct FiniteWeightTests {
     private static let prompt: [Int32] = [5, 6, 7, 8, 9, 200, 17]
-    /// Of every float type, quantized and not.
+    /// Checkpoints of every float type, quantized and not.
     static let names = [
         "mixed-bits", "bits8-group32-bf16-tied", "all-plain-f16", "some-plain-bf16", "phi-2-mixed-bf16",
         "phi-moe-mixed-bf16-1",
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Of several faults the same one is named, whichever thread comes first.
+    /// The same one of several faults is named, whichever thread comes first.
     @Test func theFirstFaultIsNamed() throws {
         try withPlace("mixed-bits") { place in
             for layer in [1, 0] { try place.put(.nan, "model.layers.\(layer).mlp.down_proj.scales", 3) }

@@ -145,7 +145,7 @@ private struct ChoicePart: WorkPart {
     var label: WorkLabel
     let texts: [String]
     let tree: ChoiceTree
-    /// Of the prompt by itself.
+    /// How many tokens the prompt has by itself.
     let promptTokens: Int
     let seed: Int
     let temperature: Float

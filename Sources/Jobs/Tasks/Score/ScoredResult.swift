@@ -13,9 +13,9 @@ package struct ScoredResult: TaskResult {
     package var scores: [Score]
     /// The line has a list, be it of one.
     package var isList: Bool
-    /// Of the prompt by itself.
+    /// How many tokens the prompt has by itself.
     package var promptTokens: Int
-    /// Of all scores.
+    /// How many tokens all scores have together.
     package var completionTokens: Int
 
     package init(_ scores: [Score], isList: Bool, promptTokens: Int) {
@@ -78,7 +78,7 @@ package struct Score: Sendable, Equatable {
             logprob: logprobs.reduce(0) { $0 + Double($1) }, count: logprobs.count)
     }
 
-    /// Of which nobody wants the lists.
+    /// A score whose lists nobody wants.
     fileprivate init(
         _ logprobs: [Float], tokens: [Int32]?, provenance: [GenerationResult.NamedValue], logprob: Double,
         count: Int
