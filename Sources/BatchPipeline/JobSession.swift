@@ -154,7 +154,7 @@ package final class JobSession {
             if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
             if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
             return StreamStore(
-                fingerprint: fingerprint, samples: settings.samples, selection: settings.selection,
+                fingerprint: fingerprint, samples: settings.sampleCount, selection: settings.selection,
                 format: settings.outputFormat.format)
         }
         let waiting = OutputLock.Waiting(
@@ -165,7 +165,8 @@ package final class JobSession {
             }, shouldStop: { stopFlag.isSet })
         let store = try JournalStore(
             output: settings.output, fingerprint: fingerprint, lines: try LineScheme(settings),
-            samples: settings.samples, selection: settings.selection, format: settings.outputFormat.format,
+            samples: settings.sampleCount, selection: settings.selection,
+            format: settings.outputFormat.format,
             errors: settings.errors,
             restart: job.restarts,
             ifChanged: job.ifChanged,

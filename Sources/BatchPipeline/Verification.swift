@@ -73,7 +73,7 @@ package struct Verification {
         again.settings.errors = job.settings.errors.map { _ in folder + "/errors" }
         again.settings.provenance = false
         // What is known by an earlier scheme there is so here.
-        again.verified = try FinishedOutput(results, format, samples: job.settings.samples)
+        again.verified = try FinishedOutput(results, format, samples: job.settings.sampleCount)
         // Each by itself, which is the proof.
         again.settings.computesEqualsOnce = false
         again.settings.maxFailures = .percent(100)
@@ -117,7 +117,7 @@ private final class MadeResults {
     init?(_ job: JobSettings, _ places: [Int]) throws {
         (self.places, format) = (places, job.outputFormat.format.base)
         guard !places.isEmpty,
-            let output = try FinishedOutput(job.output, job.outputFormat.format, samples: job.samples)
+            let output = try FinishedOutput(job.output, job.outputFormat.format, samples: job.sampleCount)
         else { return nil }
         var errors: ResultPieces?
         if let path = job.errors, let file = try File.openIfPresent(path, .read, in: POSIXFileSystem()) {

@@ -5,7 +5,7 @@ import OperatingSystem
 import PhiModel
 
 struct ChatCommand: ParsableCommand {
-    enum Settings: SettingGroup { static var keys: [JobKey] { JobKey.chatKeys } }
+    enum Settings: SettingGroup { static var keys: [JobKey] { JobKey.ofChats } }
 
     static let configuration = CommandConfiguration(
         commandName: "chat",
@@ -66,7 +66,7 @@ struct ChatCommand: ParsableCommand {
             terminal.begin()
             defer { terminal.set(.original) }
             var chat = Chat(
-                system: settings.system, maxTokens: settings.answers.maxTokens, events: terminal.events,
+                system: settings.system, maxTokens: settings.maxTokens ?? 0, events: terminal.events,
                 output: output(console), tokenCount: loaded.tokenCount, maker: loaded.maker)
             if terminal.screen != nil {
                 terminal.set(.answering)
@@ -118,30 +118,15 @@ struct ChatCommand: ParsableCommand {
             let seconds = ((ContinuousClock.now - start).seconds * 10).rounded() / 10
             console.say("\(name) is loaded (\(seconds) s); /help says what can be typed")
         }
-        let (answers, hasSeed) = (settings.answers, settings.seed != nil)
+        let answers = settings.request
         return (
             maker: { messages in
                 var parameters = answers
                 // Who names no seed expects another answer each time.
-                if !hasSeed { parameters.seed = .random(in: 0 ... .max) }
+                parameters.seed = parameters.seed ?? .random(in: .min ... .max)
                 return container.generate(.messages(messages), parameters: parameters)
             },
             tokenCount: { codec.tokenizer.encode($0, addSpecialTokens: false).count }
         )
-    }
-}
-
-extension JobSettings {
-    /// How a chat's answers are generated.
-    fileprivate var answers: AnswerParameters {
-        var parameters = AnswerParameters(
-            maxTokens: maxTokens ?? JobKey.chatMaxTokens, temperature: temperature ?? JobKey.chatTemperature,
-            topP: topP ?? 1, topK: topK ?? 0, minP: minP ?? 0, seed: UInt64(bitPattern: Int64(seed ?? 0)),
-            stop: stop)
-        parameters.presencePenalty = presencePenalty ?? 0
-        parameters.frequencyPenalty = frequencyPenalty ?? 0
-        parameters.repetitionPenalty = repetitionPenalty ?? 1
-        parameters.logitBias = logitBias ?? [:]
-        return parameters
     }
 }

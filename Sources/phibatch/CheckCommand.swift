@@ -83,7 +83,7 @@ struct JobEstimate {
     init(_ job: BatchJob, _ check: JobCheck) throws {
         let engine = try job.loadEngine()
         let bench = Bench(engine: engine, probe: try LimitProbe(of: engine))
-        let results = check.promptTokens.count * job.settings.samples
+        let results = check.promptTokens.count * job.settings.sampleCount
         let workers = max(1, min(job.settings.engine.workerCount, results))
         let length = max(1, min(256, check.promptTokens(atPercent: 50)))
         prefill = try bench.run(BenchTest(requests: 1, prompt: length, generated: 0)).tokensPerSecond
@@ -94,7 +94,7 @@ struct JobEstimate {
             : prefill
         let prompts = Double(check.promptTokens.reduce(0, +))
         // Of several samples the prompt is computed once.
-        seconds = prompts / prefill + Double(check.completionTokens * job.settings.samples) / decode
+        seconds = prompts / prefill + Double(check.completionTokens * job.settings.sampleCount) / decode
     }
 }
 
@@ -119,14 +119,16 @@ struct JobCheckReport {
             counts += ", and half a line at the end (run takes whole lines only, but for --follow)"
         }
         lines.append(counts)
-        if job.samples > 1 { lines.append("results    \(check.lines * job.samples), \(job.samples) a line") }
+        if job.sampleCount > 1 {
+            lines.append("results    \(check.lines * job.sampleCount), \(job.sampleCount) a line")
+        }
         let numbers = Self.percents.map { "\(check.promptTokens(atPercent: $0))" }
         lines.append(
             "prompts    \(check.promptTokens.reduce(0, +)) tokens; shortest \(numbers[0]), half up to \(numbers[1]), "
                 + "90 % up to \(numbers[2]), 99 % up to \(numbers[3]), longest \(numbers[4])")
         lines.append(
             job.task.answers
-                ? "answers    at most \(check.completionTokens * job.samples) tokens"
+                ? "answers    at most \(check.completionTokens * job.sampleCount) tokens"
                 : "scored     \(counted(check.completionTokens, "token"))")
         if let answers = check.answers {
             lines.append(
@@ -190,14 +192,14 @@ struct JobCheckReport {
         writer.object { writer in
             writer.int("lines", check.lines)
             writer.int("passed_over", check.passedOver)
-            writer.int("results", check.lines * job.samples)
+            writer.int("results", check.lines * job.sampleCount)
             writer.object("prompt_tokens") { writer in
                 writer.int("sum", check.promptTokens.reduce(0, +))
                 for percent in Self.percents {
                     writer.int("p\(percent)", check.promptTokens(atPercent: percent))
                 }
             }
-            writer.int("completion_tokens_at_most", check.completionTokens * job.samples)
+            writer.int("completion_tokens_at_most", check.completionTokens * job.sampleCount)
             writer.int("lines_with_control_tokens", check.covered)
             writer.int("lines_with_form", check.linesWithForm)
             writer.object("lines_answered_without") { writer in

@@ -92,7 +92,8 @@ struct StatusCommand: ParsableCommand {
             output: job.output, format: format)
         // Lines may ask for more than one result themselves.
         let total =
-            try job.countLines().map { max($0 * job.samples, status.done) } ?? status.progress?.resultsTotal
+            try job.countLines().map { max($0 * job.sampleCount, status.done) }
+            ?? status.progress?.resultsTotal
         // What a run is writing is not to be judged yet.
         let freshness = status.state == .running ? nil : try JobFreshness(job, cache: .standard())
         var report = StatusReport(

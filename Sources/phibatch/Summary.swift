@@ -96,9 +96,9 @@ struct Summary {
         let failed = statistics.failedResults - statistics.passedOn
         var counts: Message = "\(counted(statistics.lines, "line"))"
         // Of lines or of results, never of both.
-        if job.samples > 1 {
+        if job.sampleCount > 1 {
             counts +=
-                " with \(job.samples) samples each, as results: \(statistics.done) done, \(failed) failed"
+                " with \(job.sampleCount) samples each, as results: \(statistics.done) done, \(failed) failed"
         } else if statistics.results > statistics.lines {
             counts += ", as results: \(statistics.done) done, \(failed) failed"
         } else {

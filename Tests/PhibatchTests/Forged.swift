@@ -33,9 +33,9 @@ struct Forged {
     var secondInOutput: Int { rows.indices.filter { !rows[$0].text.isEmpty }[1] }
 
     init(_ job: JobSettings, folder: String) throws {
-        (self.job, self.folder, samples) = (job, folder, job.samples)
+        (self.job, self.folder, samples) = (job, folder, job.sampleCount)
         let output = try #require(
-            try FinishedOutput(job.output, job.outputFormat.format, samples: job.samples))
+            try FinishedOutput(job.output, job.outputFormat.format, samples: job.sampleCount))
         let format = job.outputFormat.format
         rows = try (0..<output.count).map { number in
             try output.with(number) { recorded, bytes in

@@ -23,35 +23,17 @@ package struct LogitRules: Sendable, Equatable {
         self.repetitionPenalty = repetitionPenalty
     }
 
-    package static let biasRange = NumberRange(-100, to: 100)
-    package static let penaltyRange = NumberRange(-2, to: 2)
-    /// Hugging Face knows no upper limit; beyond this one a number is a mistake.
-    package static let repetitionPenaltyRange = NumberRange(above: 0, to: 100)
+    package init(_ settings: RequestSettings) {
+        self.init(
+            bias: settings.logitBias ?? [:], presencePenalty: settings.presencePenalty ?? 0,
+            frequencyPenalty: settings.frequencyPenalty ?? 0,
+            repetitionPenalty: settings.repetitionPenalty ?? 1)
+    }
 
     /// Whether the tokens of the completion play a role.
     package var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
     /// Whether the tokens of the prompt play a role, too.
     package var usesPrompt: Bool { repetitionPenalty != 1 }
-
-    /// What is wrong with the rules for a vocabulary of this size; nil if nothing is.
-    package func problem(vocabularySize: Int) -> String? {
-        if let token = bias.keys.filter({ $0 < 0 || $0 >= vocabularySize }).min() {
-            return "logit_bias has the token id \(token), but the model's ids end at \(vocabularySize - 1)."
-        }
-        if let wrong = bias.filter({ !Self.biasRange.contains(Double($0.value)) }).min(by: { $0.key < $1.key }
-        ) {
-            return
-                "logit_bias must be \(Self.biasRange.text), but is \(wrong.value) for the token id \(wrong.key)."
-        }
-        for (name, penalty, range) in [
-            ("presence_penalty", presencePenalty, Self.penaltyRange),
-            ("frequency_penalty", frequencyPenalty, Self.penaltyRange),
-            ("repetition_penalty", repetitionPenalty, Self.repetitionPenaltyRange),
-        ] where !range.contains(Double(penalty)) {
-            return "\(name) must be \(range.text), but is \(penalty)."
-        }
-        return nil
-    }
 
     /// Changes a row of logits: for each token that a rule names, in this order and with one rounding at each
     /// operation,

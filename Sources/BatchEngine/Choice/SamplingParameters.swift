@@ -14,12 +14,6 @@ package struct SamplingParameters: Sendable, Equatable {
     /// What changes the logits before all that.
     package var rules: LogitRules
 
-    package static let temperatureRange = NumberRange(0, to: 10)
-    package static let topPRange = NumberRange(above: 0, to: 1)
-    package static let topKRange = 0...Int.max
-    package static let minPRange = NumberRange(0, to: 1)
-    package static let logprobsRange = 0...20
-
     package init(
         temperature: Float = 0, topP: Float = 1, topK: Int = 0, minP: Float = 0, logprobs: Int? = nil,
         rules: LogitRules = LogitRules()
@@ -30,5 +24,11 @@ package struct SamplingParameters: Sendable, Equatable {
         self.minP = minP
         self.logprobs = logprobs
         self.rules = rules
+    }
+
+    package init(_ settings: RequestSettings) {
+        self.init(
+            temperature: settings.temperature ?? 0, topP: settings.topP ?? 1, topK: settings.topK ?? 0,
+            minP: settings.minP ?? 0, logprobs: settings.logprobs, rules: LogitRules(settings))
     }
 }

@@ -45,10 +45,6 @@ public struct ResponseFormat: Sendable, Equatable {
 }
 
 extension JobSettings {
-    static let defaultRetries = 3
-    static let retriesRange = 0...100
-    static let indentRange = 0...16
-
     /// What the job asks of answers; nil if it leaves that to lines.
     package var answerForm: AnswerForm? {
         schema?.form ?? responseFormat?.form ?? regex.map { AnswerForm(.regex($0)) }
@@ -73,7 +69,7 @@ extension JobSettings {
             return "\(answerKeys[0]) and \(answerKeys[1]) both say what answers are like; keep one."
         }
         guard let form = answerForm, form.isConstraint else { return nil }
-        if let other = AnswerConflict(stops: !stop.isEmpty, ignoresEnd: ignoreEndOfSequence) {
+        if let other = request.formConflict {
             return "\(other.name) can't be combined with \(answerKeys[0]): \(other.reason)."
         }
         do throws(AnswerFault) {
@@ -97,22 +93,5 @@ extension JobSettings {
 
     package func answersCantBe(_ fault: AnswerFault) -> JobError {
         JobError(.badJob, "\(answerPlace) can't be used: \(fault.message)")
-    }
-}
-
-/// What would cut or lengthen answers that must have a form.
-struct AnswerConflict {
-    let name: String
-    let reason: String
-
-    /// Nil if there is none.
-    init?(stops: Bool, ignoresEnd: Bool) {
-        if stops {
-            (name, reason) = ("stop", "an answer that is cut would not be what is asked for")
-        } else if ignoresEnd {
-            (name, reason) = ("ignore_eos", "an answer of a form ends where the form does")
-        } else {
-            return nil
-        }
     }
 }

@@ -2,5 +2,5 @@ import Constraints
 
 extension JobSettings {
     /// How answers in JSON are laid out.
-    package var answerLayout: AnswerGrammar.Layout { indent.map { .indented($0) } ?? .compact }
+    package var answerLayout: AnswerGrammar.Layout { request.indent.map { .indented($0) } ?? .compact }
 }

@@ -130,9 +130,8 @@ package struct DelimitedRecords: InputFormat {
                 JSONObject(zip(head.names, cells).map { ($0, Self.value($1, of: $0)) }))
         }
 
-        private static let numbers = Set(PromptRecord.settingNames).subtracting([
-            "stop", "logit_bias", "response_format", "regex", "choices",
-        ])
+        private static let numbers = Set(
+            RequestSetting.all(in: .line).filter(\.isNumber).map(\.name))
 
         private static func value(_ text: String, of name: String) -> JSONValue {
             guard numbers.contains(name) else { return .string(text) }

@@ -49,7 +49,7 @@ package struct DelimitedResults: ResultFormat {
         guard let columns = job.task.columns(of: job) else {
             return "has no columns for the results of task: \(job.task.rawValue)"
         }
-        if job.tokens { return "has no column for tokens" }
+        if job.tokens == true { return "has no column for tokens" }
         if job.logprobs != nil { return "has no column for logprobs" }
         if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
         guard case .fields(let fields) = job.keep else { return nil }

@@ -13,36 +13,14 @@ struct LineField {
         return nil
     }
 
-    func int(_ name: String, in range: ClosedRange<Int>) throws(LineError) -> Int? {
-        guard let value = self[name] else { return nil }
-        guard let number = value.integer, range.contains(number) else {
-            throw wrong(name, range.right, value)
+    /// A setting under a name, which a body may have in place of its own.
+    func setting(
+        _ setting: String, as name: String, into settings: inout RequestSettings
+    ) throws(LineError) {
+        guard let value = self[name], let setting = RequestSetting.named(setting) else { return }
+        do throws(SettingProblem) { try value.read(setting, into: &settings) } catch {
+            throw LineError(.badField, "`\(name)` \(error.message).")
         }
-        return number
-    }
-
-    func number(_ name: String, in range: NumberRange) throws(LineError) -> Float? {
-        guard let value = self[name] else { return nil }
-        guard let number = value.number, range.contains(number) else { throw wrong(name, range.right, value) }
-        return Float(number)
-    }
-
-    func stops() throws(LineError) -> [String] {
-        guard let value = self["stop"] else { return [] }
-        var stops: [String] = []
-        switch value {
-        case .string(let text): stops = [text]
-        case .array(let elements):
-            for element in elements {
-                guard case .string(let text) = element else {
-                    throw wrong("stop", "a string or a list of strings", value)
-                }
-                stops.append(text)
-            }
-        default: throw wrong("stop", "a string or a list of strings", value)
-        }
-        if let problem = StopSet.problem(with: stops) { throw LineError(.badField, "`stop` \(problem).") }
-        return stops
     }
 
     /// A list of token ids; nil if the field is something else or absent.
@@ -84,30 +62,6 @@ struct LineField {
     private func otherMembers(of message: JSONValue) -> [JSONMember] {
         guard case .object(let members) = message else { return [] }
         return members.filter { $0.name != "role" && $0.name != "content" }
-    }
-
-    /// As in OpenAI's API: an object with token ids as names.
-    func logitBias() throws(LineError) -> [Int32: Float]? {
-        guard let value = self["logit_bias"] else { return nil }
-        let range = LogitRules.biasRange
-        guard case .object(let members) = value else {
-            throw wrong("logit_bias", "an object of token ids and numbers \(range.text)", value)
-        }
-        var bias: [Int32: Float] = [:]
-        for member in members {
-            guard let id = LogitBias.tokenID(member.name) else {
-                throw LineError(
-                    .badField,
-                    "`logit_bias` must have token ids as names, but has \"\(member.name.prefix(64))\".")
-            }
-            guard let number = member.value.number, range.contains(number) else {
-                throw LineError(
-                    .badField,
-                    "`logit_bias` must have numbers \(range.text), but has \(shown(member.value)) for \(id).")
-            }
-            bias[id] = Float(number)
-        }
-        return bias
     }
 
     /// What the line asks of its answer.
@@ -154,15 +108,6 @@ struct LineField {
     }
 
     private func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {
-        LineError(.badField, "`\(name)` must be \(right), but is \(shown(value)).")
-    }
-
-    /// How an error names a value.
-    private func shown(_ value: JSONValue) -> String {
-        switch value {
-        case .int(let number): return "\(number)"
-        case .number(let number): return number.text
-        default: return value.kindName
-        }
+        LineError(.badField, "`\(name)` \(value.wrong(right).message).")
     }
 }

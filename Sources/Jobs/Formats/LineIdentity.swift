@@ -75,7 +75,7 @@ package struct LineIdentity {
 
     /// How many results the line has: as many as it asks for itself, where an output can hold them, or else the job.
     package func samples(in job: JobSettings) -> Int {
-        job.outputFormat.format.isByLine ? request?.choices ?? job.samples : job.samples
+        (job.outputFormat.format.isByLine ? request?.choices : nil) ?? job.sampleCount
     }
 
     /// The error of an earlier step that the line carries.

@@ -1,3 +1,4 @@
+import BatchEngine
 import Essentials
 import JSON
 
@@ -26,8 +27,27 @@ package enum LineScheme: Sendable, Hashable {
         self = .content(
             Content(
                 fields: Self.sorted(fields),
-                settings: Self.sorted(PromptRecord.settingNames + ["schema", "messages"]),
+                settings: Self.settings,
                 allBut: job.keep == .all ? Self.sorted(Array(KeptFields.resultNames(of: job.task))) : nil))
+    }
+
+    /// Fields that were settings of a line when files began to list them.
+    private static let settings = [
+        "choices", "frequency_penalty", "logit_bias", "max_tokens", "messages", "min_p", "presence_penalty",
+        "regex", "repetition_penalty", "response_format", "schema", "seed", "stop", "temperature", "top_k",
+        "top_p",
+    ]
+    private static let laterSettings = RequestSetting.all(in: .line).filter { !settings.contains($0.name) }
+
+    /// Settings that came later count where a line asks something with them, so that files stay as they are.
+    fileprivate static func laterSettings(of line: JSONObject) -> [String] {
+        laterSettings.filter { setting in
+            guard let value = line[setting.name], value != .null else { return false }
+            if case .form = setting.kind { return true }
+            var asked = RequestSettings()
+            do throws(SettingProblem) { try value.read(setting, into: &asked) } catch { return true }
+            return setting.changes(asked)
+        }.map(\.name)
     }
 
     /// By their bytes, each once.
@@ -59,7 +79,7 @@ extension LineScheme.Content {
         hash.add(id.map { .string($0) })
         for name in fields { hash.add(line[name]) }
         let isResult = EarlierStep.isResult(.object(line))
-        for name in settings {
+        for name in settings + LineScheme.laterSettings(of: line) {
             guard let value = line[name],
                 PromptRecord.isSetting(JSONMember(name: name, value: value), isResult)
             else { continue }

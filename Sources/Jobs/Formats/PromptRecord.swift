@@ -20,18 +20,8 @@ package struct PromptRecord: Sendable {
     /// The whole line, for templates.
     package var fields: JSONValue
 
-    package var maxTokens: Int?
-    package var seed: Int?
-    package var stop: [String] = []
-    package var temperature: Float?
-    package var topP: Float?
-    package var topK: Int?
-    package var minP: Float?
-    package var presencePenalty: Float?
-    package var frequencyPenalty: Float?
-    package var repetitionPenalty: Float?
-    /// By token id.
-    package var logitBias: [Int32: Float]?
+    /// What the line itself asks for.
+    package var settings: RequestSettings
     /// What the answer must be like; nil if the line doesn't say.
     package var form: AnswerForm?
     /// Nil if the line is none of OpenAI's.
@@ -39,16 +29,20 @@ package struct PromptRecord: Sendable {
 
     static let idLimit = 4096
 
+    /// With what only a body of OpenAI's says.
+    var asked: RequestSettings {
+        var asked = settings
+        if let request { asked.logprobs = request.logprobs }
+        return asked
+    }
+
     /// Fields that are read as settings of the line.
-    static let settingNames = [
-        "max_tokens", "seed", "stop", "temperature", "top_k", "top_p", "min_p", "presence_penalty",
-        "frequency_penalty", "repetition_penalty", "logit_bias", "response_format", "regex", "choices",
-    ]
+    static let settingNames = RequestSetting.all(in: .line).map(\.name)
 
     /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
     /// like others: tables of a database, say.
     static func isSetting(_ field: JSONMember) -> Bool {
-        field.name == "schema" ? isSchema(field.value) : settingNames.contains(field.name)
+        settingNames.contains(field.name) && (field.name != "schema" || isSchema(field.value))
     }
 
     static func isSchema(_ value: JSONValue) -> Bool {
@@ -84,18 +78,7 @@ package struct PromptRecord: Sendable {
         id = try Self.id(of: fields, idField)
         content = .fields
         let field = LineField(fields)
-        maxTokens = try field.int("max_tokens", in: JobSettings.maxTokensRange)
-        // A result of ours says with which seed it was made. That asks for nothing.
-        seed = EarlierStep.isResult(fields) ? nil : try field.int("seed", in: Int.min...Int.max)
-        topK = try field.int("top_k", in: SamplingParameters.topKRange)
-        temperature = try field.number("temperature", in: SamplingParameters.temperatureRange)
-        topP = try field.number("top_p", in: SamplingParameters.topPRange)
-        minP = try field.number("min_p", in: SamplingParameters.minPRange)
-        presencePenalty = try field.number("presence_penalty", in: LogitRules.penaltyRange)
-        frequencyPenalty = try field.number("frequency_penalty", in: LogitRules.penaltyRange)
-        repetitionPenalty = try field.number("repetition_penalty", in: LogitRules.repetitionPenaltyRange)
-        logitBias = try field.logitBias()
-        stop = try field.stops()
+        settings = try RequestSettings(ofLine: fields)
         form = try field.answerForm()
         if let tokens = try field.tokenIDs("prompt") {
             guard field["messages"] == nil else {

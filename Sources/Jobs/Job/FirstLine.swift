@@ -82,9 +82,11 @@ struct FirstLine {
                 "the prompt template uses no field, so that all lines ask the same; the lines have \(names). A field is written \(reference(to: field))."
             )
         }
-        if job.samples > 1, job.temperature ?? 0 == 0, !(job.temperature == nil && has("temperature")) {
+        if let samples = job.samples, samples > 1, job.temperature ?? 0 == 0,
+            !(job.temperature == nil && has("temperature"))
+        {
             warnings.append(
-                "samples is \(job.samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
+                "samples is \(samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
             )
         }
         if job.keep == .all, job.task.resultNames.contains("text"),

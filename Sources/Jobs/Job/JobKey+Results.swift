@@ -1,54 +1,49 @@
-import BatchEngine
-
 /// What is written of a completion, and what becomes of failures and of earlier results.
 extension JobKey {
-    package static let results = [
-        JobKey(
-            "tokens", "", "add the completion's token ids to each result (default: leave them out)",
-            kind: .flag, .flag(\.tokens), effect: .always()),
-        JobKey(
-            "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
-            .int(\.logprobs, SamplingParameters.logprobsRange), effect: .always()),
-        JobKey(
-            "id", "FIELD", "the line's field that is its id (default id)",
-            SettingMember(
-                set: { job, value throws(SettingProblem) in job.idField = try value.string() },
-                text: { $0.idField }), effect: .ifSet),
-        JobKey(
-            "keep", "FIELD",
-            "fields of the line that its result has too: a list of names, or all; NEW=FIELD (in a job file NEW: FIELD) "
-                + "gives another name",
-            kind: .list,
-            SettingMember(
-                set: { job, value throws(SettingProblem) in job.keep = try value.keptFields() },
-                problem: { $0.keep.problem }, text: { $0.keep.text }), effect: .ifSet),
-        JobKey(
-            "error_lines", "skip|pass",
-            "lines that carry the error of an earlier step: passed over and counted (the default), or passed on as "
-                + "they are",
-            .word(\.errorLines, unset: .skip), effect: .ifSet),
-        JobKey(
-            "unsupported", "refuse|ignore",
-            "OpenAI's requests that ask for what can't be done here: a failed line (the default), or answered without and "
-                + "counted by name; images, tools and other parts of the question are always refused",
-            .word(\.unsupported, unset: .refuse), effect: .ifSet),
-        JobKey(
-            "max_failures", "N|P%",
-            "how many lines may fail, or which share of them (default 0); if it is given and certain to be passed, the "
-                + "run ends early",
-            SettingMember { job, value throws(SettingProblem) in job.maxFailures = try value.failureLimit() }),
-        JobKey(
-            "keep_old", "N",
-            "how many earlier outputs (and journals) stay as OUTPUT.old-1 and so on, where results go with their lines "
-                + "(default 3)",
-            .int(\.keepOld, 0...1000)),
-        JobKey(
-            "provenance", "",
-            "write OUTPUT.manifest.json beside the finished output: the program, the model's files, the settings and the "
-                + "input that it came from (default: don't)",
-            kind: .flag, .flag(\.provenance)),
-        JobKey(
-            "checkpoint_interval", "SECONDS", "how often completions under way are saved (default 15)",
-            .seconds(\.checkpointInterval, upTo: 86_400)),
-    ]
+    package static let results =
+        ofRequests(.results) + [
+            JobKey(
+                "id", "FIELD", "the line's field that is its id (default id)",
+                SettingMember(
+                    set: { job, value throws(SettingProblem) in job.idField = try value.string() },
+                    text: { $0.idField }), effect: .ifSet),
+            JobKey(
+                "keep", "FIELD",
+                "fields of the line that its result has too: a list of names, or all; NEW=FIELD (in a job file NEW: FIELD) "
+                    + "gives another name",
+                kind: .list,
+                SettingMember(
+                    set: { job, value throws(SettingProblem) in job.keep = try value.keptFields() },
+                    problem: { $0.keep.problem }, text: { $0.keep.text }), effect: .ifSet),
+            JobKey(
+                "error_lines", "skip|pass",
+                "lines that carry the error of an earlier step: passed over and counted (the default), or passed on as "
+                    + "they are",
+                .word(\.errorLines, unset: .skip), effect: .ifSet),
+            JobKey(
+                "unsupported", "refuse|ignore",
+                "OpenAI's requests that ask for what can't be done here: a failed line (the default), or answered without and "
+                    + "counted by name; images, tools and other parts of the question are always refused",
+                .word(\.unsupported, unset: .refuse), effect: .ifSet),
+            JobKey(
+                "max_failures", "N|P%",
+                "how many lines may fail, or which share of them (default 0); if it is given and certain to be passed, the "
+                    + "run ends early",
+                SettingMember { job, value throws(SettingProblem) in
+                    job.maxFailures = try value.failureLimit()
+                }),
+            JobKey(
+                "keep_old", "N",
+                "how many earlier outputs (and journals) stay as OUTPUT.old-1 and so on, where results go with their lines "
+                    + "(default 3)",
+                .int(\.keepOld, 0...1000)),
+            JobKey(
+                "provenance", "",
+                "write OUTPUT.manifest.json beside the finished output: the program, the model's files, the settings and the "
+                    + "input that it came from (default: don't)",
+                kind: .flag, .flag(\.provenance)),
+            JobKey(
+                "checkpoint_interval", "SECONDS", "how often completions under way are saved (default 15)",
+                .seconds(\.checkpointInterval, upTo: 86_400)),
+        ]
 }

@@ -1,3 +1,5 @@
+import BatchEngine
+
 /// One setting of a job: the same declaration serves job files, command-line options, the help and the run's
 /// fingerprint.
 package struct JobKey: Sendable {
@@ -19,19 +21,11 @@ package struct JobKey: Sendable {
     let member: SettingMember
     /// The words that its value may be, where it is one of a few: for shells to complete.
     package var words: [String] { member.words }
-    private let effect: Effect
-
-    /// Whether results depend on the setting, and how the fingerprint writes it where it is not set.
-    enum Effect: Sendable {
-        case none
-        case always(unset: String = "-")
-        /// Left out where it is not set: for settings that came later, so that older results still count.
-        case ifSet
-    }
+    private let effect: RequestSetting.Effect
 
     init(
         _ name: String, _ placeholder: String, _ help: String, letter: Character? = nil, kind: Kind = .value,
-        _ member: SettingMember, effect: Effect = .none
+        _ member: SettingMember, effect: RequestSetting.Effect = .none
     ) {
         self.name = name
         self.letter = letter
@@ -43,7 +37,7 @@ package struct JobKey: Sendable {
     }
 
     /// The same setting with another help, where the job's is not right.
-    func described(_ help: String) -> JobKey {
+    private func described(_ help: String) -> JobKey {
         JobKey(name, placeholder, help, kind: kind, member, effect: effect)
     }
 
@@ -67,4 +61,50 @@ package struct JobKey: Sendable {
 
     /// In the order of the help and of the fingerprint.
     package static let all: [JobKey] = files + prompt + sampling + answers + results + engine
+}
+
+/// What a job asks of its requests.
+extension JobKey {
+    /// How the tokens of a completion are chosen, and when it ends.
+    package static let sampling = ofRequests(.sampling)
+    /// What answers must be like.
+    package static let answers = ofRequests(.answers)
+
+    static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
+        RequestSetting.all.filter { $0.group == group }.map(JobKey.init)
+    }
+
+    private init(_ setting: RequestSetting) {
+        let kind: Kind =
+            switch setting.kind {
+            case .flag: .flag
+            case .texts, .bias: .list
+            case .int, .number, .form: .value
+            }
+        self.init(
+            setting.name, setting.placeholder, setting.help, kind: kind,
+            SettingMember.forms[setting.name] ?? SettingMember(setting), effect: setting.effect)
+    }
+
+    /// Those of a chat, in the order of the help.
+    package static let ofChats: [JobKey] = {
+        let requests = RequestSetting.all(in: .chat).compactMap { setting in
+            named(setting.name).map { key in setting.chatHelp.map(key.described) ?? key }
+        }
+        func others(_ names: String...) -> [JobKey] { names.compactMap(named) }
+        return others("adapter") + others("system").map { $0.described("system message, as it is") }
+            + requests
+            + others("threads", "kv_budget", "kv")
+    }()
+}
+
+extension JobSettings {
+    /// The settings of a chat; `max_tokens` is among them.
+    /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
+    package static func chat(_ options: [JobOption]) throws -> JobSettings {
+        var settings = JobSettings()
+        settings.request = .ofChats
+        try settings.apply(options)
+        return settings
+    }
 }

@@ -1,31 +1,26 @@
-extension JobSettings {
-    /// Settings that say how tokens come one after the other, and so nothing where whole answers are compared.
-    private static let withoutChoices = [
-        "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty",
-        "logit_bias",
-        "stop", "ignore_eos", "logprobs", "schema", "regex", "response_format",
-    ]
+import BatchEngine
 
+extension JobSettings {
     /// What doesn't go with choices, in words that follow nothing; nil if all does.
     var choicesProblem: String? {
-        guard !choices.isEmpty else { return nil }
-        let unset = JobSettings()
-        let keys = Self.withoutChoices.compactMap(JobKey.named)
-        guard let key = keys.first(where: { $0.member.text(self) != $0.member.text(unset) }) else {
-            return nil
-        }
-        return Self.choicesProblem(with: key.name)
+        guard request.choices?.isEmpty == false else { return nil }
+        return RequestSetting.all.first { !$0.tasks.contains(.choose) && isSet($0) }?.choicesProblem
     }
 
-    /// Why a setting has no place beside choices.
-    static func choicesProblem(with name: String) -> String {
-        switch name {
-        case "logprobs":
-            "logprobs can't be combined with choices; each choice's probability is there anyway."
-        case "schema", "regex", "response_format":
-            "\(name) and choices both say what the answer must be; keep one."
-        default:
+    /// Whether the job says something of it.
+    func isSet(_ setting: RequestSetting) -> Bool {
+        SettingMember.forms[setting.name].map { $0.text(self) != nil } ?? setting.isSet(in: request)
+    }
+}
+
+extension RequestSetting {
+    /// Why it has no place beside choices.
+    var choicesProblem: String {
+        switch group {
+        case .sampling:
             "\(name) has no meaning with choices, which are compared as whole answers; leave it out."
+        case .answers: "\(name) and choices both say what the answer must be; keep one."
+        case .results: "\(name) can't be combined with choices; each choice's probability is there anyway."
         }
     }
 }

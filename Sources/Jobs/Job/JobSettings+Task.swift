@@ -1,3 +1,5 @@
+import BatchEngine
+
 extension JobSettings {
     /// What doesn't go with the task, in words that follow nothing; nil if all does.
     var taskProblem: String? {
@@ -6,15 +8,11 @@ extension JobSettings {
             guard completion != nil else { return nil }
             return "completion is what is scored; it needs task: score (or the command phibatch score)."
         }
-        let unset = JobSettings()
-        let generation =
-            JobKey.sampling + JobKey.answers + JobKey.results.filter { $0.name == "logprobs" }
-        guard let key = generation.first(where: { $0.member.text(self) != $0.member.text(unset) }) else {
-            return nil
-        }
-        let more = key.name == "logprobs" ? " Each token's log-probability is there anyway." : ""
+        guard let setting = RequestSetting.all.first(where: { !$0.tasks.contains(.score) && isSet($0) })
+        else { return nil }
+        let more = setting.group == .results ? " Each token's log-probability is there anyway." : ""
         return
-            "\(key.name) has no meaning where nothing is generated (task: \(task.rawValue)); leave it out.\(more)"
+            "\(setting.name) has no meaning where nothing is generated (task: \(task.rawValue)); leave it out.\(more)"
     }
 }
 

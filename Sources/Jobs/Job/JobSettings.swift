@@ -66,6 +66,7 @@ package struct SourceFile: Sendable, Equatable {
 /// them.
 ///
 /// An optional member is nil where the job doesn't say; then a line may.
+@dynamicMemberLookup
 public struct JobSettings: Sendable, Equatable {
     /// The model's folder.
     public var model: String = ""
@@ -119,36 +120,8 @@ public struct JobSettings: Sendable, Equatable {
     public var errorLines = ErrorLineHandling.skip
     public var unsupported = UnsupportedHandling.refuse
 
-    /// The most tokens of a completion, which no line can exceed; nil is 256.
-    public var maxTokens: Int?
-    /// 0 is greedy; at most 10.
-    public var temperature: Float?
-    /// Keeps the likeliest tokens that reach this probability together; above 0, 1 keeps all.
-    public var topP: Float?
-    /// Keeps so many of the likeliest tokens; 0 keeps all.
-    public var topK: Int?
-    /// Keeps tokens at least this likely, relative to the likeliest; 0 keeps all.
-    public var minP: Float?
-    /// Taken from the logit of each token that the completion has; -2 ... 2, as in OpenAI's API.
-    public var presencePenalty: Float?
-    /// Taken from a token's logit for each time the completion has it; -2 ... 2, as in OpenAI's API.
-    public var frequencyPenalty: Float?
-    /// Divides positive logits of tokens that prompt or completion have, and multiplies negative ones; above 0, at
-    /// most 100, as in Hugging Face's transformers.
-    public var repetitionPenalty: Float?
-    /// Added to the logits of these token ids; -100 ... 100.
-    public var logitBias: [Int32: Float]?
-    /// What random streams are made with; a line's own replaces it.
-    public var seed: Int?
-    /// Any of these strings ends a completion, which is cut before it. A line's own come in addition.
-    public var stop: [String] = []
-    /// The answers to choose from, two or more: a result is the likeliest, with the probability of each. One alone
-    /// that is `{{ FIELD }}` names a field of the line with a list of them. Empty where the job doesn't say.
-    public var choices: [String] = []
-    /// Go on after the end of sequence, up to the most tokens: for measurements.
-    public var ignoreEndOfSequence = false
-    /// Results for each line, each with a random stream of its own.
-    public var samples = 1
+    /// What is asked of each of its requests. Its members are the job's, too: `job.temperature`.
+    public var request = RequestSettings()
 
     /// A JSON Schema that all answers follow. At most one of this, `responseFormat` and `regex` is given; each goes
     /// before what a line asks for.
@@ -157,16 +130,6 @@ public struct JobSettings: Sendable, Equatable {
     public var responseFormat: ResponseFormat?
     /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
     public var regex: String?
-    /// Spaces by which JSON is deeper at each level, 0 ... 16, each member on a line of its own; nil is no white
-    /// space at all.
-    public var indent: Int?
-    /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
-    public var retries: Int?
-
-    /// Adds the completion's token ids to results.
-    public var tokens = false
-    /// Adds log-probabilities of each chosen token and so many of the likeliest, 0 ... 20; nil adds none.
-    public var logprobs: Int?
 
     /// How the machine is used for it.
     public var engine = EngineSettings()
@@ -185,12 +148,17 @@ public struct JobSettings: Sendable, Equatable {
 
     public init() {}
 
-    public static let defaultMaxTokens = 256
+    public subscript<Value>(dynamicMember path: WritableKeyPath<RequestSettings, Value>) -> Value {
+        get { request[keyPath: path] }
+        set { request[keyPath: path] = newValue }
+    }
+
     public static let defaultPrompt = "{{ prompt }}"
-    package static let maxTokensRange = 1...Int.max
+
+    package var sampleCount: Int { request.samples ?? 1 }
 
     package func resultRun(digest: String) -> ResultRun {
-        ResultRun(digest: digest, samples: samples, selection: selection)
+        ResultRun(digest: digest, samples: sampleCount, selection: selection)
     }
 
     /// The ranges of settings that are given in code; those of files and options are checked as they are read.

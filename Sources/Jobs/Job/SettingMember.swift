@@ -24,38 +24,12 @@ struct SettingMember: Sendable {
     }
 
     static func int(_ path: WritableKeyPath<JobSettings, Int> & Sendable, _ range: ClosedRange<Int>) -> Self {
-        int({ $0[keyPath: path] }, { $0[keyPath: path] = $1 }, range)
-    }
-
-    static func int(_ path: WritableKeyPath<JobSettings, Int?> & Sendable, _ range: ClosedRange<Int>) -> Self
-    {
-        int({ $0[keyPath: path] }, { $0[keyPath: path] = $1 }, range)
-    }
-
-    private static func int(
-        _ get: @escaping @Sendable (JobSettings) -> Int?,
-        _ put: @escaping @Sendable (inout JobSettings, Int) -> Void, _ range: ClosedRange<Int>
-    ) -> Self {
         SettingMember(
-            set: { job, value throws(SettingProblem) in put(&job, try value.int(in: range)) },
+            set: { job, value throws(SettingProblem) in job[keyPath: path] = try value.int(in: range) },
             problem: { job in
-                get(job).flatMap { range.contains($0) ? nil : "must be \(range.right), but is \($0)" }
-            },
-            text: { get($0).map { "\($0)" } })
-    }
-
-    static func number(_ path: WritableKeyPath<JobSettings, Float?> & Sendable, _ range: NumberRange) -> Self
-    {
-        SettingMember(
-            set: { job, value throws(SettingProblem) in
-                job[keyPath: path] = Float(try value.number(in: range))
-            },
-            problem: { job in
-                job[keyPath: path].flatMap {
-                    range.contains(Double($0)) ? nil : "must be \(range.right), but is \($0)"
-                }
-            },
-            text: { $0[keyPath: path].map { "\($0)" } })
+                let number = job[keyPath: path]
+                return range.contains(number) ? nil : "must be \(range.right), but is \(number)"
+            })
     }
 
     static func seconds(_ path: WritableKeyPath<JobSettings, Double> & Sendable, upTo limit: Int) -> Self {
@@ -111,35 +85,10 @@ struct SettingMember: Sendable {
             return "must be \(range.right), but is \(count)"
         }, words: ["auto", "off"])
 
-    static let stops = SettingMember(
-        set: { job, value throws(SettingProblem) in
-            let stops = try value.strings()
-            if let problem = StopSet.problem(with: stops) { throw SettingProblem(problem, line: value.line) }
-            job.stop = stops
-        },
-        problem: { StopSet.problem(with: $0.stop) },
-        text: { ResultText.list($0.stop) })
-
-    static let choices = SettingMember(
-        set: { job, value throws(SettingProblem) in
-            let choices = try value.strings()
-            if let problem = ChoiceSource.problem(with: choices) {
-                throw SettingProblem(problem, line: value.line)
-            }
-            job.choices = choices
-        },
-        problem: { $0.choices.isEmpty ? nil : ChoiceSource.problem(with: $0.choices) },
-        text: { $0.choices.isEmpty ? nil : ResultText.list($0.choices) })
-
-    static let logitBias = SettingMember(
-        set: { job, value throws(SettingProblem) in job.logitBias = try value.logitBias() },
-        problem: { job in
-            let range = LogitRules.biasRange
-            // Where the vocabulary ends is known with the model.
-            let wrong = (job.logitBias ?? [:]).filter { $0.key < 0 || !range.contains(Double($0.value)) }
-            return wrong.min { $0.key < $1.key }.map {
-                "must be token ids, each with \(range.right), but is \($0.value) for \($0.key)"
-            }
-        },
-        text: { $0.logitBias.map(ResultText.bias) })
+    /// One of the requests' settings.
+    init(_ setting: RequestSetting) {
+        self.init(
+            set: { job, value throws(SettingProblem) in try value.read(setting, into: &job.request) },
+            problem: { setting.problem(in: $0.request) }, text: { setting.text(in: $0.request) })
+    }
 }

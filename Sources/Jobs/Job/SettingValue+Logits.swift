@@ -1,14 +1,11 @@
 import BatchEngine
-import PhiText
 
-/// Values of the settings that change logits.
 extension SettingValue {
-    /// Token ids and what is added to their logits: a map in a job file, ID=X as an option.
-    func logitBias() throws(SettingProblem) -> [Int32: Float] {
-        let range = LogitRules.biasRange
+    /// A map in a job file, ID=X as an option.
+    func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float] {
         var bias: [Int32: Float] = [:]
-        for (key, value) in try biasPairs() {
-            guard let id = key.text.flatMap(LogitBias.tokenID) else {
+        for (key, value) in try biasPairs(range) {
+            guard let id = key.text.flatMap(TokenIDs.id) else {
                 throw SettingProblem(
                     "must be a map of token ids to numbers, but has the key \(key.shown)", line: key.line)
             }
@@ -27,10 +24,12 @@ extension SettingValue {
         return bias
     }
 
-    private func biasPairs() throws(SettingProblem) -> [(key: SettingValue, value: SettingValue)] {
+    private func biasPairs(
+        _ range: NumberRange
+    ) throws(SettingProblem) -> [(key: SettingValue, value: SettingValue)] {
         if !isOption {
             guard case .mapping(let pairs) = content else {
-                throw wrong("a map of token ids to numbers \(LogitRules.biasRange.text)")
+                throw wrong("a map of token ids to numbers \(range.text)")
             }
             return pairs
         }
@@ -38,24 +37,12 @@ extension SettingValue {
         var pairs: [(key: SettingValue, value: SettingValue)] = []
         for option in options {
             let parts = (option.text ?? "").split(separator: "=", omittingEmptySubsequences: false)
-            guard parts.count == 2 else {
-                throw option.wrong("ID=X, a token id and \(LogitRules.biasRange.right)")
+            guard parts.count == 2 else { throw option.wrong("ID=X, a token id and \(range.right)") }
+            func part(_ text: Substring) -> SettingValue {
+                SettingValue(content: .plain(String(text)), isOption: true, folder: "")
             }
-            let (key, value) = (String(parts[0]), String(parts[1]))
-            pairs.append(
-                (
-                    SettingValue(content: .plain(key), isOption: true, folder: ""),
-                    SettingValue(content: .plain(value), isOption: true, folder: "")
-                ))
+            pairs.append((part(parts[0]), part(parts[1])))
         }
         return pairs
-    }
-}
-
-enum LogitBias {
-    /// The token id that a key stands for: digits and nothing else, so that no id has two spellings.
-    static func tokenID(_ text: String) -> Int32? {
-        guard let id = Int32(text), id >= 0, String(id) == text else { return nil }
-        return id
     }
 }

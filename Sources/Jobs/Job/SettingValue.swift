@@ -15,8 +15,8 @@ struct SettingProblem: Error {
     }
 }
 
-/// A setting's value as written, before a key says what it must be.
-struct SettingValue {
+/// A value of a job file or an option.
+struct SettingValue: WrittenValue {
     package enum Content {
         /// Unquoted text in a job file, or the text of an option: a number, a word, ...
         case plain(String)
@@ -47,25 +47,15 @@ struct SettingValue {
         }
     }
 
-    func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
-        guard case .plain(let text) = content, let number = Int(text), range.contains(number) else {
-            throw wrong(range.right)
-        }
-        return number
-    }
+    var integer: Int? { if case .plain(let text) = content { Int(text) } else { nil } }
 
-    func number(in range: NumberRange) throws(SettingProblem) -> Double {
-        guard case .plain(let text) = content, let number = decimal(text), range.contains(number) else {
-            throw wrong(range.right)
-        }
-        return number
-    }
+    var number: Double? { if case .plain(let text) = content { decimal(text) } else { nil } }
 
-    func bool() throws(SettingProblem) -> Bool {
+    var flag: Bool? {
         switch content {
-        case .plain("true"): return true
-        case .plain("false"): return false
-        default: throw wrong("true or false")
+        case .plain("true"): true
+        case .plain("false"): false
+        default: nil
         }
     }
 
@@ -148,9 +138,7 @@ struct SettingValue {
         }
     }
 
-    func wrong(_ right: String) -> SettingProblem {
-        SettingProblem("must be \(right), but is \(shown)", line: line)
-    }
+    func fault(_ what: String) -> SettingProblem { SettingProblem(what, line: line) }
 
     private var isNumberLike: Bool {
         if case .plain(let text) = content { return looksLikeNumberOrBool(text) }

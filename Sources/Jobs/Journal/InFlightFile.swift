@@ -1,3 +1,4 @@
+import BatchEngine
 import JSON
 
 /// The completions under way, in a file of their own that is replaced in one rename: superseded ones
@@ -103,7 +104,7 @@ package enum InFlightFile {
             logprobs.isEmpty || logprobs.count == tokens.count
         else { return nil }
         let attempt = json.int("attempt") ?? 0
-        guard 0...JobSettings.retriesRange.upperBound ~= attempt else { return nil }
+        guard 0...RequestSettings.retriesRange.upperBound ~= attempt else { return nil }
         var record = InFlightRecord(
             key: WorkKey(id: id, sample: sample, contentHash: hash), tokens: [], attempt: attempt)
         for token in tokens {

@@ -19,7 +19,7 @@ extension RunFingerprint {
         // What a line's samples make together depends on how many there are.
         if job.outputFormat.format.isByLine {
             settings.append(
-                ("job.output_format", "\(job.outputFormat.format.base.name), samples \(job.samples)"))
+                ("job.output_format", "\(job.outputFormat.format.base.name), samples \(job.sampleCount)"))
         }
         self.init(model + settings + engine.map { ("engine.\($0.name)", $0.value) } + [Self.version])
     }

@@ -64,7 +64,7 @@ package final class PipedLines: ResultStore, @unchecked Sendable {
     package func put(_ line: Line) -> Bool {
         condition.withLock {
             guard !isClosed else { return false }
-            let one = Open(line, results: job.samples)
+            let one = Open(line, results: job.sampleCount)
             open[line.request] = one
             waiting.append(one)
             condition.broadcast()

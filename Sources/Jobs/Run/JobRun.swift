@@ -335,7 +335,7 @@ package final class JobRun: RequestSource {
         statistics.passedOver = count.passedOver
         statistics.covered = count.covered
         statistics.missing = count.missing
-        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.samples }
+        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
         statistics.seconds = (.now - started).seconds
         return statistics
     }

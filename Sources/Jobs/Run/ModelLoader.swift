@@ -28,13 +28,12 @@ package final class ModelLoader: @unchecked Sendable {
     /// - Throws: what `load` throws; `JobError` if the job asks for what the model lacks.
     package func loaded(for job: JobSettings) throws -> LoadedModel {
         let model = try loaded()
-        if !job.stop.isEmpty, !model.text.hasTokenizer {
+        if job.stop?.isEmpty == false, !model.text.hasTokenizer {
             throw JobError(.badJob, "stop strings need a tokenizer, and the model folder has none.")
         }
         if let problem = job.ropeProblem(with: model.engine.limits) { throw problem }
         // The token ids that the job itself names.
-        let rules = LogitRules(bias: job.logitBias ?? [:])
-        if let problem = rules.problem(vocabularySize: model.engine.limits.vocabularySize) {
+        if let problem = job.request.problem(vocabularySize: model.engine.limits.vocabularySize) {
             throw JobError(.badJob, problem)
         }
         if let form = job.answerForm, form.isConstraint {

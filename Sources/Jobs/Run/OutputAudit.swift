@@ -45,7 +45,7 @@ package struct OutputAudit {
         visit: (Spot, ResultCursor.Piece?) throws -> Void = { _, _ in }
     ) throws {
         let format = job.outputFormat.format
-        guard let output = try FinishedOutput(path, format, samples: job.samples) else {
+        guard let output = try FinishedOutput(path, format, samples: job.sampleCount) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
         madeBy = output.index.countByRun()

@@ -71,38 +71,25 @@ struct Question {
                 "The prompt has \(tokens.count) tokens, but the model's context holds \(length), completion included."
             )
         }
-        return EncodedQuestion(
-            content: content, tokens: tokens, isCovered: encoder.isCovered, missing: missing,
-            sampling: try sampling(encoder.limits), seed: record.seed ?? job.seed ?? 0)
-    }
-
-    /// The job's settings go before the line's.
-    private func sampling(_ limits: ModelLimits) throws(LineError) -> SamplingParameters {
-        let rules = LogitRules(
-            bias: job.logitBias ?? record.logitBias ?? [:],
-            presencePenalty: job.presencePenalty ?? record.presencePenalty ?? 0,
-            frequencyPenalty: job.frequencyPenalty ?? record.frequencyPenalty ?? 0,
-            repetitionPenalty: job.repetitionPenalty ?? record.repetitionPenalty ?? 1)
-        if let problem = rules.problem(vocabularySize: limits.vocabularySize) {
+        let settings = RequestSettings.merged(job: job.request, line: record.asked)
+        if let problem = settings.problem(vocabularySize: encoder.limits.vocabularySize) {
             throw LineError(.badField, problem)
         }
-        return SamplingParameters(
-            temperature: job.temperature ?? record.temperature ?? 0,
-            topP: job.topP ?? record.topP ?? 1,
-            topK: job.topK ?? record.topK ?? 0,
-            minP: job.minP ?? record.minP ?? 0,
-            logprobs: record.request?.logprobs ?? job.logprobs,
-            rules: rules)
+        return EncodedQuestion(
+            content: content, tokens: tokens, isCovered: encoder.isCovered, missing: missing,
+            settings: settings)
     }
 }
 
-/// A question as token ids, and how its answer is to be sampled.
+/// A question as token ids, and what is asked of its answer.
 struct EncodedQuestion {
     /// The prompt, with what covers control tokens.
     let content: Prompt
     let tokens: [Int32]
     let isCovered: Bool
     let missing: [String]
-    let sampling: SamplingParameters
-    let seed: Int
+    /// The job's and the line's together.
+    let settings: RequestSettings
+
+    var seed: Int { settings.seed ?? 0 }
 }

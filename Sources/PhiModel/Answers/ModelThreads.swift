@@ -83,10 +83,11 @@ final class ModelThreads: @unchecked Sendable {
 
     private func request(_ item: Asked) throws -> Request {
         let (limits, parameters) = (engine.limits, item.parameters)
-        if let problem = parameters.problem(vocabularySize: limits.vocabularySize) {
+        if let problem = parameters.answerProblem(vocabularySize: limits.vocabularySize) {
             throw ModelError(.badRequest, problem)
         }
-        if !parameters.stop.isEmpty, !text.hasTokenizer {
+        let stops = StopSet(parameters.stop ?? [])
+        if !stops.isEmpty, !text.hasTokenizer {
             throw ModelError(.badRequest, "stop strings need a tokenizer, and the model folder has none.")
         }
         let prompt = try text.tokens(for: item.prompt, contextLength: limits.contextLength)
@@ -99,9 +100,13 @@ final class ModelThreads: @unchecked Sendable {
         return Request(
             prompt: prompt,
             goal: Sampling(
-                maxTokens: min(parameters.maxTokens, limits.contextLength - prompt.count),
-                sampling: parameters.sampling, stream: parameters.seed, endOfSequence: limits.endOfSequence,
-                stops: StopSet(parameters.stop), text: text.makeTextStream()))
+                maxTokens: min(
+                    parameters.maxTokens ?? RequestSettings.defaultMaxTokens,
+                    limits.contextLength - prompt.count),
+                sampling: SamplingParameters(parameters),
+                stream: UInt64(bitPattern: Int64(parameters.seed ?? 0)),
+                endOfSequence: parameters.ignoreEndOfSequence == true ? [] : limits.endOfSequence,
+                stops: stops, text: text.makeTextStream()))
     }
 
     // MARK: The loop's thread

@@ -91,27 +91,4 @@ import Testing
         #expect(request.changesLogits)
         #expect(request.history.entries.map(\.token) == [3] && request.history.entries[0].count == 2)
     }
-
-    @Test(
-        arguments: [
-            (LogitRules(), nil), (LogitRules(bias: [0: -100, 9: 100], repetitionPenalty: 100), nil),
-            (
-                LogitRules(bias: [10: 1, 12: 1]),
-                "logit_bias has the token id 10, but the model's ids end at 9."
-            ),
-            (LogitRules(bias: [-1: 1]), "logit_bias has the token id -1, but the model's ids end at 9."),
-            (
-                LogitRules(bias: [1: 100.5]),
-                "logit_bias must be from -100 to 100, but is 100.5 for the token id 1."
-            ),
-            (LogitRules(presencePenalty: .nan), "presence_penalty must be from -2 to 2, but is nan."),
-            (LogitRules(frequencyPenalty: -2.5), "frequency_penalty must be from -2 to 2, but is -2.5."),
-            (
-                LogitRules(repetitionPenalty: 0),
-                "repetition_penalty must be above 0, at most 100, but is 0.0."
-            ),
-        ] as [(LogitRules, String?)])
-    func rulesOutOfRangeAreNamed(rules: LogitRules, problem: String?) {
-        #expect(rules.problem(vocabularySize: 10) == problem)
-    }
 }

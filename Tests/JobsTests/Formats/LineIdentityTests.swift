@@ -55,6 +55,8 @@ import Testing
             (#"{"id":"a","prompt":"p","x":1}"#, false),
             (#"{"id":"a","prompt":"p","x":1,"max_tokens":3,"seed":1}"#, false),
             (#"{"id":"a","prompt":"p","x":1,"max_tokens":3,"messages":[]}"#, false),
+            (#"{"id":"a","prompt":"p","x":1,"max_tokens":3,"min_tokens":2}"#, false),
+            (#"{"id":"a","prompt":"p","x":1,"max_tokens":3,"min_tokens":0}"#, true),
             (#"{"id":"a","prompt":[1],"max_tokens":3}"#, false),
             (#"{"id":"a","prompt":"p","max_tokens":3,"schema":"sql"}"#, true),
             (#"{"id":"a","prompt":"p","max_tokens":3,"schema":{"type":"object"}}"#, false),

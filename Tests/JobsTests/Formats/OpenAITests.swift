@@ -37,8 +37,10 @@ import Testing
                     return r
                 }())
         let record = try PromptRecord(fields: found.fields)
-        #expect(record.id == "a" && record.maxTokens == 9 && record.seed == 7 && record.temperature == 1)
-        #expect(record.stop == ["x"] && record.logitBias == [5: -1])
+        #expect(
+            record.id == "a" && record.settings.maxTokens == 9 && record.settings.seed == 7
+                && record.settings.temperature == 1)
+        #expect(record.settings.stop == ["x"] && record.settings.logitBias == [5: -1])
         #expect(
             record.content
                 == .messages([.init(role: "system", content: "Short."), .init(role: "user", content: "Why?")])
@@ -127,7 +129,7 @@ import Testing
                 "prompt_logprobs": nil, "stop": [], "logit_bias": [:],
             ])
         #expect(chat.fault == nil && chat.request?.unsupported == [])
-        #expect(try PromptRecord(fields: chat.fields).topK == 0)
+        #expect(try PromptRecord(fields: chat.fields).settings.topK == 0)
         let response = content(
             "/v1/responses",
             [

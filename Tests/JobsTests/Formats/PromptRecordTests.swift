@@ -23,19 +23,24 @@ import Testing
             Array(
                 #"{"id":"a","prompt":"p","max_tokens":5,"seed":-3,"stop":"x","temperature":1,"top_p":0.5,"top_k":3,"min_p":0.1}"#
                     .utf8))
-        #expect(record.id == "a" && record.maxTokens == 5 && record.seed == -3 && record.stop == ["x"])
-        #expect(record.temperature == 1 && record.topP == 0.5 && record.topK == 3 && record.minP == 0.1)
-        #expect(record.presencePenalty == nil && record.logitBias == nil)
+        #expect(
+            record.id == "a" && record.settings.maxTokens == 5 && record.settings.seed == -3
+                && record.settings.stop == ["x"])
+        #expect(
+            record.settings.temperature == 1 && record.settings.topP == 0.5 && record.settings.topK == 3
+                && record.settings.minP == 0.1)
+        #expect(record.settings.presencePenalty == nil && record.settings.logitBias == nil)
         let rules = try PromptRecord.parse(
             Array(
                 #"{"prompt":"p","presence_penalty":-2,"frequency_penalty":0.5,"repetition_penalty":1.5,"logit_bias":{"15":-100,"7":2.5}}"#
                     .utf8))
         #expect(
-            rules.presencePenalty == -2 && rules.frequencyPenalty == 0.5 && rules.repetitionPenalty == 1.5)
-        #expect(rules.logitBias == [15: -100, 7: 2.5])
+            rules.settings.presencePenalty == -2 && rules.settings.frequencyPenalty == 0.5
+                && rules.settings.repetitionPenalty == 1.5)
+        #expect(rules.settings.logitBias == [15: -100, 7: 2.5])
         let other = try PromptRecord.parse(
             Array(#"{"id":7,"prompt":"p","max_tokens":null,"stop":["a","b"]}"#.utf8))
-        #expect(other.id == "7" && other.maxTokens == nil && other.stop == ["a", "b"])
+        #expect(other.id == "7" && other.settings.maxTokens == nil && other.settings.stop == ["a", "b"])
     }
 
     @Test(arguments: [
@@ -226,7 +231,7 @@ import Testing
         let line =
             #"{"id":"a","index":3,"sample":1,"text":"T","finish_reason":"stop","usage":{"prompt_tokens":1},"seed":99,"line_hash":"0","run":"r","sum":"0"}"#
         let record = try PromptRecord.parse(Array(line.utf8))
-        #expect(record.id == "a#1" && record.seed == nil)
+        #expect(record.id == "a#1" && record.settings.seed == nil)
         #expect(try prompt(line) { $0.prompt = "Judge: {{ text }}" } == .user("Judge: T"))
     }
 

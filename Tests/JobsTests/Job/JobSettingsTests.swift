@@ -1,3 +1,4 @@
+import BatchEngine
 import Testing
 
 @testable import BatchPipeline
@@ -63,7 +64,8 @@ import Testing
         #expect(job.seed == -17 && job.stop == ["\n\n", "END"])
         #expect(job.engine.workers == .count(16) && job.engine.threads == .auto)
         #expect(job.maxFailures == .percent(5) && job.maxFailures?.allowed(of: 39) == 1)
-        #expect(job.tokens && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence)
+        #expect(
+            job.tokens == true && job.logprobs == 3 && job.samples == 2 && job.ignoreEndOfSequence == true)
         #expect(job.engine.kvBudget == .bytes(4_000_000_000) && job.engine.kvPrecision == .int8)
         #expect(job.engine.kvCache == .off && !job.engine.options(cache: .off).keepsPrefixes)
         #expect(job.engine.prefillChunk == 256 && job.checkpointInterval == 2.5)
@@ -212,7 +214,7 @@ import Testing
         #expect(job.logitBias == [5: -100, 7: 2.5] && job.presencePenalty == -1)
         #expect(job.maxTokens == 64 && job.input == ["-"] && job.stop == ["x", "5"])
         #expect(job.prompt == "--odd {{ prompt }}" && job.output == "jobs/out.jsonl")
-        #expect(job.chat && job.tokens)
+        #expect(job.chat && job.tokens == true)
     }
 
     @Test func optionsAloneMakeAJob() throws {
@@ -319,7 +321,7 @@ import Testing
 
     @Test func defaultsInTheHelpAreTheRealOnes() {
         let job = JobSettings()
-        #expect(JobKey.named("max_tokens")?.help.contains("\(JobSettings.defaultMaxTokens)") == true)
+        #expect(JobKey.named("max_tokens")?.help.contains("\(RequestSettings.defaultMaxTokens)") == true)
         #expect(JobKey.named("prefill_chunk")?.help.contains("\(job.engine.prefillChunk)") == true)
         #expect(JobKey.named("checkpoint_interval")?.help.contains("\(Int(job.checkpointInterval))") == true)
         #expect(JobKey.named("prompt")?.help.contains(JobSettings.defaultPrompt) == true)

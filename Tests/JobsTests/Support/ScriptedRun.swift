@@ -45,7 +45,7 @@ enum ScriptedRun {
     ) throws
         -> (outcome: RunOutcome, lines: [String])
     {
-        store.samples = job.samples
+        store.samples = job.sampleCount
         let outcome = try Runner(job: job, model: model, store: store).run()
         #expect(model.faults.isEmpty, "\(model.faults)")
         #expect(model.liveSequences == 0)

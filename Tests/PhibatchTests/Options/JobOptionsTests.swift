@@ -32,11 +32,11 @@ import Testing
 
     @Test func flagsHaveTwoWords() throws {
         let plain = try job(more: [])
-        #expect(plain.chat && !plain.tokens && !plain.ignoreEndOfSequence)
+        #expect(plain.chat && plain.tokens == nil && plain.ignoreEndOfSequence == nil)
         let turned = try job(more: ["--no-chat", "--tokens", "--ignore-eos"])
-        #expect(!turned.chat && turned.tokens && turned.ignoreEndOfSequence)
+        #expect(!turned.chat && turned.tokens == true && turned.ignoreEndOfSequence == true)
         let same = try job(more: ["--chat", "--no-tokens", "--no-ignore-eos"])
-        #expect(same == plain)
+        #expect(same.chat && same.tokens == false && same.ignoreEndOfSequence == false)
     }
 
     /// Numbers below 0, and texts that look like options.

@@ -61,7 +61,7 @@ struct OpenAIBody {
     // MARK: The endpoints
 
     private mutating func readChat() throws(LineError) {
-        choices = try field.int("n", in: OpenAIRequest.choicesRange)
+        choices = try samples()
         try readLimit(["max_completion_tokens", "max_tokens"], unset: OpenAIRequest.defaultMaxTokens)
         switch value("logprobs") {
         case nil, .bool(false)?:
@@ -78,9 +78,9 @@ struct OpenAIBody {
     }
 
     private mutating func readCompletion() throws(LineError) {
-        choices = try field.int("n", in: OpenAIRequest.choicesRange)
+        choices = try samples()
         try readLimit(["max_tokens"], unset: 16)
-        logprobs = try field.int("logprobs", in: SamplingParameters.logprobsRange)
+        logprobs = try logprobs(as: "logprobs")
         switch value("prompt") {
         case .array(let parts)?:
             let isTokens = parts.allSatisfy { if case .int = $0 { true } else { false } }
@@ -167,14 +167,27 @@ struct OpenAIBody {
 
     // MARK: Their parts
 
-    private func topLogprobs() throws(LineError) -> Int {
-        try field.int("top_logprobs", in: SamplingParameters.logprobsRange) ?? 0
+    private func topLogprobs() throws(LineError) -> Int { try logprobs(as: "top_logprobs") ?? 0 }
+
+    private func logprobs(as name: String) throws(LineError) -> Int? {
+        var settings = RequestSettings()
+        try field.setting("logprobs", as: name, into: &settings)
+        return settings.logprobs
+    }
+
+    /// As the samples of a job.
+    private func samples() throws(LineError) -> Int? {
+        var settings = RequestSettings()
+        try field.setting("samples", as: "n", into: &settings)
+        return settings.samples
     }
 
     /// The first of these names that is there counts.
     private mutating func readLimit(_ names: [String], unset: Int) throws(LineError) {
         for name in names {
-            guard let limit = try field.int(name, in: JobSettings.maxTokensRange) else { continue }
+            var settings = RequestSettings()
+            try field.setting("max_tokens", as: name, into: &settings)
+            guard let limit = settings.maxTokens else { continue }
             return fields.append(("max_tokens", .int(limit)))
         }
         fields.append(("max_tokens", .int(unset)))

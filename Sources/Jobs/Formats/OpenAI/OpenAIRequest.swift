@@ -40,8 +40,6 @@ package struct OpenAIRequest: Sendable, Equatable {
     /// What its answer can do without; whether it may, the job says (`unsupported`).
     package var unsupported: [Unsupported] = []
 
-    /// As the samples of a job.
-    static let choicesRange = 1...10_000
     /// A request without a limit has none of its own in the API but the context: nobody means 128,000 tokens.
     static let defaultMaxTokens = 4096
 

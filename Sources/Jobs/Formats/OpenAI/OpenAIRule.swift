@@ -1,8 +1,9 @@
+import BatchEngine
 import JSON
 
 /// What becomes of a member of one of OpenAI's bodies.
 enum OpenAIRule {
-    /// A native field of the same name.
+    /// A native field of the same name: a setting of lines that bodies have too, or what templates may use.
     case field
     /// Taken by the endpoint's own reading.
     case own
@@ -15,29 +16,31 @@ enum OpenAIRule {
 
     /// Nil if the endpoint knows no such member.
     static func of(_ name: String, in endpoint: OpenAIRequest.Endpoint) -> OpenAIRule? {
-        switch endpoint {
-        case .chat: chat[name] ?? completing[name] ?? servers[name] ?? common[name]
-        case .completions: completions[name] ?? completing[name] ?? servers[name] ?? common[name]
-        case .responses: responses[name] ?? common[name]
-        }
+        let own =
+            switch endpoint {
+            case .chat: chat[name] ?? completing[name]
+            case .completions: completions[name] ?? completing[name]
+            case .responses: responses[name]
+            }
+        if let rule = own ?? common[name] { return rule }
+        let place: RequestSetting.Place = endpoint == .responses ? .responses : .body
+        if RequestSetting.named(name)?.places.contains(place) == true { return .field }
+        return endpoint == .responses ? nil : servers[name]
     }
 
     private static let common: [String: OpenAIRule] = [
-        "model": .field, "metadata": .field, "temperature": .field, "top_p": .field, "top_logprobs": .own,
+        "model": .field, "metadata": .field, "top_logprobs": .own,
         "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
         "prompt_cache_key": .ignored, "prompt_cache_retention": .ignored, "stream_options": .ignored,
         "parallel_tool_calls": .ignored, "max_tool_calls": .ignored, "stream": .only([false]),
         "tools": .needed([[]]), "functions": .needed([[]]), "tool_choice": .needed(["none", "auto"]),
         "function_call": .needed(["none", "auto"]), "web_search_options": .needed([]),
         // As vLLM and others have them.
-        "top_k": .field, "min_p": .field, "repetition_penalty": .field, "request_id": .ignored,
-        "cache_salt": .ignored,
+        "request_id": .ignored, "cache_salt": .ignored,
     ]
 
     private static let completing: [String: OpenAIRule] = [
-        "stop": .field, "seed": .field, "presence_penalty": .field, "frequency_penalty": .field,
-        "logit_bias": .field, "response_format": .field, "n": .own, "logprobs": .own, "max_tokens": .own,
-        "best_of": .only([1]), "echo": .only([false]),
+        "n": .own, "logprobs": .own, "max_tokens": .own, "best_of": .only([1]), "echo": .only([false]),
     ]
 
     private static let chat: [String: OpenAIRule] = [

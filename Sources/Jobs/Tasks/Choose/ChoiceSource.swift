@@ -1,3 +1,5 @@
+import BatchEngine
+
 /// Where a job's lines have the answers to choose from: in the job, in a field that it names, or in their own
 /// `choices`.
 struct ChoiceSource: Sendable {
@@ -12,54 +14,18 @@ struct ChoiceSource: Sendable {
     private let place: Place
 
     static let ownField = "choices"
-    /// Each costs a row of the model at least.
-    static let countLimit = 10_000
 
     /// - Parameter templateFields: the fields that the job's templates use. A line's `choices` that are shown to the
     ///   model are not taken for its answers, unless the job says so.
     init(_ job: JobSettings, templateFields: Set<String>) {
-        if let name = Self.field(in: job.choices) {
+        let choices = job.choices ?? []
+        if let name = ChoiceList.field(in: choices) {
             place = .field(name)
-        } else if !job.choices.isEmpty {
-            place = .job(job.choices)
+        } else if !choices.isEmpty {
+            place = .job(choices)
         } else {
             place = job.answerForm == nil && !templateFields.contains(Self.ownField) ? .own : .none
         }
-    }
-
-    /// The field that a job names in place of a list.
-    static func field(in choices: [String]) -> String? {
-        guard choices.count == 1 else { return nil }
-        return choices[0].wholeMatch(of: /\{\{\s*(\w+)\s*\}\}/).map { String($0.1) }
-    }
-
-    /// What is wrong with a job's list, in words that follow its name; nil if nothing is.
-    static func problem(with choices: [String]) -> String? {
-        field(in: choices) == nil ? listProblem(choices) : nil
-    }
-
-    private static func listProblem(_ choices: [String]) -> String? {
-        guard choices.count >= 2 else {
-            let number = choices.isEmpty ? "an empty list" : "a single one (\(shown(choices[0])))"
-            return "must be two answers or more, but is \(number)"
-        }
-        guard choices.count <= countLimit else {
-            return "has \(choices.count) answers; at most \(countLimit) can be compared"
-        }
-        var seen: Set<[UInt8]> = []
-        for choice in choices {
-            if choice.isEmpty { return "has an empty text, which is no answer" }
-            // By bytes: as texts, letters with their accents apart would be the same.
-            if !seen.insert(Array(choice.utf8)).inserted { return "has \(shown(choice)) more than once" }
-            if choice.utf8.contains(0x7b), field(in: [choice]) != nil {
-                return "has the field \(shown(choice)) in a list, but a field must stand alone"
-            }
-        }
-        return nil
-    }
-
-    static func shown(_ choice: String) -> String {
-        choice.count > 60 ? "\"\(choice.prefix(60))…\"" : "\"\(choice)\""
     }
 
     /// Whether a line has answers to choose from, or must have some.
@@ -95,7 +61,9 @@ struct ChoiceSource: Sendable {
             }
             texts.append(text)
         }
-        if let problem = Self.listProblem(texts) { throw LineError(.badField, "`\(name)` \(problem).") }
+        if let problem = ChoiceList.problem(with: texts) {
+            throw LineError(.badField, "`\(name)` \(problem).")
+        }
         return texts
     }
 }

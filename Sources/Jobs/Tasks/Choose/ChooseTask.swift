@@ -5,7 +5,7 @@ import PhiText
 struct ChooseTask: LineTask {
     typealias Made = ChosenResult
 
-    static func doesAll(of job: JobSettings) -> Bool { !job.choices.isEmpty }
+    static func doesAll(of job: JobSettings) -> Bool { job.choices?.isEmpty == false }
 
     private let job: JobSettings
     private let builder: PromptBuilder
@@ -16,7 +16,7 @@ struct ChooseTask: LineTask {
         source = ChoiceSource(job, templateFields: builder.fields)
     }
 
-    var names: [String] { ChoiceSource.field(in: job.choices).map { [$0] } ?? [] }
+    var names: [String] { ChoiceList.field(in: job.choices ?? []).map { [$0] } ?? [] }
 
     func takes(_ record: PromptRecord) -> Bool { source.concerns(record) }
 
@@ -27,20 +27,20 @@ struct ChooseTask: LineTask {
         let texts = try source.texts(of: record)
         let encoder = LineEncoder(record, job, try model())
         let question = try asked.encoded(by: encoder)
-        if job.choices.isEmpty, let form = record.form, form.isConstraint {
-            try record.checkForm(in: job)
+        if !Self.doesAll(of: job), let form = record.form, form.isConstraint {
+            try question.settings.checkForm()
             throw LineError(
                 .badField, "`choices` and a form of the answer both say what the answer must be; keep one.")
         }
-        try refuseSettings(of: question, record)
+        try refuseSettings(of: question)
         let covered = try encoder.covered(record).map { try source.texts(of: $0) } ?? texts
-        return try choosing(texts, covered, after: question, record, encoder)
+        return try choosing(texts, covered, after: question, encoder)
     }
 
     /// From a line's choices to the tree of their tokens.
     /// - Parameter covered: the texts with what covers control tokens in them.
     private func choosing(
-        _ texts: [String], _ covered: [String], after question: EncodedQuestion, _ record: PromptRecord,
+        _ texts: [String], _ covered: [String], after question: EncodedQuestion,
         _ encoder: LineEncoder
     ) throws -> PreparedChoice {
         let (limits, own) = (encoder.limits, question.tokens)
@@ -64,11 +64,11 @@ struct ChooseTask: LineTask {
         } catch {
             throw LineError(error, texts)
         }
-        if let limit = [record.maxTokens, job.maxTokens].compactMap({ $0 }).min(), tree.depth > limit {
+        if let limit = question.settings.maxTokens, tree.depth > limit {
             let longest = all.indices.max { all[$0].count < all[$1].count } ?? 0
             throw LineError(
                 .badField,
-                "max_tokens is \(limit), but the choice \(ChoiceSource.shown(texts[longest])) has \(tree.depth) tokens; it must be \(tree.depth) at least."
+                "max_tokens is \(limit), but the choice \(ChoiceList.shown(texts[longest])) has \(tree.depth) tokens; it must be \(tree.depth) at least."
             )
         }
         guard split + tree.depth <= limits.contextLength else {
@@ -82,21 +82,13 @@ struct ChooseTask: LineTask {
 
     /// - Throws: `LineError` if the line, or the job for a line with choices of its own, says how single tokens are
     ///   chosen.
-    private func refuseSettings(
-        of question: EncodedQuestion, _ record: PromptRecord
-    ) throws(LineError) {
-        let (sampling, rules) = (question.sampling, question.sampling.rules)
-        for (name, isSet) in [
-            ("top_p", sampling.topP != 1), ("top_k", sampling.topK != 0), ("min_p", sampling.minP != 0),
-            ("presence_penalty", rules.presencePenalty != 0),
-            ("frequency_penalty", rules.frequencyPenalty != 0),
-            ("repetition_penalty", rules.repetitionPenalty != 1), ("logit_bias", !rules.bias.isEmpty),
-            ("stop", !job.stop.isEmpty || !record.stop.isEmpty), ("ignore_eos", job.ignoreEndOfSequence),
-            ("logprobs", sampling.logprobs != nil),
-        ] where isSet {
-            throw LineError(.badField, JobSettings.choicesProblem(with: name))
+    private func refuseSettings(of question: EncodedQuestion) throws(LineError) {
+        if let other = RequestSetting.all.first(where: {
+            !$0.tasks.contains(.choose) && $0.changes(question.settings)
+        }) {
+            throw LineError(.badField, other.choicesProblem)
         }
-        if job.choices.isEmpty, job.outputFormat.format.base is DelimitedResults {
+        if !Self.doesAll(of: job), job.outputFormat.format.base is DelimitedResults {
             throw LineError(
                 .badField,
                 "The line has `choices`, but the output no column for their probabilities; the job's choices: \"{{ choices }}\" makes one."
@@ -107,7 +99,7 @@ struct ChooseTask: LineTask {
 
 extension LineError {
     fileprivate init(_ fault: ChoiceTree.Fault, _ texts: [String]) {
-        let name = { (number: Int) in "the choice \(ChoiceSource.shown(texts[number]))" }
+        let name = { (number: Int) in "the choice \(ChoiceList.shown(texts[number]))" }
         switch fault {
         case .same(let one, let other):
             self.init(
@@ -135,7 +127,7 @@ private struct PreparedChoice: PreparedLine {
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let part = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count, seed: question.seed,
-            temperature: question.sampling.temperature)
+            temperature: question.settings.temperature ?? 0)
         return [.request(maker.request(prompt, Comparison(tree), for: part))]
     }
 }
@@ -161,7 +153,7 @@ private struct ChoicePart: WorkPart {
         let tokens = tree.tokens(of: chosen)
         let answer = GeneratedResult(
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
-            completionTokens: tokens.count, seed: seed, tokens: job.tokens ? tokens : nil,
+            completionTokens: tokens.count, seed: seed, tokens: job.tokens == true ? tokens : nil,
             provenance: GenerationResult.values(provenance))
         let probabilities = zip(texts, weights.probabilities).map {
             ChosenResult.Probability(text: $0, value: $1)

@@ -42,19 +42,18 @@ extension GenerateTask {
     /// - Parameter maxTokens: of this line, all limits considered.
     /// - Throws: `LineError` if the line asks for what doesn't go with it.
     func answer(
-        of record: PromptRecord, maxTokens: Int, _ grammars: AnswerGrammars
+        of record: PromptRecord, _ settings: RequestSettings, maxTokens: Int, _ grammars: AnswerGrammars
     ) throws(LineError) -> Answer? {
         guard let form = jobForm ?? record.form, form.isConstraint else { return nil }
-        try record.checkForm(in: job)
+        try settings.checkForm()
         return Answer(form: form, maxTokens: maxTokens, layout: job.answerLayout, grammars: grammars)
     }
 }
 
-extension PromptRecord {
-    /// - Throws: `LineError` if the line asks for what doesn't go with a form of its answer.
-    func checkForm(in job: JobSettings) throws(LineError) {
-        let stops = !stop.isEmpty || !job.stop.isEmpty
-        if let other = AnswerConflict(stops: stops, ignoresEnd: job.ignoreEndOfSequence) {
+extension RequestSettings {
+    /// - Throws: `LineError` if they ask for what doesn't go with a form of the answer.
+    func checkForm() throws(LineError) {
+        if let other = formConflict {
             throw LineError(
                 .badField,
                 "`\(other.name)` can't be combined with what the answer must be like: \(other.reason).")

@@ -14,7 +14,7 @@ package struct GenerateTask: LineTask {
     init(_ job: JobSettings, _ builder: PromptBuilder) {
         (self.job, self.builder) = (job, builder)
         jobForm = job.answerForm
-        jobStops = StopSet(job.stop)
+        jobStops = StopSet(job.stop ?? [])
     }
 
     func prepare(
@@ -23,14 +23,14 @@ package struct GenerateTask: LineTask {
         let asked = try Question(record, job, builder)
         let model = try model()
         let question = try asked.encoded(by: LineEncoder(record, job, model))
-        let wanted = record.maxTokens ?? job.maxTokens ?? JobSettings.defaultMaxTokens
+        let settings = question.settings
         let maxTokens = min(
-            wanted, job.maxTokens ?? .max, model.limits.contextLength - question.tokens.count)
+            settings.maxTokens ?? RequestSettings.defaultMaxTokens,
+            model.limits.contextLength - question.tokens.count)
         return PreparedGeneration(
             question: question, maxTokens: maxTokens,
-            stops: record.stop.isEmpty ? jobStops : StopSet(job.stop + record.stop),
-            ignoresEnd: job.ignoreEndOfSequence,
-            answer: try answer(of: record, maxTokens: maxTokens, model.grammars))
+            stops: settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? []),
+            answer: try answer(of: record, settings, maxTokens: maxTokens, model.grammars))
     }
 }
 
@@ -38,7 +38,6 @@ private struct PreparedGeneration: PreparedLine {
     let question: EncodedQuestion
     let maxTokens: Int
     let stops: StopSet
-    let ignoresEnd: Bool
     let answer: GenerateTask.Answer?
 
     var prompt: [Int32] { question.tokens }
@@ -51,10 +50,13 @@ private struct PreparedGeneration: PreparedLine {
         let saved = answer == nil && saved?.attempt ?? 0 > 0 ? nil : saved
         var label = label
         label.attempt = saved?.attempt ?? 0
+        let settings = question.settings
         let part = GenerationPart(label: label, seed: question.seed)
         let goal = Sampling(
-            maxTokens: maxTokens, sampling: question.sampling, constraintID: answer?.form.digest,
-            stream: part.stream, endOfSequence: ignoresEnd ? [] : maker.limits.endOfSequence, stops: stops,
+            maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
+            stream: part.stream,
+            endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
+            stops: stops,
             text: maker.text.makeTextStream(),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
         guard let answer else { return [.request(maker.request(prompt, goal, for: part))] }
@@ -93,7 +95,7 @@ struct GenerationPart: WorkPart {
         let result = GeneratedResult(
             text: completion.text, finishReason: completion.finishReason,
             promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
-            seed: seed, tokens: job.tokens ? completion.sampled : nil,
+            seed: seed, tokens: job.tokens == true ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
             provenance: GenerationResult.values(provenance))
         let made = completion.sampled.count - completion.savedCount
@@ -118,7 +120,7 @@ struct GenerationPart: WorkPart {
             preconditionFailure("a request that generates")
         }
         let draws = goal.sampling.draws
-        let tries = (job.retries ?? JobSettings.defaultRetries) + 1
+        let tries = (job.retries ?? RequestSettings.defaultRetries) + 1
         if draws, label.attempt + 1 < tries {
             var part = self
             part.label.attempt += 1

@@ -1,5 +1,6 @@
 import BatchEngine
 import Faults
+import JSON
 import PhiText
 import Synchronization
 
@@ -109,18 +110,17 @@ struct ScoreTask: LineTask {
                 "One of OpenAI's requests asks for an answer; the job scores lines with `prompt` and `completion`."
             )
         }
-        let line = LineField(record.fields)
-        for name in PromptRecord.settingNames where line[name] != nil {
+        guard case .object(let members) = record.fields else { return }
+        for name in PromptRecord.settingNames {
+            guard let value = members[name], value != .null,
+                PromptRecord.isSetting(JSONMember(name: name, value: value))
+            else { continue }
             // A result of ours says with which seed it was made.
-            if name == "seed", record.seed == nil { continue }
+            if name == "seed", record.settings.seed == nil { continue }
             // What is to be scored is often called so.
             if name == ChoiceSource.ownField { continue }
             throw LineError(
                 .badField, "`\(name)` has no meaning where nothing is generated (task: score).")
-        }
-        if line["schema"].map(PromptRecord.isSchema) == true {
-            throw LineError(
-                .badField, "`schema` has no meaning where nothing is generated (task: score).")
         }
     }
 }
@@ -167,7 +167,7 @@ private struct ScorePart: WorkPart {
             preconditionFailure("a request that scores")
         }
         let score = Score(
-            sequence.outcome(ScoringCourse.self).logprobs, tokens: job.tokens ? goal.tokens : nil,
+            sequence.outcome(ScoringCourse.self).logprobs, tokens: job.tokens == true ? goal.tokens : nil,
             provenance: GenerationResult.values(provenance))
         return scores.add(.success(score), number, label, sequence.isOwn(label) ? sequence : nil)
     }

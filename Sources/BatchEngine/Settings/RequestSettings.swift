@@ -1,0 +1,180 @@
+/// What a request asks for beside its prompt. Each setting stands here once; nil asks for nothing.
+///
+/// Jobs, their lines, bodies of OpenAI's API, chats and programs all hold this value. `RequestSetting.all` has for each
+/// of its members what it may be, its default, and where it may stand: a new setting is a member here and a row there.
+public struct RequestSettings: Sendable, Equatable {
+    /// The most tokens of a completion, which no line of a job can exceed; the model's context may end it earlier.
+    /// Nil is 256.
+    public var maxTokens: Int?
+    /// 0, the default, is greedy: then `topP`, `topK`, `minP` and `seed` are without effect. At most 10.
+    public var temperature: Float?
+    /// Keeps the smallest set of tokens whose probabilities reach this together; above 0, 1 keeps all.
+    public var topP: Float?
+    /// Keeps so many of the likeliest tokens; 0 keeps all.
+    public var topK: Int?
+    /// Keeps tokens whose probability is at least this share of the likeliest one's; 0 ... 1, 0 keeps all.
+    public var minP: Float?
+    /// Taken from the logit of each token that the completion has; -2 ... 2, as in OpenAI's API.
+    public var presencePenalty: Float?
+    /// Taken from a token's logit once for each time the completion has it; -2 ... 2, as in OpenAI's API.
+    public var frequencyPenalty: Float?
+    /// Divides positive logits of tokens that prompt or completion have, and multiplies negative ones; above 0, at
+    /// most 100, as in Hugging Face's transformers.
+    public var repetitionPenalty: Float?
+    /// Added to the logits of these token ids; -100 ... 100.
+    public var logitBias: [Int32: Float]?
+    /// Names the random streams: the same prompt, settings and seed give the same completion. A line's own replaces the
+    /// job's.
+    public var seed: Int?
+    /// Any of these strings ends a completion, which is cut before it. A line's own come in addition to the job's.
+    public var stop: [String]?
+    /// The answers to choose from, two or more: a result is the likeliest, with the probability of each. In a job one
+    /// alone that is `{{ FIELD }}` names a field of the line with a list of them.
+    public var choices: [String]?
+    /// Results for each line, each with a random stream of its own.
+    public var samples: Int?
+    /// Go on after the end of sequence, up to the most tokens: for measurements.
+    public var ignoreEndOfSequence: Bool?
+
+    /// Spaces by which JSON is deeper at each level, 0 ... 16, each member on a line of its own; nil is no white space
+    /// at all.
+    public var indent: Int?
+    /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
+    public var retries: Int?
+
+    /// Adds the completion's token ids to results.
+    public var tokens: Bool?
+    /// Adds log-probabilities of each sampled token and so many of the likeliest, 0 ... 20; nil adds none.
+    public var logprobs: Int?
+
+    /// The members that most programs set; the others can be set afterwards.
+    public init(
+        maxTokens: Int? = nil, temperature: Float? = nil, topP: Float? = nil, topK: Int? = nil,
+        minP: Float? = nil, seed: Int? = nil, stop: [String]? = nil
+    ) {
+        self.maxTokens = maxTokens
+        self.temperature = temperature
+        self.topP = topP
+        self.topK = topK
+        self.minP = minP
+        self.seed = seed
+        self.stop = stop
+    }
+
+    public static let defaultMaxTokens = 256
+    package static let defaultRetries = 3
+    package static let retriesRange = 0...100
+    /// A chat's, where its options say nothing else.
+    package static let ofChats = RequestSettings(maxTokens: 1024, temperature: 0.7)
+
+    /// What is wrong with a request as a whole, for a vocabulary of this size, in a sentence; nil if nothing is.
+    package func problem(vocabularySize: Int) -> String? {
+        guard let token = logitBias?.keys.filter({ $0 < 0 || $0 >= vocabularySize }).min() else { return nil }
+        return "logit_bias has the token id \(token), but the model's ids end at \(vocabularySize - 1)."
+    }
+}
+
+extension RequestSetting {
+    /// In the order of the help and of the fingerprint.
+    package static let all: [RequestSetting] = [
+        RequestSetting(
+            "max_tokens", "N",
+            "the most tokens of a completion; no line can exceed it (default \(RequestSettings.defaultMaxTokens))",
+            .int(\.maxTokens, 1...Int.max, default: RequestSettings.defaultMaxTokens),
+            for: [.generate, .choose], precedence: .least, effect: .always(),
+            chatHelp: "the most tokens of an answer (default 1024)"),
+        RequestSetting(
+            "temperature", "X", "0 is greedy (default 0)",
+            .number(\.temperature, NumberRange(0, to: 10), default: 0),
+            in: Place.all, for: [.generate, .choose], effect: .always(),
+            chatHelp: "0 is greedy (default 0.7)"),
+        RequestSetting(
+            "top_p", "X", "keep the likeliest tokens that reach this probability together (default 1: all)",
+            .number(\.topP, NumberRange(above: 0, to: 1), default: 1), in: Place.all,
+            effect: .always()),
+        RequestSetting(
+            "top_k", "N", "keep the N likeliest tokens (default 0: all)",
+            .int(\.topK, 0...Int.max, default: 0), in: Place.all, effect: .always()),
+        RequestSetting(
+            "min_p", "X", "keep tokens at least this likely, relative to the likeliest (default 0: all)",
+            .number(\.minP, NumberRange(0, to: 1), default: 0), in: Place.all,
+            effect: .always()),
+        RequestSetting(
+            "presence_penalty", "X",
+            "taken from the logit of each token that the completion has, -2 to 2 (default 0)",
+            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0)),
+        RequestSetting(
+            "frequency_penalty", "X",
+            "taken from a token's logit for each time the completion has it, -2 to 2 (default 0)",
+            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0)),
+        RequestSetting(
+            "repetition_penalty", "X",
+            "divides the logits of tokens that prompt or completion have; negative ones are multiplied "
+                + "(default 1: none)",
+            // Hugging Face knows no upper limit; beyond this one a number is a mistake.
+            .number(\.repetitionPenalty, NumberRange(above: 0, to: 100), default: 1),
+            in: Place.all),
+        RequestSetting(
+            "logit_bias", "ID=X",
+            "added to the logit of token ID, -100 to 100; may come several times (a map in a job file)",
+            .bias(\.logitBias, NumberRange(-100, to: 100)),
+            chatHelp: "added to the logit of token ID, -100 to 100; may come several times"),
+        RequestSetting(
+            "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",
+            .int(\.seed, Int.min...Int.max, default: 0), for: [.generate, .choose], precedence: .line,
+            effect: .always(unset: "0"),
+            chatHelp: "the same conversation then has the same answers (default: another one for each answer)"
+        ),
+        RequestSetting(
+            "stop", "TEXT", "a string, or a list of them, that ends a completion; a line may add its own",
+            .texts(\.stop, problem: StopSet.problem), precedence: .both, effect: .always(unset: "[]"),
+            formConflict: "an answer that is cut would not be what is asked for",
+            chatHelp: "a string that ends an answer; may come several times"),
+        RequestSetting(
+            "choices", "TEXT",
+            "the answers to choose from, two or more: the result is the likeliest, with the probability of each; "
+                + "{{ FIELD }} alone is a field that has a list of them (\"phibatch help choices\" says more)",
+            .texts(\.choices, problem: ChoiceList.settingProblem), in: [.job, .line], for: [.choose]),
+        RequestSetting(
+            "samples", "N", "results for each line, each with a random stream of its own (default 1)",
+            .int(\.samples, 1...10_000, default: 1), in: [.job], for: [.generate, .choose], effect: .none),
+        RequestSetting(
+            "ignore_eos", "",
+            "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",
+            .flag(\.ignoreEndOfSequence), in: [.job, .library], effect: .always(unset: "false"),
+            formConflict: "an answer of a form ends where the form does"),
+
+        RequestSetting(
+            "schema", "FILE",
+            "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
+                + "for, as the next two",
+            .form, in: [.job, .line], group: .answers),
+        RequestSetting(
+            "response_format", "JSON",
+            "as in OpenAI's API: json_object, text, or an object with type: json_schema",
+            .form, in: [.job, .line, .body], group: .answers),
+        RequestSetting(
+            "regex", "TEXT", "a regular expression (ECMA-262, no lookaround) that matches answers as a whole",
+            .form, in: [.job, .line], group: .answers),
+        RequestSetting(
+            "indent", "N",
+            "lay JSON out with a line for each member and item, N spaces deeper at each level (default: no white space)",
+            .int(\.indent, 0...16, default: nil), in: [.job], for: [.generate, .choose], group: .answers),
+        RequestSetting(
+            "retries", "N",
+            "how many times an answer that turns out not to be what is asked for is generated anew, each time with "
+                + "another random stream (default \(RequestSettings.defaultRetries))",
+            .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
+            in: [.job],
+            for: [.generate, .choose], group: .answers),
+
+        RequestSetting(
+            "tokens", "", "add the completion's token ids to each result (default: leave them out)",
+            .flag(\.tokens), in: [.job], for: [.generate, .choose, .score], group: .results,
+            effect: .always(unset: "false")),
+        RequestSetting(
+            "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
+            .int(\.logprobs, 0...20, default: nil), in: [.job, .body], group: .results, precedence: .line,
+            effect: .always()),
+    ]
+}

@@ -1,0 +1,131 @@
+import BatchEngine
+import JSON
+
+/// A value as it is written, in a job file, an option, a line or a body, before a setting says what it must be.
+protocol WrittenValue {
+    /// Nil if it is no whole number that fits; so are the others.
+    var integer: Int? { get }
+    var number: Double? { get }
+    var flag: Bool? { get }
+    /// One string or a list of them.
+    func strings() throws(SettingProblem) -> [String]
+    /// Token ids, and for each a number of the range.
+    func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float]
+    /// How an error names it.
+    var shown: String { get }
+    /// An error that tells where it stands.
+    func fault(_ what: String) -> SettingProblem
+}
+
+extension WrittenValue {
+    /// What is wrong with it where `right` would be right.
+    func wrong(_ right: String) -> SettingProblem { fault("must be \(right), but is \(shown)") }
+
+    func int(in range: ClosedRange<Int>) throws(SettingProblem) -> Int {
+        guard let integer, range.contains(integer) else { throw wrong(range.right) }
+        return integer
+    }
+
+    func number(in range: NumberRange) throws(SettingProblem) -> Double {
+        guard let number, range.contains(number) else { throw wrong(range.right) }
+        return number
+    }
+
+    func bool() throws(SettingProblem) -> Bool {
+        guard let flag else { throw wrong("true or false") }
+        return flag
+    }
+
+    /// Reads it as a setting of requests. That has no effect but on `settings`.
+    func read(_ setting: RequestSetting, into settings: inout RequestSettings) throws(SettingProblem) {
+        switch setting.kind {
+        case .int(let path, let range, _): settings[keyPath: path] = try int(in: range)
+        case .number(let path, let range, _): settings[keyPath: path] = Float(try number(in: range))
+        case .flag(let path): settings[keyPath: path] = try bool()
+        case .texts(let path, let problem):
+            let texts = try strings()
+            if let problem = problem(texts) { throw fault(problem) }
+            settings[keyPath: path] = texts
+        case .bias(let path, let range): settings[keyPath: path] = try bias(in: range)
+        case .form: break
+        }
+    }
+}
+
+/// In lines and bodies.
+extension JSONValue: WrittenValue {
+    var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+
+    func strings() throws(SettingProblem) -> [String] {
+        let right = "a string or a list of strings"
+        switch self {
+        case .string(let text): return [text]
+        case .array(let elements):
+            var texts: [String] = []
+            for element in elements {
+                guard case .string(let text) = element else { throw wrong(right) }
+                texts.append(text)
+            }
+            return texts
+        default: throw wrong(right)
+        }
+    }
+
+    /// As in OpenAI's API: an object with token ids as names.
+    func bias(in range: NumberRange) throws(SettingProblem) -> [Int32: Float] {
+        guard case .object(let members) = self else {
+            throw wrong("an object of token ids and numbers \(range.text)")
+        }
+        var bias: [Int32: Float] = [:]
+        for member in members {
+            guard let id = TokenIDs.id(member.name) else {
+                throw fault("must have token ids as names, but has \"\(member.name.prefix(64))\"")
+            }
+            guard let number = member.value.number, range.contains(number) else {
+                throw fault("must have numbers \(range.text), but has \(member.value.shown) for \(id)")
+            }
+            bias[id] = Float(number)
+        }
+        return bias
+    }
+
+    func fault(_ what: String) -> SettingProblem { SettingProblem(what) }
+
+    var shown: String {
+        switch self {
+        case .int(let number): "\(number)"
+        case .number(let number): number.text
+        default: kindName
+        }
+    }
+}
+
+enum TokenIDs {
+    /// The token id that a key stands for: digits and nothing else, so that no id has two spellings.
+    static func id(_ text: String) -> Int32? {
+        guard let id = Int32(text), id >= 0, String(id) == text else { return nil }
+        return id
+    }
+}
+
+extension RequestSettings {
+    /// A line's own.
+    /// - Throws: `LineError` naming the field.
+    init(ofLine line: JSONValue) throws(LineError) {
+        self.init()
+        let isResult = EarlierStep.isResult(line)
+        for setting in RequestSetting.ofLines {
+            guard let value = line[setting.name], value != .null else { continue }
+            // A result of ours says with which seed it was made. That asks for nothing.
+            if isResult, setting.name == "seed" { continue }
+            do throws(SettingProblem) { try value.read(setting, into: &self) } catch {
+                throw LineError(.badField, "`\(setting.name)` \(error.message).")
+            }
+        }
+    }
+}
+
+extension RequestSetting {
+    /// Those that lines may have, but `choices`, which may well be a field like others: `ChoiceSource` knows.
+    fileprivate static let ofLines = all(in: .line).filter { $0.name != ChoiceSource.ownField }
+}
