@@ -64,6 +64,8 @@ package struct RequestSetting: Sendable {
     package let group: Group
     package let precedence: Precedence
     package let effect: Effect
+    /// Its place among the steps that change logits before a token is chosen; nil if it is none of them.
+    package let step: Int?
     /// Why it doesn't go with a form that answers must have; nil if it does.
     package let formConflict: String?
     /// What the help of a chat says, where a job's would be wrong.
@@ -73,7 +75,7 @@ package struct RequestSetting: Sendable {
         _ name: String, _ placeholder: String, _ help: String, _ kind: Kind,
         in places: Set<Place> = Place.all.subtracting([.responses]), for tasks: Set<Task> = [.generate],
         group: Group = .sampling, precedence: Precedence = .job,
-        effect: Effect = .ifSet, formConflict: String? = nil, chatHelp: String? = nil
+        effect: Effect = .ifSet, step: Int? = nil, formConflict: String? = nil, chatHelp: String? = nil
     ) {
         self.name = name
         self.placeholder = placeholder
@@ -84,6 +86,7 @@ package struct RequestSetting: Sendable {
         self.group = group
         self.precedence = precedence
         self.effect = effect
+        self.step = step
         self.formConflict = formConflict
         self.chatHelp = chatHelp
     }

@@ -102,22 +102,22 @@ extension RequestSetting {
         RequestSetting(
             "presence_penalty", "X",
             "taken from the logit of each token that the completion has, -2 to 2 (default 0)",
-            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0)),
+            .number(\.presencePenalty, NumberRange(-2, to: 2), default: 0), step: 2),
         RequestSetting(
             "frequency_penalty", "X",
             "taken from a token's logit for each time the completion has it, -2 to 2 (default 0)",
-            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0)),
+            .number(\.frequencyPenalty, NumberRange(-2, to: 2), default: 0), step: 3),
         RequestSetting(
             "repetition_penalty", "X",
             "divides the logits of tokens that prompt or completion have; negative ones are multiplied "
                 + "(default 1: none)",
             // Hugging Face knows no upper limit; beyond this one a number is a mistake.
             .number(\.repetitionPenalty, NumberRange(above: 0, to: 100), default: 1),
-            in: Place.all),
+            in: Place.all, step: 4),
         RequestSetting(
             "logit_bias", "ID=X",
             "added to the logit of token ID, -100 to 100; may come several times (a map in a job file)",
-            .bias(\.logitBias, NumberRange(-100, to: 100)),
+            .bias(\.logitBias, NumberRange(-100, to: 100)), step: 1,
             chatHelp: "added to the logit of token ID, -100 to 100; may come several times"),
         RequestSetting(
             "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",

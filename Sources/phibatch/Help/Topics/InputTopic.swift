@@ -1,4 +1,13 @@
+import BatchEngine
+
 extension HelpTopic {
+    /// What the job enforces if it sets it.
+    private static var others: String {
+        let names = RequestSetting.all(in: .line).filter { $0.precedence == .job && $0.group == .sampling }
+            .map { "`\($0.name)`" }
+        return names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+    }
+
     static let input = HelpTopic(
         "input", "the formats that prompts are read from",
         """
@@ -24,8 +33,7 @@ extension HelpTopic {
         A line's `id` is text or a whole number, each once in the input; without one it is the line's number, from 1 (the names \
         of CSV's columns are line 1). \
         The setting `id` names another field for it. A line may bring `max_tokens` (up to the job's), `seed` and `stop` \
-        (besides the job's). Its `temperature`, `top_p`, `top_k`, `min_p`, `presence_penalty`, `frequency_penalty`, \
-        `repetition_penalty`, `logit_bias` and `choices` count where the job sets none; so do `response_format`, `regex` \
+        (besides the job's). Its \(others) count where the job sets none; so do `response_format`, `regex` \
         and a `schema` (an object, true or false), which say what its answer must be like (`phibatch help answers`).
 
         A line that can't be run becomes a result with an `error`, and the job goes on; `max_failures` says how many of \

@@ -1,19 +1,27 @@
+import BatchEngine
+
 extension HelpTopic {
+    /// Each with its number; those before the temperature are the table's.
+    private static var steps: [String] {
+        let rules = RequestSetting.all.filter { $0.step != nil }.sorted { $0.step ?? 0 < $1.step ?? 0 }
+        let steps =
+            rules.map { "\($0.name) :: \($0.help)." } + [
+                "temperature :: divides what is left. At 0, the default, the likeliest token is taken, and this is the end.",
+                "top_k :: keeps the likeliest tokens.",
+                "top_p :: keeps, of these, the likeliest that reach this probability together.",
+                "min_p :: keeps those at least this likely, relative to the likeliest.",
+                "seed :: One of what is left is drawn.",
+            ]
+        return steps.enumerated().map { "- \($0 + 1). \($1)" }
+    }
+
     static let sampling = HelpTopic(
         "sampling", "how tokens are chosen, and when a completion ends",
         """
         Each token is chosen of the model's logits. Where answers must have a form (`phibatch help answers`), tokens that \
         lead out of it are gone before all else. Then come these steps:
 
-        - 1. logit_bias :: is added to the tokens that it names.
-        - 2. presence_penalty :: is taken from each token that the completion has.
-        - 3. frequency_penalty :: is taken from a token for each time that the completion has it.
-        - 4. repetition_penalty :: divides logits of tokens that prompt or completion have; negative ones are multiplied.
-        - 5. temperature :: divides what is left. At 0, the default, the likeliest token is taken, and this is the end.
-        - 6. top_k :: keeps the likeliest tokens.
-        - 7. top_p :: keeps, of these, the likeliest that reach this probability together.
-        - 8. min_p :: keeps those at least this likely, relative to the likeliest.
-        - 9. seed :: One of what is left is drawn.
+        \(steps.joined(separator: "\n"))
 
         Each result has a random stream of its own, made of the `seed`, the line's id and the number of the sample, so \
         that answers don't depend on what else runs. `samples: 5` makes five results of a line. `logprobs` are the \
