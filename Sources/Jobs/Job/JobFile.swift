@@ -5,12 +5,16 @@ package enum JobFile {
     /// Job files are written by hand; a larger one is a mistake.
     package static let sizeLimit = 1 << 20
 
-    /// - Parameter name: how errors name the file.
     package static func apply(_ bytes: [UInt8], name: String, folder: String, to job: inout JobSettings)
         throws
     {
+        try job.apply(settings(bytes, name: name, folder: folder))
+    }
+
+    /// - Parameter name: how errors name the file.
+    static func settings(_ bytes: [UInt8], name: String, folder: String) throws -> [WrittenSetting] {
         let entries = try entries(bytes, name: name, folder: folder)
-        for (key, value, line) in entries {
+        return try entries.map { key, value, line in
             if key == "prompt_file", entries.contains(where: { $0.key == "prompt" }) {
                 throw JobError(
                     .badJob, at: "\(name):\(line)", "prompt and prompt_file are both given; keep one.")
@@ -21,9 +25,7 @@ package enum JobFile {
                     "unknown key \"\(key.prefix(64))\"."
                         + NearMiss.hint(for: key, among: JobKey.all.map(\.name)))
             }
-            do { try setting.member.set(&job, value) } catch {
-                throw JobError(.badJob, at: "\(name):\(error.line ?? line)", "\(key) \(error.message).")
-            }
+            return WrittenSetting(key: setting, value: value, place: (name, line))
         }
     }
 

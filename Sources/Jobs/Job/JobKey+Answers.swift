@@ -2,11 +2,11 @@
 extension SettingMember {
     static let forms: [String: SettingMember] = [
         "schema": SettingMember(
-            set: { job, value throws(SettingProblem) in
-                job.schema = try value.schema()
-                if let path = job.schema?.path {
-                    job.sources.append(SourceFile(path: path, what: "the schema"))
-                }
+            set: { job, value throws(SettingProblem) in job.schema = try value.schema() },
+            resolve: { job, value throws(SettingProblem) in
+                guard let path = try value.schemaPath() else { return }
+                job.schema = try value.schema(at: path)
+                job.sources.append(SourceFile(path: path, what: "the schema"))
             },
             text: { $0.schema?.form.fingerprint }),
         "response_format": SettingMember(

@@ -18,10 +18,10 @@ extension JobKey {
             "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, or - for "
                 + "stdin (required)",
             letter: "i", kind: .list,
-            SettingMember { job, value throws(SettingProblem) in
-                job.inputPatterns = try value.paths()
-                job.findInputs()
-            }),
+            SettingMember(
+                set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },
+                // What the job writes is known then, and is no input.
+                resolve: { job, _ in job.findInputs() })),
         JobKey(
             "input_format", "FORMAT",
             "jsonl, json (an array), openai (its batch files), csv, tsv (columns are the line's fields) or text (a prompt a line); by the "
@@ -66,10 +66,12 @@ extension JobKey {
             .string(\.prompt), effect: .always(unset: ResultText.list([JobSettings.defaultPrompt]))),
         JobKey(
             "prompt_file", "FILE", "a file that holds the prompt template, in place of prompt",
-            SettingMember { job, value throws(SettingProblem) in
-                job.prompt = try value.promptFile()
-                job.sources.append(SourceFile(path: try value.path(), what: "the prompt file"))
-            }),
+            SettingMember(
+                set: { _, value throws(SettingProblem) in _ = try value.path() },
+                resolve: { job, value throws(SettingProblem) in
+                    job.prompt = try value.promptFile()
+                    job.sources.append(SourceFile(path: try value.path(), what: "the prompt file"))
+                })),
         JobKey(
             "messages", "ROLE=TEXT",
             "messages before the line's own, such as examples; templates too. If the last is a user's, it is the "

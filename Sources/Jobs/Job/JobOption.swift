@@ -11,27 +11,25 @@ package struct JobOption: Sendable {
     }
 }
 
-extension JobSettings {
+extension WrittenSetting {
     /// - Throws: `JobError` of kind `usage`, naming the option and what would be right.
-    package mutating func apply(_ options: [JobOption]) throws {
+    static func of(_ options: [JobOption]) throws -> [WrittenSetting] {
         let names = options.map(\.key.name)
         if names.contains("prompt"), names.contains("prompt_file") {
             throw JobError(.usage, "--prompt and --prompt-file are both given; keep one.")
         }
-        for option in options {
-            let (key, name) = (option.key, option.key.option)
+        return try options.compactMap { option in
+            let key = option.key
             let values = option.texts.map {
                 SettingValue(content: .plain($0), isOption: true, folder: "")
             }
-            guard let first = values.first else { continue }
+            guard let first = values.first else { return nil }
             if key.kind != .list, values.count > 1 {
-                throw JobError(.usage, "\(name) is given more than once.")
+                throw JobError(.usage, "\(key.option) is given more than once.")
             }
             let value =
                 key.kind == .list ? SettingValue(content: .list(values), isOption: true, folder: "") : first
-            do { try key.member.set(&self, value) } catch {
-                throw JobError(.usage, "\(name) \(error.message).")
-            }
+            return WrittenSetting(key: key, value: value, place: nil)
         }
     }
 }

@@ -15,13 +15,8 @@ extension JobSettings {
     ) throws -> JobSettings {
         var job = JobSettings()
         job.awaitsInput = awaitsInput
-        if let file {
-            job.sources.append(SourceFile(path: file, what: "the job file"))
-            try job.apply(file: file)
-        }
-        try job.apply(options)
-        // What the job writes is known now, and is no input.
-        job.findInputs()
+        if let file { job.sources.append(SourceFile(path: file, what: "the job file")) }
+        try job.apply((file.map(settings) ?? []) + WrittenSetting.of(options))
         try job.check(file: file)
         job.chooseShardOutput()
         try job.checkScheduledShard()
@@ -37,13 +32,13 @@ extension JobSettings {
         -> JobSettings
     {
         var job = JobSettings()
-        try JobFile.apply(Array(yaml.utf8), name: name, folder: folder, to: &job)
-        try job.apply(options)
+        try job.apply(
+            JobFile.settings(Array(yaml.utf8), name: name, folder: folder) + WrittenSetting.of(options))
         try job.check(file: name)
         return job
     }
 
-    private mutating func apply(file: String) throws {
+    private static func settings(of file: String) throws -> [WrittenSetting] {
         switch Files.kind(of: file) {
         case nil: throw JobError(.missingInput, at: file, "there is no such job file.")
         case .folder: throw JobError(.missingInput, at: file, "is a folder, not a job file.")
@@ -56,7 +51,7 @@ extension JobSettings {
         } catch let error as JobError {
             throw error
         }
-        try JobFile.apply(bytes, name: file, folder: Paths.folder(of: file), to: &self)
+        return try JobFile.settings(bytes, name: file, folder: Paths.folder(of: file))
     }
 
     /// The output looks as its name or its input does, unless the job says how.

@@ -3,7 +3,10 @@ import BatchEngine
 /// The member of `JobSettings` that a key sets: how it is read from text, what it may be, and how the fingerprint
 /// writes it. One declaration, whether the value comes from a job file, an option or a program.
 struct SettingMember: Sendable {
+    /// Has no effect but on the settings.
     let set: @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void
+    /// Looks for what the value names, once all settings are known; nil where it names nothing.
+    let resolve: (@Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void)?
     /// What is wrong with the value; nil if nothing is.
     let problem: @Sendable (JobSettings) -> String?
     /// The value as text, distinct for distinct values; nil where it is not set.
@@ -13,11 +16,13 @@ struct SettingMember: Sendable {
 
     init(
         set: @escaping @Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void,
+        resolve: (@Sendable (inout JobSettings, SettingValue) throws(SettingProblem) -> Void)? = nil,
         problem: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
         text: @escaping @Sendable (JobSettings) -> String? = { _ in nil },
         words: [String] = []
     ) {
         self.set = set
+        self.resolve = resolve
         self.problem = problem
         self.text = text
         self.words = words

@@ -6,20 +6,27 @@ import JSONSchema
 extension SettingValue {
     private static let schemaFileLimit = 16 << 20
 
-    /// A file's path; in a job file also a mapping, true or false.
-    func schema() throws(SettingProblem) -> AnswerSchema {
+    /// In a job file a mapping, true or false; nil for a file.
+    func schema() throws(SettingProblem) -> AnswerSchema? {
+        try schemaPath() == nil ? AnswerSchema(AnswerForm(.schema(try json()))) : nil
+    }
+
+    /// The file that has the schema; nil if it stands here.
+    func schemaPath() throws(SettingProblem) -> String? {
         switch content {
         case .mapping where !isOption, .plain("true") where !isOption, .plain("false") where !isOption:
-            return AnswerSchema(AnswerForm(.schema(try json())))
+            return nil
         default:
             let path = try path()
             if path.isEmpty || path == "-" { throw wrong("a file with a JSON Schema") }
-            let bytes = try contents(of: path, limit: Self.schemaFileLimit, as: "a schema")
-            do throws(AnswerFormProblem) {
-                return try AnswerSchema(parsing: bytes, path: path)
-            } catch {
-                throw SettingProblem("\(path) \(error.text)", line: line)
-            }
+            return path
+        }
+    }
+
+    func schema(at path: String) throws(SettingProblem) -> AnswerSchema {
+        let bytes = try contents(of: path, limit: Self.schemaFileLimit, as: "a schema")
+        do throws(AnswerFormProblem) { return try AnswerSchema(parsing: bytes, path: path) } catch {
+            throw fault("\(path) \(error.text)")
         }
     }
 
