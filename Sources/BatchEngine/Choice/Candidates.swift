@@ -1,4 +1,4 @@
-/// What a token is chosen from: a row's logits after steps 1 to 5 of `SamplingRequest`.
+/// What a token is chosen from: a row's logits after steps 1 and 2 of `SamplingRequest`.
 struct Candidates {
     /// [count]
     let values: UnsafePointer<Float>

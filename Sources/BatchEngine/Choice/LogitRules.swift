@@ -35,6 +35,9 @@ package struct LogitRules: Sendable, Equatable {
     /// Whether the tokens of the prompt play a role, too.
     package var usesPrompt: Bool { repetitionPenalty != 1 }
 
+    /// Whether a row is another afterwards.
+    func changeLogits(_ history: TokenHistory) -> Bool { !bias.isEmpty || !history.entries.isEmpty }
+
     /// Changes a row of logits: for each token that a rule names, in this order and with one rounding at each
     /// operation,
     ///
@@ -48,9 +51,12 @@ package struct LogitRules: Sendable, Equatable {
     package func apply(
         to row: UnsafeMutableBufferPointer<Float>, of tokens: [Int32]? = nil, history: TokenHistory
     ) {
-        func change(_ token: Int32, _ body: (Float) -> Float) {
+        func place(_ token: Int32) -> Int? {
             let place = if let tokens { Self.place(of: token, in: tokens) } else { Optional(Int(token)) }
-            guard let place, row.indices.contains(place), row[place] > -.infinity else { return }
+            return place.flatMap { row.indices.contains($0) ? $0 : nil }
+        }
+        func change(_ token: Int32, _ body: (Float) -> Float) {
+            guard let place = place(token), row[place] > -.infinity else { return }
             let largest = Float.greatestFiniteMagnitude
             row[place] = min(max(body(row[place]), -largest), largest)
         }

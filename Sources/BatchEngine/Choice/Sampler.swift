@@ -21,7 +21,7 @@ package struct Sampler: @unchecked Sendable {
         guard left.count > 0 else { return TokenChoice(fault: .nothingAllowed) }
         let best = kernels.argmax(left.values, left.count)
         let most = left.values[best]
-        if mask != nil, most == -.infinity { return TokenChoice(fault: .nothingAllowed) }
+        if most == -.infinity { return TokenChoice(fault: .nothingAllowed) }
         var choice = TokenChoice(token: left.token(best))
         let parameters = request.parameters
         if parameters.temperature > 0 {

@@ -2,15 +2,12 @@
 /// logits, changes and filters them in this order, and draws.
 ///
 /// 1. the constraint's mask: all other tokens are out
-/// 2. logit bias
-/// 3. presence penalty
-/// 4. frequency penalty
-/// 5. repetition penalty
-/// 6. temperature; at 0 the largest logit is chosen (of equals, that of the lower id), and this is the end
-/// 7. top-k
-/// 8. top-p, of what top-k left
-/// 9. min-p
-/// 10. the draw
+/// 2. bias and penalties; `LogitRules` has their order
+/// 3. temperature; at 0 the largest logit is chosen (of equals, that of the lower id), and this is the end
+/// 4. top-k
+/// 5. top-p, of what top-k left
+/// 6. min-p
+/// 7. the draw
 ///
 /// Log-probabilities are the model's own, as before step 1.
 ///
@@ -21,23 +18,24 @@ package struct SamplingRequest: Sendable {
     package let stream: UInt64
     /// Which number of that stream is used: how many tokens this completion already has.
     package private(set) var position: Int
-    /// The tokens that penalties look at; empty where there are none.
+    /// What rules look at.
     package private(set) var history: TokenHistory
     package private(set) var constraint: (any Constraint)?
 
     /// The state before the completion's first token.
     /// - Parameters:
     ///   - position: of the random stream, where the first token is not the first number's.
-    ///   - prompt: used by the repetition penalty.
+    ///   - prompt: for rules that look at it.
+    ///   - ends: tokens that end the completion, for rules that say when it may.
     package init(
         parameters: SamplingParameters, stream: UInt64, position: Int = 0, prompt: [Int32] = [],
-        constraint: (any Constraint)? = nil
+        ends: Set<Int32> = [], constraint: (any Constraint)? = nil
     ) {
         self.parameters = parameters
         self.stream = stream
         self.position = position
         self.constraint = constraint
-        history = TokenHistory(prompt: parameters.rules.usesPrompt ? prompt : [])
+        history = TokenHistory(prompt: parameters.rules.usesPrompt ? prompt : [], ends: ends)
     }
 
     /// Goes on to after `token`, a token of the completion.
@@ -58,12 +56,10 @@ package struct SamplingRequest: Sendable {
     /// The next tokens, as far as they are certain before there are logits.
     package var forced: ArraySlice<Int32> { constraint?.forced ?? [] }
 
-    /// Whether steps 1 to 5 change anything.
-    package var changesLogits: Bool {
-        constraint != nil || !parameters.rules.bias.isEmpty || !history.entries.isEmpty
-    }
+    /// Whether steps 1 and 2 change anything.
+    package var changesLogits: Bool { constraint != nil || parameters.rules.changeLogits(history) }
 
-    /// Steps 1 to 5, in place.
+    /// Steps 1 and 2, in place.
     package func changeLogits(_ row: UnsafeMutableBufferPointer<Float>) {
         constraint?.allowed().apply(to: row)
         parameters.rules.apply(to: row, history: history)

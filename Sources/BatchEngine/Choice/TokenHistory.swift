@@ -1,4 +1,4 @@
-/// The tokens of one sequence as penalties see them: which have come, and how often in the completion.
+/// The tokens of one sequence as rules see them: which have come, in which order, and how often in the completion.
 ///
 /// A value; it depends on the tokens alone, so it can be built again from saved ones.
 package struct TokenHistory: Sendable, Equatable {
@@ -9,17 +9,27 @@ package struct TokenHistory: Sendable, Equatable {
         package fileprivate(set) var count: Int
     }
 
+    /// All of them, as they came.
+    package private(set) var tokens: [Int32]
+    /// How many of them are the completion's.
+    package private(set) var count = 0
+    /// Those that would end the completion.
+    package let ends: Set<Int32>
     /// Each token once, in the order in which they first came.
     package private(set) var entries: [Entry] = []
     /// Where in `entries` a token is.
     private var places: [Int32: Int] = [:]
 
-    package init(prompt: some Sequence<Int32> = []) {
+    package init(prompt: some Sequence<Int32> = [], ends: Set<Int32> = []) {
+        tokens = Array(prompt)
+        self.ends = ends
         for token in prompt where places[token] == nil { add(Entry(token: token, count: 0)) }
     }
 
     /// Adds a token of the completion.
     package mutating func append(_ token: Int32) {
+        tokens.append(token)
+        count += 1
         if let place = places[token] {
             entries[place].count += 1
         } else {

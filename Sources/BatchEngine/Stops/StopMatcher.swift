@@ -14,13 +14,14 @@ package struct StopMatcher: Sendable {
     }
 
     /// Takes the next piece and returns the text that is now certain not to belong to a stop string.
-    package mutating func append(_ piece: String) -> String {
+    /// - Parameter mayStop: whether a stop string counts that ends in this piece.
+    package mutating func append(_ piece: String, mayStop: Bool = true) -> String {
         if stops.isEmpty || hasStopped { return hasStopped ? "" : piece }
         for byte in piece.utf8 {
             held.append(byte)
             node = stops.step(from: node, byte)
             let match = stops.nodes[node].match
-            if match > 0 {
+            if match > 0, mayStop {
                 hasStopped = true
                 held.removeLast(match)
                 return release(held.count)
