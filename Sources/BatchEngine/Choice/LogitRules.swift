@@ -12,28 +12,32 @@ package struct LogitRules: Sendable, Equatable {
     package var frequencyPenalty: Float
     /// Divides positive logits of tokens that have come, and multiplies negative ones; above 0, 1 is none.
     package var repetitionPenalty: Float
+    /// No so many tokens in a row come again, as in Hugging Face's NoRepeatNGramLogitsProcessor; 0 is no limit.
+    package var noRepeatNgramSize: Int
 
     package init(
         bias: [Int32: Float] = [:], presencePenalty: Float = 0, frequencyPenalty: Float = 0,
-        repetitionPenalty: Float = 1
+        repetitionPenalty: Float = 1, noRepeatNgramSize: Int = 0
     ) {
         self.bias = bias
         self.presencePenalty = presencePenalty
         self.frequencyPenalty = frequencyPenalty
         self.repetitionPenalty = repetitionPenalty
+        self.noRepeatNgramSize = noRepeatNgramSize
     }
 
     package init(_ settings: RequestSettings) {
         self.init(
             bias: settings.logitBias ?? [:], presencePenalty: settings.presencePenalty ?? 0,
             frequencyPenalty: settings.frequencyPenalty ?? 0,
-            repetitionPenalty: settings.repetitionPenalty ?? 1)
+            repetitionPenalty: settings.repetitionPenalty ?? 1,
+            noRepeatNgramSize: settings.noRepeatNgramSize ?? 0)
     }
 
     /// Whether the tokens of the completion play a role.
     package var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
     /// Whether the tokens of the prompt play a role, too.
-    package var usesPrompt: Bool { repetitionPenalty != 1 }
+    package var usesPrompt: Bool { repetitionPenalty != 1 || noRepeatNgramSize > 0 }
 
     /// Whether a row is another afterwards.
     func changeLogits(_ history: TokenHistory) -> Bool { !bias.isEmpty || !history.entries.isEmpty }
@@ -45,8 +49,9 @@ package struct LogitRules: Sendable, Equatable {
     ///     x = x - presence                            if it is in the completion
     ///     x = x - frequency * count                   if it is in the completion
     ///     x = x > 0 ? x / repetition : x * repetition if it is in prompt or completion
+    ///     x = -infinity                               if noRepeatNgramSize tokens would come again with it
     ///
-    /// Logits of -infinity stay: those tokens are out. All others stay finite.
+    /// Logits of -infinity stay: those tokens are out. Bias and penalties leave all others finite.
     /// - Parameter tokens: of which tokens the row has logits, ascending; nil: of all, in the order of their ids.
     package func apply(
         to row: UnsafeMutableBufferPointer<Float>, of tokens: [Int32]? = nil, history: TokenHistory
@@ -68,9 +73,12 @@ package struct LogitRules: Sendable, Equatable {
                     x -= presencePenalty
                     x -= frequencyPenalty * Float(entry.count)
                 }
-                if usesPrompt { x = x > 0 ? x / repetitionPenalty : x * repetitionPenalty }
+                if repetitionPenalty != 1 { x = x > 0 ? x / repetitionPenalty : x * repetitionPenalty }
                 return x
             }
+        }
+        for token in history.repeating(noRepeatNgramSize) {
+            if let place = place(token) { row[place] = -.infinity }
         }
     }
 

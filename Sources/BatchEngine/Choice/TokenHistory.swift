@@ -37,6 +37,16 @@ package struct TokenHistory: Sendable, Equatable {
         }
     }
 
+    /// The tokens with which `size` of them in a row would come a second time.
+    func repeating(_ size: Int) -> [Int32] {
+        guard size > 0, tokens.count >= size else { return [] }
+        let end = tokens.suffix(size - 1)
+        return (0...tokens.count - size).compactMap { start in
+            let last = start + size - 1
+            return tokens[start..<last].elementsEqual(end) ? tokens[last] : nil
+        }
+    }
+
     private mutating func add(_ entry: Entry) {
         places[entry.token] = entries.count
         entries.append(entry)

@@ -21,6 +21,9 @@ public struct RequestSettings: Sendable, Equatable {
     /// Divides positive logits of tokens that prompt or completion have, and multiplies negative ones; above 0, at
     /// most 100, as in Hugging Face's transformers.
     public var repetitionPenalty: Float?
+    /// No so many tokens in a row come a second time, in prompt and completion together; 0 is no limit, as in Hugging
+    /// Face's transformers.
+    public var noRepeatNgramSize: Int?
     /// Added to the logits of these token ids; -100 ... 100.
     public var logitBias: [Int32: Float]?
     /// Names the random streams: the same prompt, settings and seed give the same completion. A line's own replaces the
@@ -114,6 +117,11 @@ extension RequestSetting {
             // Hugging Face knows no upper limit; beyond this one a number is a mistake.
             .number(\.repetitionPenalty, NumberRange(above: 0, to: 100), default: 1),
             in: Place.all, step: 4),
+        RequestSetting(
+            "no_repeat_ngram_size", "N",
+            "no N tokens in a row come a second time, the prompt's among them (default 0: they may)",
+            .int(\.noRepeatNgramSize, 0...Int.max, default: 0), in: Place.all, step: 5,
+            formConflict: "a form repeats what it needs"),
         RequestSetting(
             "logit_bias", "ID=X",
             "added to the logit of token ID, -100 to 100; may come several times (a map in a job file)",
