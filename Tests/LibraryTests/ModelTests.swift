@@ -35,6 +35,35 @@ import Testing
         #expect(texts[3] == alone.text, "the same bytes alone")
     }
 
+    @Test func noAnswerEndsBeforeItsLeastTokens() async throws {
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
+        var parameters = AnswerParameters(maxTokens: 120, stop: ["."])
+        let plain = try await model.answer(to: .user("What is gravity?"), parameters: parameters)
+        #expect(plain.ending == .stopSequence)
+        parameters.minTokens = plain.tokens.count + 3
+        let longer = try await model.answer(to: .user("What is gravity?"), parameters: parameters)
+        #expect(longer.text.hasPrefix(plain.text + ".") && longer.tokens.count > plain.tokens.count + 3)
+        parameters.minTokens = 121
+        let error = await #expect(throws: ModelError.self) {
+            try await model.answer(to: .user("What is gravity?"), parameters: parameters)
+        }
+        #expect(error?.message == "min_tokens is 121, but max_tokens 120.")
+    }
+
+    @Test func noTwoTokensComeTwice() async throws {
+        let model = try await ModelContainer.load(folder: try #require(DemoModel.folder))
+        var parameters = AnswerParameters(maxTokens: 120)
+        func pairs() async throws -> [[Int32]] {
+            let tokens = try await model.answer(to: .user("Count to fifty."), parameters: parameters).tokens
+            return zip(tokens, tokens.dropFirst()).map { [$0, $1] }
+        }
+        let plain = try await pairs()
+        #expect(Set(plain).count < plain.count, "the comparison must mean something")
+        parameters.noRepeatNgramSize = 2
+        let unlike = try await pairs()
+        #expect(Set(unlike).count == unlike.count && unlike.count > 5)
+    }
+
     @Test func aWrongFolderIsAModelError() async throws {
         let error = await #expect(throws: ModelError.self) {
             try await ModelContainer.load(folder: "no/such/folder")

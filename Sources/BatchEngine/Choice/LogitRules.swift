@@ -14,16 +14,19 @@ package struct LogitRules: Sendable, Equatable {
     package var repetitionPenalty: Float
     /// No so many tokens in a row come again, as in Hugging Face's NoRepeatNGramLogitsProcessor; 0 is no limit.
     package var noRepeatNgramSize: Int
+    /// So many tokens come before the completion may end.
+    package var minTokens: Int
 
     package init(
         bias: [Int32: Float] = [:], presencePenalty: Float = 0, frequencyPenalty: Float = 0,
-        repetitionPenalty: Float = 1, noRepeatNgramSize: Int = 0
+        repetitionPenalty: Float = 1, noRepeatNgramSize: Int = 0, minTokens: Int = 0
     ) {
         self.bias = bias
         self.presencePenalty = presencePenalty
         self.frequencyPenalty = frequencyPenalty
         self.repetitionPenalty = repetitionPenalty
         self.noRepeatNgramSize = noRepeatNgramSize
+        self.minTokens = minTokens
     }
 
     package init(_ settings: RequestSettings) {
@@ -31,16 +34,20 @@ package struct LogitRules: Sendable, Equatable {
             bias: settings.logitBias ?? [:], presencePenalty: settings.presencePenalty ?? 0,
             frequencyPenalty: settings.frequencyPenalty ?? 0,
             repetitionPenalty: settings.repetitionPenalty ?? 1,
-            noRepeatNgramSize: settings.noRepeatNgramSize ?? 0)
+            noRepeatNgramSize: settings.noRepeatNgramSize ?? 0, minTokens: settings.minTokens ?? 0)
     }
 
     /// Whether the tokens of the completion play a role.
-    package var usesCompletion: Bool { presencePenalty != 0 || frequencyPenalty != 0 || usesPrompt }
+    package var usesCompletion: Bool {
+        presencePenalty != 0 || frequencyPenalty != 0 || minTokens > 0 || usesPrompt
+    }
     /// Whether the tokens of the prompt play a role, too.
     package var usesPrompt: Bool { repetitionPenalty != 1 || noRepeatNgramSize > 0 }
 
     /// Whether a row is another afterwards.
-    func changeLogits(_ history: TokenHistory) -> Bool { !bias.isEmpty || !history.entries.isEmpty }
+    func changeLogits(_ history: TokenHistory) -> Bool {
+        !bias.isEmpty || !history.entries.isEmpty || history.count < minTokens
+    }
 
     /// Changes a row of logits: for each token that a rule names, in this order and with one rounding at each
     /// operation,
@@ -50,6 +57,7 @@ package struct LogitRules: Sendable, Equatable {
     ///     x = x - frequency * count                   if it is in the completion
     ///     x = x > 0 ? x / repetition : x * repetition if it is in prompt or completion
     ///     x = -infinity                               if noRepeatNgramSize tokens would come again with it
+    ///     x = -infinity                               if it ends the completion, before minTokens have come
     ///
     /// Logits of -infinity stay: those tokens are out. Bias and penalties leave all others finite.
     /// - Parameter tokens: of which tokens the row has logits, ascending; nil: of all, in the order of their ids.
@@ -77,7 +85,8 @@ package struct LogitRules: Sendable, Equatable {
                 return x
             }
         }
-        for token in history.repeating(noRepeatNgramSize) {
+        let early = history.count < minTokens ? history.ends : []
+        for token in history.repeating(noRepeatNgramSize) + early {
             if let place = place(token) { row[place] = -.infinity }
         }
     }

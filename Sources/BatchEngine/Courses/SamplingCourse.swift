@@ -17,7 +17,8 @@ package struct SamplingCourse: Course {
     init(_ goal: Sampling, after prompt: [Int32]) {
         self.goal = goal
         sampling = SamplingRequest(
-            parameters: goal.sampling, stream: goal.stream, prompt: prompt, constraint: goal.constraint)
+            parameters: goal.sampling, stream: goal.stream, prompt: prompt, ends: goal.endOfSequence,
+            constraint: goal.constraint)
         stream = goal.text
         stops = StopMatcher(goal.stops)
     }
@@ -136,7 +137,8 @@ package struct SamplingCourse: Course {
     private mutating func append(_ token: Int32, note: String?) -> String {
         sampled.append(token)
         if let note { notes.append(note) }
-        let piece = stops.append(stream.append(token))
+        let mayStop = sampled.count > goal.sampling.rules.minTokens
+        let piece = stops.append(stream.append(token), mayStop: mayStop)
         text += piece
         if stops.hasStopped {
             finishReason = .stopSequence

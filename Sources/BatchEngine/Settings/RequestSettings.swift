@@ -6,6 +6,9 @@ public struct RequestSettings: Sendable, Equatable {
     /// The most tokens of a completion, which no line of a job can exceed; the model's context may end it earlier.
     /// Nil is 256.
     public var maxTokens: Int?
+    /// Sampled tokens before which a completion doesn't end: the end of sequence is out, and stop strings that end among
+    /// them don't count, as in vLLM. At most `maxTokens`; nil is 0.
+    public var minTokens: Int?
     /// 0, the default, is greedy: then `topP`, `topK`, `minP` and `seed` are without effect. At most 10.
     public var temperature: Float?
     /// Keeps the smallest set of tokens whose probabilities reach this together; above 0, 1 keeps all.
@@ -72,6 +75,9 @@ public struct RequestSettings: Sendable, Equatable {
 
     /// What is wrong with a request as a whole, for a vocabulary of this size, in a sentence; nil if nothing is.
     package func problem(vocabularySize: Int) -> String? {
+        if let least = minTokens, least > maxTokens ?? RequestSettings.defaultMaxTokens {
+            return "min_tokens is \(least), but max_tokens \(maxTokens ?? RequestSettings.defaultMaxTokens)."
+        }
         guard let token = logitBias?.keys.filter({ $0 < 0 || $0 >= vocabularySize }).min() else { return nil }
         return "logit_bias has the token id \(token), but the model's ids end at \(vocabularySize - 1)."
     }
@@ -138,6 +144,11 @@ extension RequestSetting {
             .texts(\.stop, problem: StopSet.problem), precedence: .both, effect: .always(unset: "[]"),
             formConflict: "an answer that is cut would not be what is asked for",
             chatHelp: "a string that ends an answer; may come several times"),
+        RequestSetting(
+            "min_tokens", "N",
+            "sampled tokens before which neither the end of sequence nor a stop string ends a completion (default 0)",
+            .int(\.minTokens, 0...Int.max, default: 0),
+            formConflict: "an answer of a form ends where the form does"),
         RequestSetting(
             "choices", "TEXT",
             "the answers to choose from, two or more: the result is the likeliest, with the probability of each; "

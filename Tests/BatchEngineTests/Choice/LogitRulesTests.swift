@@ -69,6 +69,44 @@ import Testing
         #expect(apply(rules, to: [2, -1, 3], prompt: [2], completion: [0, 0]) == [-4, -1, 2])
     }
 
+    /// The definition of NoRepeatNGramLogitsProcessor: what followed the last size - 1 tokens before is out.
+    @Test func noTokensComeAgainInARow() {
+        let logits = [Float](repeating: 1, count: 6)
+        func out(_ size: Int, prompt: [Int32], completion: [Int32]) -> [Int] {
+            let row = apply(
+                LogitRules(noRepeatNgramSize: size), to: logits, prompt: prompt, completion: completion)
+            #expect(row.allSatisfy { $0 == 1 || $0 == -.infinity })
+            return row.indices.filter { row[$0] == -.infinity }
+        }
+        #expect(out(3, prompt: [1, 2, 3, 1, 2], completion: [4, 1, 2]) == [3, 4])
+        #expect(out(2, prompt: [1, 2, 3, 1], completion: []) == [2])
+        #expect(out(2, prompt: [5], completion: [5, 5]) == [5])
+        #expect(out(1, prompt: [0, 4], completion: [2]) == [0, 2, 4])
+        #expect(out(4, prompt: [1, 2], completion: [1]) == [])
+        #expect(out(0, prompt: [1, 1], completion: [1]) == [])
+        // A bias doesn't bring it back, and of some tokens only those are out that are there.
+        let rules = LogitRules(bias: [2: 5], noRepeatNgramSize: 2)
+        #expect(apply(rules, to: logits, prompt: [1, 2, 1])[2] == -.infinity)
+        var some: [Float] = [1, 1]
+        var history = TokenHistory(prompt: [1, 2, 1, 3])
+        history.append(1)
+        some.withUnsafeMutableBufferPointer { rules.apply(to: $0, of: [3, 5], history: history) }
+        #expect(some == [-.infinity, 1])
+    }
+
+    /// What would end the completion is out until so many tokens have come.
+    @Test func noCompletionEndsBeforeItsLeast() throws {
+        let parameters = SamplingParameters(rules: LogitRules(minTokens: 2))
+        var request = SamplingRequest(parameters: parameters, stream: 0, prompt: [1], ends: [3, 9])
+        for count in 0..<4 {
+            var row: [Float] = [1, 2, 3, 4]
+            row.withUnsafeMutableBufferPointer { request.changeLogits($0) }
+            #expect(row == (count < 2 ? [1, 2, 3, -.infinity] : [1, 2, 3, 4]))
+            #expect(request.changesLogits == (count < 2) || count > 0)
+            request = try #require(request.after([0]))
+        }
+    }
+
     @Test func whatIsOutStaysOutAndTheRestStaysFinite() {
         let largest = Float.greatestFiniteMagnitude
         let rules = LogitRules(

@@ -33,6 +33,21 @@ import Testing
         #expect(run(["abab", "abc"], ["abc"]) == ("abab", true))
     }
 
+    /// One counts that ends where it may, wherever it begins.
+    @Test func whereNothingMayStopNothingDoes() {
+        for (pieces, expected) in [
+            (["a STOP b S", "TO", "P c"], "a STOP b "), (["STOP", "STOP", ""], "STOP"),
+            (["STOP", " b", "c"], "STOP bc"),
+        ] {
+            var matcher = StopMatcher(StopSet(["STOP"]))
+            var text = matcher.append(pieces[0], mayStop: false)
+            for piece in pieces.dropFirst() where !matcher.hasStopped { text += matcher.append(piece) }
+            text += matcher.finish()
+            #expect(text == expected)
+            #expect(matcher.hasStopped == (expected != "STOP bc"))
+        }
+    }
+
     @Test func theFirstToEndWinsAndThenTheLongest() {
         #expect(run(["xabcd"], ["abcd", "bc"]) == ("xa", true))
         #expect(run(["xabc"], ["bc", "abc"]) == ("x", true))

@@ -225,7 +225,8 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     /// Whether penalties will see the tokens that they are meant to see.
     private func isRight(_ sampling: SamplingRequest, _ tokens: [Int32], promptCount: Int) -> Bool {
         let rules = sampling.parameters.rules
-        var history = TokenHistory(prompt: rules.usesPrompt ? Array(tokens.prefix(promptCount)) : [])
+        var history = TokenHistory(
+            prompt: rules.usesPrompt ? Array(tokens.prefix(promptCount)) : [], ends: sampling.history.ends)
         if rules.usesCompletion {
             for token in tokens.dropFirst(promptCount) { history.append(token) }
         }
