@@ -31,6 +31,8 @@ _OF_LINE = (
     "presence_penalty",
     "frequency_penalty",
     "repetition_penalty",
+    "no_repeat_ngram_size",
+    "min_tokens",
     "seed",
     "regex",
     "response_format",
@@ -51,6 +53,8 @@ class SamplingParams:
         presence_penalty: taken from the logit of each token that the answer has, -2 to 2.
         frequency_penalty: taken from a token's logit for each time the answer has it, -2 to 2.
         repetition_penalty: divides the logits of tokens that prompt or answer have; 1 is none.
+        no_repeat_ngram_size: no so many tokens in a row come a second time, the prompt's among them; 0 is no limit (0).
+        min_tokens: tokens before which neither the end of sequence nor a stop text ends an answer (0).
         logit_bias: added to the logits of these token ids, -100 to 100.
         seed: of the random streams; the same seed and prompt give the same answer (0).
         stop: texts that end an answer, which is cut before them.
@@ -78,6 +82,8 @@ class SamplingParams:
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
     repetition_penalty: float | None = None
+    no_repeat_ngram_size: int | None = None
+    min_tokens: int | None = None
     logit_bias: Mapping[int, float] | None = None
     seed: int | None = None
     stop: str | Sequence[str] | None = None
