@@ -21,9 +21,8 @@ package final class AnswerGrammar: @unchecked Sendable {
 
     // All below is behind the lock: automata grow as texts ask for them.
     private let lock = Mutex<Void>(())
-    private let shape: AnswerShape
     private let schemaShape: SchemaShape?
-    private let layout: Layout
+    private let makeWriter: () -> any AnswerWriter
     private var writer: GrammarWriter
     private var writerNumber = 0
 
@@ -48,16 +47,24 @@ package final class AnswerGrammar: @unchecked Sendable {
             tokens: tokens)
     }
 
-    package init(
+    package convenience init(
         _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie,
         schemaShape: SchemaShape? = nil
     ) throws(ConstraintFault) {
-        self.shape = shape
+        try self.init(tokens: tokens, validated: validated, schemaShape: schemaShape) {
+            Writer(shape, layout: layout)
+        }
+    }
+
+    private init(
+        tokens: TokenTrie, validated: [SchemaMention], schemaShape: SchemaShape?,
+        makeWriter: @escaping () -> any AnswerWriter
+    ) throws(ConstraintFault) {
         self.schemaShape = schemaShape
-        self.layout = layout
         self.validated = validated
         self.tokens = tokens
-        writer = GrammarWriter(shape, layout: layout, tokens: tokens)
+        self.makeWriter = makeWriter
+        writer = GrammarWriter(makeWriter(), tokens: tokens)
         guard let plan = writer.plan(writer.writer.start) else {
             throw ConstraintFault(.unsatisfiable, "the model's vocabulary has no tokens to write it with")
         }
@@ -77,7 +84,7 @@ package final class AnswerGrammar: @unchecked Sendable {
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
         lock.withLock { _ in
             if writer.isLarge {
-                writer = GrammarWriter(shape, layout: layout, tokens: tokens, former: writer.writer)
+                writer = GrammarWriter(makeWriter(), tokens: tokens, former: writer.writer)
                 writerNumber += 1
             }
             return body(writerNumber, writer)

@@ -20,9 +20,7 @@ extension AnswerGrammar {
     /// The shortest answer.
     package var example: String {
         withWriter { _, writer in
-            let place = writer.writer.states[Int(writer.writer.start)]
-                .map { writer.writer.shortestEnd($0) }.min { $0.count < $1.count }
-            return String(decoding: place ?? [], as: UTF8.self)
+            String(decoding: writer.writer.shortestEnd(writer.writer.start), as: UTF8.self)
         }
     }
 

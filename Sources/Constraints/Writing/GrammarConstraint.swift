@@ -48,8 +48,13 @@ struct GrammarConstraint: Constraint {
 
     /// - Parameter state: in this writer.
     private func mask(_ state: Int32, _ writer: GrammarWriter) -> StateMask {
-        if writer.isDeep(state), let next = closing.first ?? writer.plan(state)?.first {
-            return StateMask(only: next, count: grammar.tokens.count)
+        if writer.writer.isDeep(state) {
+            if let next = closing.first ?? writer.plan(state)?.first {
+                return StateMask(only: next, count: grammar.tokens.count)
+            }
+            if writer.writer.isFinal(state) {
+                return StateMask(mask: TokenMask(grammar.tokens.endOfSequence, count: grammar.tokens.count))
+            }
         }
         let all = writer.mask(state, isStart: count == 0)
         guard left < all.safe else { return all }
@@ -71,8 +76,7 @@ struct GrammarConstraint: Constraint {
         guard !bytes.isEmpty else { return false }
         return grammar.withWriter { number, writer in
             (state, self.writer) = (state(in: writer, number), number)
-            guard let after = writer.state(after: bytes, from: state, text) else { return false }
-            if forced.isEmpty, writer.isDeep(state) { isSteered = true }
+            guard let after = writer.writer.state(after: bytes, from: state, text) else { return false }
             if !isSteered, forced.isEmpty, left < writer.mostSafe(state) {
                 let all = writer.mask(state, isStart: count == 0)
                 isSteered =
@@ -82,7 +86,7 @@ struct GrammarConstraint: Constraint {
             state = after
             text += bytes
             count += 1
-            if writer.fits(state, left), !writer.isDeep(state) {
+            if writer.fits(state, left), !writer.writer.isDeep(state) {
                 closing = []
             } else {
                 closing = closing.first == token ? closing.dropFirst() : writer.planTail(before, after: token)
@@ -95,6 +99,7 @@ struct GrammarConstraint: Constraint {
     }
 
     private mutating func follow(_ writer: GrammarWriter) {
+        if forced.isEmpty, writer.writer.isDeep(state) { isSteered = true }
         isFinal = writer.writer.isFinal(state)
         isComplete = writer.writer.isComplete(state)
     }

@@ -2,24 +2,21 @@ import BatchEngine
 
 /// A writer with what is kept beside it for one vocabulary. When it has grown too large a new one takes its place.
 final class GrammarWriter {
-    let writer: Writer
+    let writer: any AnswerWriter
     private let tokens: TokenTrie
     /// Those of the last states, and those before them: when there are many of the first, they take the others' place.
     private var masks: [Int32: StateMask] = [:]
     private var olderMasks: [Int32: StateMask] = [:]
     private var startMask: StateMask?
     private var forcedTokens: [Int32: (tokens: [Int32], bytes: Int)] = [:]
-    /// The most bytes that a value of the grammar takes at least.
-    private let largest: Int
     /// The writer before this one, whose states can be taken over.
-    private let former: Writer?
+    private let former: (any AnswerWriter)?
 
-    /// - Parameter former: of the same shape and layout.
-    init(_ shape: AnswerShape, layout: AnswerGrammar.Layout, tokens: TokenTrie, former: Writer? = nil) {
-        writer = Writer(shape, layout: layout)
+    /// - Parameter former: of the same rule.
+    init(_ writer: any AnswerWriter, tokens: TokenTrie, former: (any AnswerWriter)? = nil) {
+        self.writer = writer
         self.tokens = tokens
         self.former = former
-        largest = shape.goals.reduce(0) { max($0, $1.fewestBytes) }
     }
 
     /// Those of the writer's bytes that texts needed which another writer had begun. They would be needed again and again.
@@ -37,42 +34,11 @@ final class GrammarWriter {
     func state(after text: [UInt8], formerState: Int32, isFormer: Bool) -> Int32 {
         let before = writer.bytes
         defer { replayed += writer.bytes - before }
-        if isFormer, let former {
-            let name = former.hasFreeName(formerState) ? Self.lastName(of: text) : []
-            return writer.adopt(formerState, of: former, name: name)
-        }
-        guard let state = state(after: text[...], from: writer.start, []) else {
+        if isFormer, let former, let state = writer.adopt(formerState, of: former, text) { return state }
+        guard let state = writer.state(after: text[...], from: writer.start, []) else {
             preconditionFailure("a text that was accepted is accepted again")
         }
         return state
-    }
-
-    /// - Parameter text: all that came before.
-    /// - Returns: nil if no answer goes on with these bytes.
-    func state(after bytes: ArraySlice<UInt8>, from state: Int32, _ text: [UInt8]) -> Int32? {
-        var state = state
-        for (place, byte) in zip(bytes.indices, bytes) {
-            if byte == UInt8(ascii: "\""), writer.hasFreeName(state) {
-                let before = text + bytes[..<place]
-                state = writer.next(state, byte, name: Self.lastName(of: before))
-            } else {
-                state = writer.next(state, byte)
-            }
-            if state < 0 { return nil }
-        }
-        return state
-    }
-
-    /// What stands after the last quote that is none of a name's own characters.
-    private static func lastName(of text: [UInt8]) -> [UInt8] {
-        var place = text.count
-        while place > 0 {
-            place -= 1
-            guard text[place] == UInt8(ascii: "\"") else { continue }
-            let escapes = text[..<place].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
-            if escapes % 2 == 0 { return Array(text[(place + 1)...]) }
-        }
-        return text
     }
 
     // MARK: Masks
@@ -80,8 +46,7 @@ final class GrammarWriter {
     /// - Parameter left: how many tokens are left; nil if that plays no role.
     func mask(_ state: Int32, isStart: Bool, left: Int? = nil) -> StateMask {
         if left == nil, let known = isStart ? startMask : known(state) { return known }
-        var maker = MaskMaker(writer, tokens, left: left)
-        let mask = maker.mask(of: state, isStart: isStart)
+        let mask = writer.mask(state, tokens, isStart: isStart, left: left)
         if left == nil {
             if isStart { startMask = mask } else { keep(mask, for: state) }
         }
@@ -105,7 +70,8 @@ final class GrammarWriter {
 
     /// With so many tokens left no mask of this state is narrower for want of room.
     func mostSafe(_ state: Int32) -> Int {
-        let (most, isLarge) = (tokens.longest + 1).multipliedReportingOverflow(by: largest + 16)
+        guard let growth = writer.mostGrowth else { return .max }
+        let (most, isLarge) = (tokens.longest + 1).multipliedReportingOverflow(by: growth)
         return isLarge ? .max : most + writer.fewestBytes(state)
     }
 
@@ -123,9 +89,6 @@ final class GrammarWriter {
     func fits(_ state: Int32, _ left: Int) -> Bool {
         writer.fewestBytes(state) <= left || (plan(state)?.count ?? .max) <= left
     }
-
-    /// Whether so much is open that nothing more may be opened.
-    func isDeep(_ state: Int32) -> Bool { writer.stateFacts[Int(state)].depth > ConstraintLimits.depth }
 
     // MARK: What must come
 

@@ -1,41 +1,7 @@
 import BatchEngine
 
-/// The tokens that may come in a state.
-struct StateMask {
-    var mask: TokenMask
-    /// With so many tokens left no token is ruled out for want of room.
-    var safe = 1
-    /// Whether a token was ruled out for want of room.
-    var isLimited = false
-
-    init(mask: TokenMask) { self.mask = mask }
-
-    init(only token: Int32, count: Int) {
-        self.init(mask: TokenMask(CollectionOfOne(token), count: count))
-        isLimited = true
-    }
-}
-
-/// Makes the mask of one state.
-///
-/// Tokens within strings of any text are known beforehand. All others are found by a walk through the trie of tokens
-/// that turns back where the text can't go on.
-struct MaskMaker {
-    let writer: Writer
-    let tokens: TokenTrie
-    /// How many tokens are left; nil if that plays no role.
-    let left: Int?
-    var result: StateMask
-    /// What `admits` said last, as tokens that lead to one state often stand together.
-    private var last: (state: Int32, answer: Bool) = (Writer.dead, false)
-
-    init(_ writer: Writer, _ tokens: TokenTrie, left: Int?) {
-        self.writer = writer
-        self.tokens = tokens
-        self.left = left
-        result = StateMask(mask: TokenMask(count: tokens.count))
-    }
-
+/// Masks of answers in JSON. Tokens within strings of any text are known beforehand; all others are found by a walk.
+extension MaskMaker where FollowedBy == Writer {
     /// - Parameter isStart: whether no token has come yet.
     mutating func mask(of state: Int32, isStart: Bool) -> StateMask {
         var others: [Place] = []
@@ -56,69 +22,8 @@ struct MaskMaker {
         }
         for places in strings { addString(places) }
         if !others.isEmpty { walk(tokens.nodes, below: 0, from: writer.number(of: others)) }
-        if isStart, tokens.dropsFirstSpace, let space = tokens.nodes.child(of: 0, UInt8(ascii: " ")) {
-            walk(tokens.nodes, below: space, from: state)
-        }
-        if writer.isFinal(state) { for end in tokens.endOfSequence { result.mask.insert(end) } }
+        addEnds(of: state, isStart: isStart)
         return result
-    }
-
-    /// Whether the text can be brought to an end after a token that leads to this state.
-    mutating func admits(_ state: Int32) -> Bool {
-        if state == last.state { return last.answer }
-        last = (state, admits(state, margin: 0))
-        return last.answer
-    }
-
-    private mutating func admits(_ state: Int32, margin: Int) -> Bool {
-        let bytes = writer.fewestBytes(state) + margin
-        guard let left else {
-            result.safe = max(result.safe, bytes + 1)
-            return true
-        }
-        if bytes < left { return true }
-        if margin == 0, let plan = writer.plan(state, tokens), plan.count < left { return true }
-        result.isLimited = true
-        return false
-    }
-
-    // MARK: Walks
-
-    /// Goes through all tokens below a node whose bytes lead on from a state.
-    mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
-        nodes.withView { walk($0, below: root, from: state) }
-    }
-
-    private mutating func walk(_ nodes: TrieNodes.View, below root: Int, from state: Int32) {
-        let path = UnsafeMutablePointer<Int32>.allocate(capacity: tokens.longest + 2)
-        defer { path.deallocate() }
-        path[0] = state
-        let base = Int(nodes.depth[root])
-        var node = root + 1
-        let end = Int(nodes.end[root])
-        let ids = tokens.ids
-        while node < end {
-            let depth = Int(nodes.depth[node]) &- base
-            let before = path[depth &- 1]
-            let after = writer.next(before, nodes.byte[node])
-            let next = Int(nodes.end[node])
-            guard after >= 0 else {
-                node = next
-                continue
-            }
-            let from = Int(nodes.first[node])
-            if after == before, next &- node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
-                if admits(after) { result.mask.insert(contentsOf: ids[from..<Int(nodes.first[next])]) }
-                node = next
-                continue
-            }
-            path[depth] = after
-            let to = Int(nodes.first[node &+ 1])
-            if from < to, admits(after) {
-                for rank in from..<to { result.mask.insert(ids[rank]) }
-            }
-            node &+= 1
-        }
     }
 
     // MARK: Strings of any text
@@ -135,7 +40,7 @@ struct MaskMaker {
     }
 
     /// What a scalar or an escape that is begun takes at most: the rest of `\ud83d\ude00`.
-    private static let longestRest = 12
+    private static var longestRest: Int { 12 }
 
     /// - Parameter places: in the same string, with different things after it.
     private mutating func addString(_ places: [Place]) {

@@ -35,26 +35,10 @@ extension Writer {
         return only
     }
 
-    /// The bytes that must come next, up to a length.
-    func onlyBytes(from state: Int32, atMost limit: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var state = state
-        while bytes.count < limit, let byte = onlyByte(state) {
-            let after = next(state, byte)
-            guard after >= 0 else { break }
-            bytes.append(byte)
-            state = after
-        }
-        return bytes
-    }
-
     /// The classes of bytes all of which lead from a state back to it.
     func loops(_ state: Int32) -> UInt64 {
         if let known = stateFacts[Int(state)].loops { return known }
-        var loops = UInt64.max
-        for byte in UInt8.min...UInt8.max where next(state, byte) != state {
-            loops &= ~(1 << UInt64(ByteClass.of(byte)))
-        }
+        let loops = findLoops(state)
         stateFacts[Int(state)].loops = loops
         return loops
     }

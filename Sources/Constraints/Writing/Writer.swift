@@ -6,7 +6,7 @@
 /// was taken before is a look into a table.
 ///
 /// One thread at a time. What it says depends on the text alone, not on what was asked before.
-final class Writer {
+final class Writer: AnswerWriter {
     let shape: AnswerShape
     let layout: AnswerGrammar.Layout
     /// By goal, how its values begin.
@@ -35,10 +35,7 @@ final class Writer {
     private var stateNumbers: [[Place]: Int32] = [:]
     var stateFacts: [StateFacts] = []
     // Asked for every byte of every token.
-    @exclusivity(unchecked) private var tables: [UnsafeMutablePointer<Int32>] = []
-    // Tables of several states stand together, as many small ones take long to free.
-    private var slabs: [UnsafeMutablePointer<Int32>] = []
-    private static let slabTables = 32
+    @exclusivity(unchecked) private var steps = StepTables()
     /// Names that objects have had, as sets.
     var nameSets = NameSets()
     var shortestTexts: [ShortestKey: [UInt8]] = [:]
@@ -72,14 +69,15 @@ final class Writer {
         var loops: UInt64?
     }
 
-    static let unknown: Int32 = -2
     static let dead: Int32 = -1
     /// The state before the first byte.
     private(set) var start: Int32 = 0
+    let mostGrowth: Int?
 
     init(_ shape: AnswerShape, layout: AnswerGrammar.Layout) {
         self.shape = shape
         self.layout = layout
+        mostGrowth = 16 + shape.goals.reduce(0) { max($0, $1.fewestBytes) }
         var numbering = Numbering()
         beginnings = shape.goals.map { $0.shapes.map { numbering.beginning(of: $0) } }
         texts = numbering.texts
@@ -92,7 +90,7 @@ final class Writer {
         start = number(of: places.places)
     }
 
-    deinit { for slab in slabs { slab.deallocate() } }
+    deinit { steps.deallocate() }
 
     /// Numbers each automaton and shape once, however many goals share it.
     private struct Numbering {
@@ -132,18 +130,8 @@ final class Writer {
             StateFacts(
                 depth: places.reduce(0) { max($0, $1.frame < 0 ? 0 : frameFacts[Int($1.frame)].depth) }))
         stateNumbers[places] = number
-        addTable()
+        steps.addState()
         return number
-    }
-
-    private func addTable() {
-        let place = tables.count % Self.slabTables
-        if place == 0 {
-            let slab = UnsafeMutablePointer<Int32>.allocate(capacity: 256 * Self.slabTables)
-            slab.initialize(repeating: Self.unknown, count: 256 * Self.slabTables)
-            slabs.append(slab)
-        }
-        tables.append(slabs[slabs.count - 1] + 256 * place)
     }
 
     func number(of frame: Frame) -> Int32 {
@@ -189,13 +177,13 @@ final class Writer {
 
     /// The state after one more byte; `dead` if no answer goes on that way. A free name that ends is not known then.
     func next(_ state: Int32, _ byte: UInt8) -> Int32 {
-        let known = tables[Int(state)][Int(byte)]
-        return known != Self.unknown ? known : computeNext(state, byte)
+        let known = steps[state, byte]
+        return known != StepTables.unknown ? known : computeNext(state, byte)
     }
 
     private func computeNext(_ state: Int32, _ byte: UInt8) -> Int32 {
         let next = next(state, byte, name: nil)
-        tables[Int(state)][Int(byte)] = next
+        steps.set(state, byte, next)
         return next
     }
 

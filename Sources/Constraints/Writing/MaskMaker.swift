@@ -1,0 +1,111 @@
+import BatchEngine
+
+/// The tokens that may come in a state.
+struct StateMask {
+    var mask: TokenMask
+    /// With so many tokens left no token is ruled out for want of room.
+    var safe = 1
+    /// Whether a token was ruled out for want of room.
+    var isLimited = false
+
+    init(mask: TokenMask) { self.mask = mask }
+
+    init(only token: Int32, count: Int) {
+        self.init(mask: TokenMask(CollectionOfOne(token), count: count))
+        isLimited = true
+    }
+}
+
+/// Makes the mask of one state, by a walk through the trie of tokens that turns back where the text can't go on.
+struct MaskMaker<FollowedBy: AnswerWriter> {
+    let writer: FollowedBy
+    let tokens: TokenTrie
+    /// How many tokens are left; nil if that plays no role.
+    let left: Int?
+    var result: StateMask
+    /// What `admits` said last, as tokens that lead to one state often stand together.
+    private var last: (state: Int32, answer: Bool) = (-1, false)
+
+    init(_ writer: FollowedBy, _ tokens: TokenTrie, left: Int?) {
+        self.writer = writer
+        self.tokens = tokens
+        self.left = left
+        result = StateMask(mask: TokenMask(count: tokens.count))
+    }
+
+    /// - Parameter isStart: whether no token has come yet.
+    mutating func wholeMask(of state: Int32, isStart: Bool) -> StateMask {
+        walk(tokens.nodes, below: 0, from: state)
+        addEnds(of: state, isStart: isStart)
+        return result
+    }
+
+    /// Adds what ends the text, and tokens whose space at the beginning of the text is dropped.
+    mutating func addEnds(of state: Int32, isStart: Bool) {
+        if isStart, tokens.dropsFirstSpace, let space = tokens.nodes.child(of: 0, UInt8(ascii: " ")) {
+            // Without that space they may be others than with it, where a text may begin with one.
+            let (from, to) = tokens.nodes.texts(below: space)
+            for token in tokens.ids[from..<to] { result.mask[token] = false }
+            walk(tokens.nodes, below: space, from: state)
+        }
+        if writer.isFinal(state) { for end in tokens.endOfSequence { result.mask.insert(end) } }
+    }
+
+    /// Whether the text can be brought to an end after a token that leads to this state.
+    mutating func admits(_ state: Int32) -> Bool {
+        if state == last.state { return last.answer }
+        last = (state, admits(state, margin: 0))
+        return last.answer
+    }
+
+    mutating func admits(_ state: Int32, margin: Int) -> Bool {
+        let bytes = writer.fewestBytes(state) + margin
+        guard let left else {
+            result.safe = max(result.safe, bytes + 1)
+            return true
+        }
+        if bytes < left { return true }
+        if margin == 0, let plan = writer.plan(state, tokens), plan.count < left { return true }
+        result.isLimited = true
+        return false
+    }
+
+    // MARK: Walks
+
+    /// Goes through all tokens below a node whose bytes lead on from a state.
+    mutating func walk(_ nodes: TrieNodes, below root: Int, from state: Int32) {
+        nodes.withView { walk($0, below: root, from: state) }
+    }
+
+    private mutating func walk(_ nodes: TrieNodes.View, below root: Int, from state: Int32) {
+        let path = UnsafeMutablePointer<Int32>.allocate(capacity: tokens.longest + 2)
+        defer { path.deallocate() }
+        path[0] = state
+        let base = Int(nodes.depth[root])
+        var node = root + 1
+        let end = Int(nodes.end[root])
+        let ids = tokens.ids
+        while node < end {
+            let depth = Int(nodes.depth[node]) &- base
+            let before = path[depth &- 1]
+            let after = writer.next(before, nodes.byte[node])
+            let next = Int(nodes.end[node])
+            guard after >= 0 else {
+                node = next
+                continue
+            }
+            let from = Int(nodes.first[node])
+            if after == before, next &- node > 4, nodes.classes[node] & ~writer.loops(after) == 0 {
+                if admits(after) { result.mask.insert(contentsOf: ids[from..<Int(nodes.first[next])]) }
+                node = next
+                continue
+            }
+            path[depth] = after
+            let to = Int(nodes.first[node &+ 1])
+            if from < to, admits(after) {
+                for rank in from..<to { result.mask.insert(ids[rank]) }
+            }
+            node &+= 1
+        }
+    }
+}
