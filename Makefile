@@ -8,8 +8,9 @@
 # make install  program, manual page and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets
 SHELL := /bin/sh
-# One set of flags for program and tests, so that nothing is compiled twice.
-FLAGS = -c release -Xswiftc -enable-testing
+# One set of flags for program and tests, so that nothing is compiled twice. Debugging's tables would cost a tenth of
+# the time.
+FLAGS = -c release -Xswiftc -enable-testing -debug-info-format none
 SWIFT ?= swift
 PYTHON ?= python3
 MODEL = models/smollm2-demo
@@ -17,7 +18,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: wheel test-python install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: wheel test-python test-abused test-installed install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -40,10 +41,16 @@ test: check-swift
 	@echo "==> running the tests (release)"
 	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
 		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
-	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes torture KILLS=20)
-	@$(if $(FILTER),,$(NOTING) $(MAKE) --no-print-directory BUILT=yes attack ATTACKS=quick)
-	@$(if $(FILTER),,$(NOTING) $(MAKE) --no-print-directory BUILT=yes test-python)
+	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes -j2 test-abused test-installed)
 	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
+
+# The last parts of "make test", beside each other: both wait a good deal.
+test-abused:
+	@$(MAKE) --no-print-directory torture KILLS=20
+	@$(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick
+
+test-installed:
+	@$(NOTING) $(MAKE) --no-print-directory test-python
 
 # Ends a real job over and over at random moments; what comes out must be as if undisturbed.
 KILLS ?= 200

@@ -47,6 +47,15 @@ package final class AnswerGrammar: @unchecked Sendable {
             tokens: tokens)
     }
 
+    /// Texts of a context-free grammar.
+    /// - Throws: `ConstraintFault` that names the line.
+    package convenience init(
+        _ source: GrammarSource, tokens: TokenTrie, effort: CompileEffort = CompileEffort()
+    ) throws(ConstraintFault) {
+        let productions = try ProductionBuilder.productions(of: source, effort)
+        try self.init(tokens: tokens, validated: [], schemaShape: nil) { Pushdown(productions) }
+    }
+
     package convenience init(
         _ shape: AnswerShape, layout: Layout, validated: [SchemaMention], tokens: TokenTrie,
         schemaShape: SchemaShape? = nil

@@ -44,6 +44,12 @@ struct ByteMachine: Sendable {
         return node == 0 && automaton.isFinal[scalarState]
     }
 
+    /// Whether a text may go on from a state.
+    func goesOn(_ state: Int32) -> Bool {
+        let (scalarState, node) = parts(state)
+        return node != 0 || (0..<automaton.classCount).contains { automaton.next(scalarState, $0) >= 0 }
+    }
+
     func fewestBytes(_ state: Int32) -> Int {
         let (scalarState, node) = parts(state)
         guard node > 0 else { return Int(fewest[scalarState]) }

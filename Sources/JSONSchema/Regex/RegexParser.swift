@@ -4,31 +4,39 @@ package struct RegexParser {
     private let scalars: [Unicode.Scalar]
     /// For checking only (format "regex"): also takes what is not regular, as if it were empty.
     let takesAll: Bool
+    /// What `.` matches.
+    private let dot: ScalarRanges
     var i = 0
     private var depth = 0
 
-    private init(_ pattern: String, takesAll: Bool) {
+    private init(_ pattern: String, takesAll: Bool, dot: ScalarRanges) {
         scalars = Array(pattern.unicodeScalars)
         self.takesAll = takesAll
+        self.dot = dot
     }
 
+    /// - Parameter dot: what `.` matches, where it is not what ECMA-262 says.
     /// - Throws: `RegexFault` with the place.
-    package static func parse(_ pattern: String) throws(RegexFault) -> RegexNode {
-        try parse(pattern, takesAll: false)
+    package static func parse(
+        _ pattern: String, dot: ScalarRanges = ScalarRanges.lineEnd.inverted
+    ) throws(RegexFault) -> RegexNode {
+        try parse(pattern, takesAll: false, dot: dot)
     }
 
     /// Whether ECMA-262 allows the pattern, usable here or not.
     package static func isWellFormed(_ pattern: String) -> Bool {
         do throws(RegexFault) {
-            _ = try parse(pattern, takesAll: true)
+            _ = try parse(pattern, takesAll: true, dot: .all)
             return true
         } catch {
             return error.kind != .malformed
         }
     }
 
-    private static func parse(_ pattern: String, takesAll: Bool) throws(RegexFault) -> RegexNode {
-        var parser = RegexParser(pattern, takesAll: takesAll)
+    private static func parse(
+        _ pattern: String, takesAll: Bool, dot: ScalarRanges
+    ) throws(RegexFault) -> RegexNode {
+        var parser = RegexParser(pattern, takesAll: takesAll, dot: dot)
         guard parser.scalars.count <= RegexLimits.length else {
             throw RegexFault(
                 kind: .tooLarge, message: "a pattern of more than \(RegexLimits.length) characters",
@@ -100,7 +108,7 @@ package struct RegexParser {
             return .assertion(.textEnd)
         case ".":
             i += 1
-            return .set(ScalarRanges.lineEnd.inverted)
+            return .set(dot)
         case "*", "+", "?": throw malformed("a '\(scalar)' that repeats nothing")
         case "\\": return try escape()
         case "{" where try counts() != nil: throw malformed("a count that repeats nothing", at: start)

@@ -1,0 +1,126 @@
+/// A place in the text of a grammar.
+struct GrammarCursor {
+    private let scalars: [Unicode.Scalar]
+    private var place = 0
+    /// The line of the place, from 1 on.
+    private(set) var line = 1
+
+    init(_ text: String) throws(ConstraintFault) {
+        guard text.utf8.count <= GrammarLimits.textBytes else {
+            throw ConstraintFault(.tooLarge, "a grammar of more than \(GrammarLimits.textBytes) bytes")
+        }
+        scalars = Array(text.unicodeScalars)
+    }
+
+    var current: Unicode.Scalar? { peek(0) }
+
+    func peek(_ distance: Int) -> Unicode.Scalar? {
+        place + distance < scalars.count ? scalars[place + distance] : nil
+    }
+
+    mutating func advance() {
+        if current == "\n" { line += 1 }
+        place += 1
+    }
+
+    func starts(with text: String) -> Bool {
+        let wanted = text.unicodeScalars
+        return place + wanted.count <= scalars.count && scalars[place...].starts(with: wanted)
+    }
+
+    mutating func take(_ text: String) -> Bool {
+        guard starts(with: text) else { return false }
+        for _ in text.unicodeScalars { advance() }
+        return true
+    }
+
+    mutating func take(while isTaken: (Unicode.Scalar) -> Bool) -> String {
+        var taken = String.UnicodeScalarView()
+        while let scalar = current, isTaken(scalar) {
+            taken.append(scalar)
+            advance()
+        }
+        return String(taken)
+    }
+
+    // MARK: Faults
+
+    /// - Parameter line: where it is; nil for the place.
+    func unusable(_ problem: String, line: Int? = nil) -> ConstraintFault {
+        .grammar(.unusable, line: line ?? self.line, problem)
+    }
+
+    /// What stands at the place, for messages.
+    var shown: String {
+        switch current {
+        case nil: "the end"
+        case "\n"?, "\r"?: "the end of the line"
+        case let scalar?: "'\(scalar)'"
+        }
+    }
+
+    // MARK: Parts that both notations have
+
+    /// Passes over spaces and comments.
+    mutating func skipSpace(newLines: Bool, comments: [String]) {
+        while let scalar = current {
+            if comments.contains(where: { starts(with: $0) }) {
+                while let next = current, next != "\n" { advance() }
+            } else if scalar == " " || scalar == "\t" || scalar == "\r" || newLines && scalar == "\n" {
+                advance()
+            } else {
+                return
+            }
+        }
+    }
+
+    /// - Returns: nil if no digit stands here.
+    mutating func number() throws(ConstraintFault) -> Int? {
+        let digits = take { "0"..."9" ~= $0 }
+        guard !digits.isEmpty else { return nil }
+        guard let number = Int(digits), number <= GrammarLimits.count else {
+            throw .grammar(.tooLarge, line: line, "a count above \(GrammarLimits.count)")
+        }
+        return number
+    }
+
+    /// What stands between braces, after the first of them: `2}`, `2,}` or `2,5}`; and `,5}` where the least may be left
+    /// out.
+    mutating func counts(leastMayBeMissing: Bool) throws(ConstraintFault) -> (min: Int, max: Int?) {
+        skipSpace(newLines: false, comments: [])
+        let low = try number()
+        guard low != nil || leastMayBeMissing && current == "," else {
+            throw unusable("a count such as {2}, {2,} or {2,5} is meant, but there is \(shown)")
+        }
+        skipSpace(newLines: false, comments: [])
+        var high = low
+        if take(",") {
+            skipSpace(newLines: false, comments: [])
+            high = try number()
+            skipSpace(newLines: false, comments: [])
+        }
+        guard take("}") else { throw unusable("a '}' must end the count, but there is \(shown)") }
+        return try checked(low ?? 0, high)
+    }
+
+    func checked(_ low: Int, _ high: Int?) throws(ConstraintFault) -> (min: Int, max: Int?) {
+        if let high, high < low { throw unusable("a count from \(low) down to \(high)") }
+        return (low, high)
+    }
+
+    /// The character that so many hexadecimal digits name.
+    mutating func hexadecimal(_ digits: Int) throws(ConstraintFault) -> Unicode.Scalar {
+        var value: UInt32 = 0
+        for _ in 0..<digits {
+            guard let digit = current, digit.isASCII, let number = Character(digit).hexDigitValue else {
+                throw unusable("\(digits) hexadecimal digits must follow, but there is \(shown)")
+            }
+            value = value << 4 | UInt32(number)
+            advance()
+        }
+        guard let scalar = Unicode.Scalar(value) else {
+            throw unusable("\(String(value, radix: 16)) is the number of no character")
+        }
+        return scalar
+    }
+}

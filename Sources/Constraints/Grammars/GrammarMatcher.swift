@@ -1,0 +1,49 @@
+import Synchronization
+
+/// Says whether finished texts are texts of a grammar. May be used from several threads.
+package final class GrammarMatcher: Sendable {
+    /// Only one thread at a time reaches what is in it.
+    private struct Machine: @unchecked Sendable {
+        var pushdown: Pushdown?
+    }
+
+    package enum Verdict: Equatable, Sendable {
+        case isText
+        /// The grammar doesn't allow the byte at that place.
+        case wrong(at: Int)
+        /// More would have to follow.
+        case unfinished
+        /// To tell would take too long.
+        case tooCostly
+    }
+
+    private let source: GrammarSource
+    private let machine = Mutex(Machine())
+
+    package init(_ source: GrammarSource) { self.source = source }
+
+    /// - Throws: `ConstraintFault` for a grammar that has no texts, or is too large.
+    package func verdict(on text: some Sequence<UInt8>) throws(ConstraintFault) -> Verdict {
+        try machine.withLock { machine throws(ConstraintFault) in
+            let pushdown: Pushdown
+            if let known = machine.pushdown, known.bytes < ConstraintLimits.writerBytes {
+                pushdown = known
+            } else {
+                pushdown = Pushdown(try ProductionBuilder.productions(of: source, CompileEffort()))
+                machine.pushdown = pushdown
+            }
+            return Self.verdict(on: text, pushdown)
+        }
+    }
+
+    private static func verdict(on text: some Sequence<UInt8>, _ pushdown: Pushdown) -> Verdict {
+        let most = pushdown.visits + GrammarLimits.visits
+        var state = pushdown.start
+        for (place, byte) in text.enumerated() {
+            state = pushdown.step(state, byte)
+            if state < 0 { return .wrong(at: place) }
+            if pushdown.visits > most { return .tooCostly }
+        }
+        return pushdown.isFinal(state) ? .isText : .unfinished
+    }
+}

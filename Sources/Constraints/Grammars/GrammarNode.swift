@@ -1,0 +1,45 @@
+import JSONSchema
+
+/// The right side of a rule, as GBNF and Lark both can say it.
+indirect enum GrammarNode: Sendable {
+    /// The texts that a regular expression matches; it has no assertions.
+    case regular(RegexNode)
+    /// The texts of the rule with that number.
+    case rule(Int)
+    case sequence([GrammarNode])
+    case alternatives([GrammarNode])
+    case repetition(GrammarNode, min: Int, max: Int?)
+
+    static let empty = GrammarNode.sequence([])
+
+    /// One text and no other.
+    static func text(_ scalars: [Unicode.Scalar]) -> GrammarNode {
+        .regular(.sequence(scalars.map { .set(.one($0.value)) }))
+    }
+
+    /// - Returns: the only one, if there is just one.
+    static func sequence(of nodes: [GrammarNode]) -> GrammarNode {
+        nodes.count == 1 ? nodes[0] : .sequence(nodes)
+    }
+
+    /// - Returns: the only one, if there is just one.
+    static func alternatives(of nodes: [GrammarNode]) -> GrammarNode {
+        nodes.count == 1 ? nodes[0] : .alternatives(nodes)
+    }
+
+    /// Calls `body` with the number of each rule that the node refers to, as often as it does.
+    func forEachReference(_ body: (Int) -> Void) {
+        switch self {
+        case .regular: break
+        case .rule(let rule): body(rule)
+        case .sequence(let nodes), .alternatives(let nodes): for node in nodes { node.forEachReference(body) }
+        case .repetition(let node, _, _): node.forEachReference(body)
+        }
+    }
+
+    func refers(to rule: Int) -> Bool {
+        var refers = false
+        forEachReference { if $0 == rule { refers = true } }
+        return refers
+    }
+}

@@ -1,0 +1,59 @@
+/// Recursion that is a repetition, written as one: a text of many parts then takes no more memory than one of few.
+extension GrammarSource {
+    /// Alternatives that one rule may come to when it is looked at in this way.
+    private static let most = 1_000
+
+    /// Where a rule refers to itself only at the very end of its alternatives, or only at their very beginning, the same
+    /// texts are a repetition: `a ::= x a | y` is `x* y`, and `a ::= a x | y` is `y x*`.
+    mutating func replaceLoops() {
+        for rule in rules.indices where rules[rule].body.refers(to: rule) {
+            if let body = loop(rule, atEnd: true) ?? loop(rule, atEnd: false) { rules[rule].body = body }
+        }
+    }
+
+    private func loop(_ rule: Int, atEnd: Bool) -> GrammarNode? {
+        guard let options = options(of: rules[rule].body, rule, atEnd: atEnd) else { return nil }
+        var repeated: [GrammarNode] = []
+        var others: [GrammarNode] = []
+        for option in options {
+            guard let place = option.firstIndex(where: { $0.refers(to: rule) }) else {
+                others.append(.sequence(of: option))
+                continue
+            }
+            guard place == (atEnd ? option.count - 1 : 0), case .rule = option[place] else { return nil }
+            var rest = option
+            rest.remove(at: place)
+            guard !rest.contains(where: { $0.refers(to: rule) }) else { return nil }
+            if !rest.isEmpty { repeated.append(.sequence(of: rest)) }
+        }
+        guard !others.isEmpty else { return nil }
+        let end = GrammarNode.alternatives(of: others)
+        guard !repeated.isEmpty else { return end }
+        let loop = GrammarNode.repetition(.alternatives(of: repeated), min: 0, max: nil)
+        return .sequence(atEnd ? [loop, end] : [end, loop])
+    }
+
+    /// The alternatives of a node as lists, as far as that takes apart what refers to the rule at that end.
+    /// - Returns: nil if they are too many.
+    private func options(of node: GrammarNode, _ rule: Int, atEnd: Bool) -> [[GrammarNode]]? {
+        guard node.refers(to: rule) else { return [[node]] }
+        switch node {
+        case .regular, .rule: return [[node]]
+        case .alternatives(let nodes):
+            var all: [[GrammarNode]] = []
+            for node in nodes {
+                guard let some = options(of: node, rule, atEnd: atEnd) else { return nil }
+                all += some
+            }
+            return all.count <= Self.most ? all : nil
+        case .sequence(let nodes):
+            guard let edge = atEnd ? nodes.last : nodes.first else { return [[]] }
+            guard let some = options(of: edge, rule, atEnd: atEnd) else { return nil }
+            return some.map { atEnd ? Array(nodes.dropLast()) + $0 : $0 + Array(nodes.dropFirst()) }
+        case .repetition(let inner, min: 0, max: 1):
+            guard let some = options(of: inner, rule, atEnd: atEnd) else { return nil }
+            return some + [[]]
+        case .repetition: return [[node]]
+        }
+    }
+}

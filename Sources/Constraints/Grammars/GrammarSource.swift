@@ -1,0 +1,83 @@
+/// A context-free grammar as its text says it: rules that refer to each other by number.
+///
+/// The text is GBNF, as llama.cpp reads it, or Lark's notation, as far as llguidance and this reader both know it. Which
+/// of the two it is shows in its first rule: `name ::=` or `name:`.
+package struct GrammarSource: Sendable {
+    struct Rule: Sendable {
+        let name: String
+        /// The line of the text where it is defined.
+        let line: Int
+        var body: GrammarNode
+    }
+
+    var rules: [Rule]
+    let start: Int
+
+    init(rules: [Rule], start: Int) {
+        self.rules = rules
+        self.start = start
+    }
+
+    /// - Throws: `ConstraintFault` that names the line.
+    package init(_ text: String) throws(ConstraintFault) {
+        self = try Self.isGBNF(text) ? GBNFReader.read(text) : LarkReader.read(text)
+    }
+
+    /// Comments are `#` in both notations, and `//` in Lark's.
+    private static func isGBNF(_ text: String) -> Bool {
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.drop { $0.isWhitespace }
+            if words.isEmpty || words.hasPrefix("#") || words.hasPrefix("//") { continue }
+            let name = words.prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+            return words.dropFirst(name.count).drop { $0.isWhitespace }.hasPrefix("::=")
+        }
+        return true
+    }
+}
+
+/// The rules of a grammar while its text is read: names may be used before they are defined.
+struct RuleTable {
+    private var numbers: [String: Int] = [:]
+    private var rules: [(name: String, firstUse: Int, definition: (line: Int, body: GrammarNode)?)] = []
+
+    /// - Returns: the number of the rule with that name.
+    mutating func number(of name: String, line: Int) throws(ConstraintFault) -> Int {
+        if let known = numbers[name] { return known }
+        guard rules.count < GrammarLimits.rules else {
+            throw .grammar(.tooLarge, line: line, "more than \(GrammarLimits.rules) rules")
+        }
+        numbers[name] = rules.count
+        rules.append((name, line, nil))
+        return rules.count - 1
+    }
+
+    mutating func define(_ name: String, line: Int, _ body: GrammarNode) throws(ConstraintFault) {
+        let number = try number(of: name, line: line)
+        if let before = rules[number].definition {
+            throw .grammar(
+                .unusable, line: line, "\(name) is defined here and in line \(before.line); one is right")
+        }
+        rules[number].definition = (line, body)
+    }
+
+    /// - Throws: `ConstraintFault` if a name is used that nothing defines.
+    func source(start: String) throws(ConstraintFault) -> GrammarSource {
+        guard let first = numbers[start] else {
+            throw ConstraintFault(.unusable, "a grammar begins with the rule \(start), and there is none")
+        }
+        var all: [GrammarSource.Rule] = []
+        for rule in rules {
+            guard let definition = rule.definition else {
+                throw .grammar(.unusable, line: rule.firstUse, "\(rule.name) is defined nowhere")
+            }
+            all.append(GrammarSource.Rule(name: rule.name, line: definition.line, body: definition.body))
+        }
+        return GrammarSource(rules: all, start: first)
+    }
+}
+
+extension ConstraintFault {
+    static func grammar(_ kind: Kind, line: Int, _ problem: String) -> ConstraintFault {
+        ConstraintFault(kind, "line \(line): \(problem)")
+    }
+}

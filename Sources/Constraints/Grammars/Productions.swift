@@ -1,0 +1,473 @@
+import JSONSchema
+
+/// A context-free grammar in the form in which texts are followed: each rule has productions, which are lists of
+/// terminals and rules, and each terminal is an automaton over bytes.
+///
+/// Positions are places in productions, all in one list; after a production's last symbol comes the position of its end.
+/// Not `Sendable`, as automata keep what they are asked.
+struct Productions {
+    /// What stands at a position.
+    enum Symbol: Hashable {
+        case terminal(Int32)
+        case rule(Int32)
+        case end
+    }
+
+    /// The first production, with which all begins, has one symbol: the grammar's first rule.
+    let symbols: [Symbol]
+    let terminals: [RegexText]
+    /// By position, the bytes of the shortest text from it to the end of the production.
+    let fewest: [Int]
+    /// By rule, whether it has the empty text.
+    let isNullable: [Bool]
+    /// By rule, the positions of symbols with which a text of it may begin.
+    let corners: [[Int32]]
+    /// By rule, the number of the group of rules that may begin with each other; later groups never begin with earlier ones.
+    let groups: [Int32]
+    /// By group, its rules.
+    let members: [[Int32]]
+    /// By group, whether a text of one of its rules may begin with a text of the same rule.
+    let isRecursive: [Bool]
+
+    subscript(position: Int32) -> Symbol { symbols[Int(position)] }
+
+    func terminal(at position: Int32) -> RegexText? {
+        if case .terminal(let terminal) = symbols[Int(position)] { terminals[Int(terminal)] } else { nil }
+    }
+
+    /// Adds bytes without an overflow: rules of rules of rules may be longer than any text.
+    static func sum(_ a: Int, _ b: Int) -> Int { min(a + b, endless) }
+
+    /// More bytes than any text has.
+    static let endless = 1 << 40
+}
+
+/// Makes productions out of a grammar's rules.
+struct ProductionBuilder {
+    fileprivate struct Rule {
+        /// As the grammar's text calls it, for messages.
+        let name: String
+        let line: Int
+        var productions: [[Productions.Symbol]] = []
+    }
+
+    private let source: GrammarSource
+    private let regular: RegularParts
+    private let effort: CompileEffort
+    private var rules: [Rule] = []
+    /// The source's rules that are needed, by number.
+    private var numbers: [Int: Int32] = [:]
+    private var waiting: [Int] = []
+    private var terminals: [RegexText] = []
+    private var terminalNumbers: [RegexNode: Int32?] = [:]
+    private var positions = 0
+    /// The rule of the source that is being written out.
+    private var current = 0
+
+    /// - Throws: `ConstraintFault` for a grammar without any text, or one that is too large.
+    static func productions(
+        of source: GrammarSource, _ effort: CompileEffort
+    ) throws(ConstraintFault) -> Productions {
+        var source = source
+        source.replaceLoops()
+        var builder = ProductionBuilder(source, effort)
+        return try builder.run()
+    }
+
+    private init(_ source: GrammarSource, _ effort: CompileEffort) {
+        self.source = source
+        self.effort = effort
+        regular = RegularParts(source)
+    }
+
+    private mutating func run() throws(ConstraintFault) -> Productions {
+        let whole = addRule(source.rules[source.start].name, source.rules[source.start].line)
+        try add([.rule(number(of: source.start))], to: whole)
+        while let rule = waiting.popLast() {
+            current = rule
+            guard let number = numbers[rule] else { continue }
+            try write(source.rules[rule].body, as: number)
+        }
+        return try ProductionAnalysis(rules, effort).productions(terminals)
+    }
+
+    private func tooLarge(_ problem: String) -> ConstraintFault {
+        .grammar(
+            .tooLarge, line: source.rules[current].line, "the rule \(source.rules[current].name) \(problem)")
+    }
+
+    // MARK: Rules
+
+    private mutating func number(of rule: Int) -> Int32 {
+        if let known = numbers[rule] { return known }
+        let number = addRule(source.rules[rule].name, source.rules[rule].line)
+        numbers[rule] = number
+        waiting.append(rule)
+        return number
+    }
+
+    private mutating func addRule(_ name: String, _ line: Int) -> Int32 {
+        rules.append(Rule(name: name, line: line))
+        return Int32(rules.count - 1)
+    }
+
+    /// A rule that the grammar's text has no name for.
+    private mutating func addInnerRule() -> Int32 {
+        addRule(source.rules[current].name, source.rules[current].line)
+    }
+
+    private mutating func add(_ production: [Productions.Symbol], to rule: Int32) throws(ConstraintFault) {
+        positions += production.count + 1
+        effort.spend(10 * (production.count + 1))
+        guard positions <= GrammarLimits.positions, !effort.isUsedUp else {
+            throw tooLarge("makes the grammar too large, once its repetitions are written out")
+        }
+        rules[Int(rule)].productions.append(production)
+    }
+
+    /// Writes a node's alternatives as productions of a rule.
+    private mutating func write(_ node: GrammarNode, as rule: Int32) throws(ConstraintFault) {
+        if let symbols = try terminal(node) { return try add(symbols, to: rule) }
+        guard case .alternatives(let nodes) = node else { return try add(try symbols(of: node), to: rule) }
+        // Those that are regular become one automaton.
+        let some = nodes.filter { regular.regex($0) != nil }
+        if some.count > 1, let symbols = try terminal(.alternatives(some)) {
+            try add(symbols, to: rule)
+            for node in nodes where regular.regex(node) == nil {
+                try add(try self.symbols(of: node), to: rule)
+            }
+        } else {
+            for node in nodes { try add(try symbols(of: node), to: rule) }
+        }
+    }
+
+    // MARK: Symbols
+
+    private mutating func symbols(of node: GrammarNode) throws(ConstraintFault) -> [Productions.Symbol] {
+        if let symbols = try terminal(node) { return symbols }
+        switch node {
+        case .regular(let regex): return try parts(of: regex)
+        case .rule(let rule): return [.rule(number(of: rule))]
+        case .sequence(let nodes): return try symbols(of: nodes)
+        case .alternatives:
+            let rule = addInnerRule()
+            try write(node, as: rule)
+            return [.rule(rule)]
+        case .repetition(let inner, let min, let max): return try repetition(inner, min, max)
+        }
+    }
+
+    /// The symbols of a regular expression that is too large for one automaton.
+    private mutating func parts(of regex: RegexNode) throws(ConstraintFault) -> [Productions.Symbol] {
+        switch regex {
+        case .empty: return []
+        case .set, .assertion: throw tooLarge("has a set of characters that is too large")
+        case .sequence(let nodes): return try symbols(of: .sequence(nodes.map { .regular($0) }))
+        case .alternatives(let nodes): return try symbols(of: .alternatives(nodes.map { .regular($0) }))
+        case .repetition(let inner, let min, let max):
+            return try repetition(.regular(inner), min, max)
+        }
+    }
+
+    /// Neighbours that are regular become one automaton.
+    private mutating func symbols(of nodes: [GrammarNode]) throws(ConstraintFault) -> [Productions.Symbol] {
+        var symbols: [Productions.Symbol] = []
+        var place = 0
+        while place < nodes.count {
+            var end = place
+            while end < nodes.count, regular.regex(nodes[end]) != nil { end += 1 }
+            if end > place + 1, let whole = try terminal(.sequence(Array(nodes[place..<end]))) {
+                symbols += whole
+                place = end
+            } else {
+                symbols += try self.symbols(of: nodes[place])
+                place += 1
+            }
+        }
+        return symbols
+    }
+
+    /// Counts grow at their left end, so that a text is in one place whatever its count is.
+    private mutating func repetition(
+        _ node: GrammarNode, _ min: Int, _ max: Int?
+    ) throws(ConstraintFault) -> [Productions.Symbol] {
+        let one = try symbols(of: node)
+        if one.isEmpty || max == 0 { return [] }
+        if min == 1, max == 1 { return one }
+        guard let max else {
+            // least | loop one
+            let loop = addInnerRule()
+            try add(try repetition(one, min), to: loop)
+            try add([.rule(loop)] + one, to: loop)
+            return [.rule(loop)]
+        }
+        if min == max { return try repetition(one, min) }
+        let all = addInnerRule()
+        var before = try repetition(one, min)
+        try add(before, to: all)
+        for _ in min..<max {
+            let next = addInnerRule()
+            try add(before + one, to: next)
+            before = [.rule(next)]
+            try add(before, to: all)
+        }
+        return [.rule(all)]
+    }
+
+    /// So many times, no more and no less.
+    private mutating func repetition(
+        _ one: [Productions.Symbol], _ count: Int
+    ) throws(ConstraintFault) -> [Productions.Symbol] {
+        guard count * one.count <= GrammarLimits.positions else {
+            throw tooLarge("makes the grammar too large, once its repetitions are written out")
+        }
+        return (0..<count).flatMap { _ in one }
+    }
+
+    // MARK: Terminals
+
+    /// - Returns: nil if the node is not regular, or too large for one automaton; no symbol for the empty text alone.
+    private mutating func terminal(_ node: GrammarNode) throws(ConstraintFault) -> [Productions.Symbol]? {
+        guard let regex = regular.regex(node) else { return nil }
+        if regex.isEmptyText { return [] }
+        let known = terminalNumbers[regex]
+        if let known { return known.map { [.terminal($0)] } }
+        guard !effort.isUsedUp else { throw tooLarge("takes too long to be made an automaton") }
+        do throws(ConstraintFault) {
+            terminals.append(try RegexText(regex, effort))
+        } catch {
+            guard error.kind == .tooLarge else { throw error }
+            terminalNumbers[regex] = .some(nil)
+            return nil
+        }
+        terminalNumbers[regex] = Int32(terminals.count - 1)
+        return [.terminal(Int32(terminals.count - 1))]
+    }
+}
+
+extension RegexNode {
+    /// Whether it is written in a way that plainly says the empty text and nothing else.
+    fileprivate var isEmptyText: Bool {
+        switch self {
+        case .empty: true
+        case .set, .assertion: false
+        case .sequence(let nodes): nodes.allSatisfy(\.isEmptyText)
+        case .alternatives(let nodes): nodes.allSatisfy(\.isEmptyText)
+        case .repetition(let inner, _, let max): max == 0 || inner.isEmptyText
+        }
+    }
+}
+
+/// What is to be known of productions before texts are followed.
+private struct ProductionAnalysis {
+    private let rules: [ProductionBuilder.Rule]
+    private let effort: CompileEffort
+    private var symbols: [Productions.Symbol] = []
+    /// By rule, where its productions begin.
+    private var starts: [[Int32]] = []
+
+    init(_ rules: [ProductionBuilder.Rule], _ effort: CompileEffort) {
+        self.rules = rules
+        self.effort = effort
+        for rule in rules {
+            var own: [Int32] = []
+            for production in rule.productions {
+                own.append(Int32(symbols.count))
+                symbols += production
+                symbols.append(.end)
+            }
+            starts.append(own)
+        }
+    }
+
+    func productions(_ terminals: [RegexText]) throws(ConstraintFault) -> Productions {
+        let lengths = terminals.map { $0.fewestBytes($0.start) }
+        let shortest = try shortest(lengths)
+        guard shortest[0] <= GrammarLimits.shortest else {
+            throw .grammar(
+                .tooLarge, line: rules[0].line,
+                "the shortest text of the grammar has more than \(GrammarLimits.shortest) bytes")
+        }
+        var fewest = [Int](repeating: 0, count: symbols.count)
+        for position in symbols.indices.reversed() {
+            let own: Int
+            switch symbols[position] {
+            case .end: continue
+            case .terminal(let terminal): own = lengths[Int(terminal)]
+            case .rule(let rule): own = shortest[Int(rule)]
+            }
+            fewest[position] = Productions.sum(own, fewest[position + 1])
+        }
+        let isNullable = shortest.map { $0 == 0 }
+        let corners = corners(lengths, isNullable)
+        let (groups, members, isRecursive) = groups(corners)
+        return Productions(
+            symbols: symbols, terminals: terminals, fewest: fewest, isNullable: isNullable,
+            corners: corners, groups: groups, members: members, isRecursive: isRecursive)
+    }
+
+    /// By rule, the bytes of its shortest text (Knuth's generalization of Dijkstra's algorithm).
+    /// - Throws: `ConstraintFault` if a rule has no text.
+    private func shortest(_ lengths: [Int]) throws(ConstraintFault) -> [Int] {
+        // Of each production what is known so far, and how many rules in it are not.
+        var productions: [(rule: Int, bytes: Int, missing: Int)] = []
+        var users = [[Int]](repeating: [], count: rules.count)
+        var ready = ByteQueue()
+        for (rule, definition) in rules.enumerated() {
+            for production in definition.productions {
+                var (bytes, missing) = (0, 0)
+                for symbol in production {
+                    switch symbol {
+                    case .terminal(let terminal): bytes = Productions.sum(bytes, lengths[Int(terminal)])
+                    case .rule(let part):
+                        missing += 1
+                        users[Int(part)].append(productions.count)
+                    case .end: break
+                    }
+                }
+                if missing == 0 { ready.add(rule, bytes) }
+                productions.append((rule, bytes, missing))
+            }
+        }
+        var shortest = [Int](repeating: -1, count: rules.count)
+        while let (rule, bytes) = ready.next() {
+            guard shortest[rule] < 0 else { continue }
+            shortest[rule] = bytes
+            for user in users[rule] {
+                productions[user].bytes = Productions.sum(productions[user].bytes, bytes)
+                productions[user].missing -= 1
+                if productions[user].missing == 0 {
+                    ready.add(productions[user].rule, productions[user].bytes)
+                }
+            }
+        }
+        if let first = shortest.firstIndex(of: -1) {
+            let rule = endless(from: first, shortest)
+            throw .grammar(
+                .unsatisfiable, line: rules[rule].line,
+                "each text of the rule \(rules[rule].name) would be endless: none of its alternatives does without what it is made of itself"
+            )
+        }
+        return shortest
+    }
+
+    /// One of the rules without a text that is made of itself.
+    private func endless(from first: Int, _ shortest: [Int]) -> Int {
+        var path: [Int] = []
+        var known: Set<Int> = []
+        var rule = first
+        while known.insert(rule).inserted {
+            path.append(rule)
+            for case .rule(let part) in rules[rule].productions.joined() where shortest[Int(part)] < 0 {
+                rule = Int(part)
+                break
+            }
+        }
+        return path.drop { $0 != rule }.min { rules[$0].line < rules[$1].line } ?? rule
+    }
+
+    private func corners(_ lengths: [Int], _ isNullable: [Bool]) -> [[Int32]] {
+        starts.map { starts in
+            starts.flatMap { start in
+                var corners: [Int32] = []
+                var position = start
+                while true {
+                    let goesOn: Bool
+                    switch symbols[Int(position)] {
+                    case .end: return corners
+                    case .terminal(let terminal): goesOn = lengths[Int(terminal)] == 0
+                    case .rule(let rule): goesOn = isNullable[Int(rule)]
+                    }
+                    corners.append(position)
+                    if !goesOn { return corners }
+                    position += 1
+                }
+            }
+        }
+    }
+
+    /// The strongly connected parts of "may begin with" (Tarjan's algorithm, without recursion).
+    private func groups(_ corners: [[Int32]]) -> (of: [Int32], members: [[Int32]], isRecursive: [Bool]) {
+        let next: [[Int]] = corners.map { corners in
+            corners.compactMap { if case .rule(let rule) = symbols[Int($0)] { Int(rule) } else { nil } }
+        }
+        var index = [Int](repeating: -1, count: rules.count)
+        var low = index
+        var isOpen = [Bool](repeating: false, count: rules.count)
+        var open: [Int] = []
+        var found: [[Int32]] = []
+        var count = 0
+        for root in rules.indices where index[root] < 0 {
+            var path: [(rule: Int, edge: Int)] = [(root, 0)]
+            while let (rule, edge) = path.last {
+                if edge == 0 {
+                    index[rule] = count
+                    low[rule] = count
+                    count += 1
+                    open.append(rule)
+                    isOpen[rule] = true
+                }
+                if edge < next[rule].count {
+                    path[path.count - 1].edge += 1
+                    let other = next[rule][edge]
+                    if index[other] < 0 {
+                        path.append((other, 0))
+                    } else if isOpen[other] {
+                        low[rule] = min(low[rule], index[other])
+                    }
+                    continue
+                }
+                path.removeLast()
+                if let parent = path.last?.rule { low[parent] = min(low[parent], low[rule]) }
+                guard low[rule] == index[rule] else { continue }
+                var members: [Int32] = []
+                while let member = open.popLast() {
+                    isOpen[member] = false
+                    members.append(Int32(member))
+                    if member == rule { break }
+                }
+                found.append(members.sorted())
+            }
+        }
+        // They are found from the last one on.
+        found.reverse()
+        var groups = [Int32](repeating: 0, count: rules.count)
+        for (group, members) in found.enumerated() {
+            for member in members { groups[Int(member)] = Int32(group) }
+        }
+        let isRecursive = found.map { members in
+            members.count > 1 || next[Int(members[0])].contains(Int(members[0]))
+        }
+        return (groups, found, isRecursive)
+    }
+}
+
+/// Rules by bytes, the fewest first.
+private struct ByteQueue {
+    private var heap: [(rule: Int, bytes: Int)] = []
+
+    mutating func add(_ rule: Int, _ bytes: Int) {
+        heap.append((rule, bytes))
+        var place = heap.count - 1
+        while place > 0, heap[place].bytes < heap[(place - 1) / 2].bytes {
+            heap.swapAt(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    mutating func next() -> (rule: Int, bytes: Int)? {
+        guard let first = heap.first, let last = heap.popLast() else { return nil }
+        guard !heap.isEmpty else { return first }
+        heap[0] = last
+        var place = 0
+        while true {
+            var least = place
+            for child in [2 * place + 1, 2 * place + 2] where child < heap.count {
+                if heap[child].bytes < heap[least].bytes { least = child }
+            }
+            if least == place { return first }
+            heap.swapAt(place, least)
+            place = least
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// The shortest ways to the end of a text, and where there is no choice.
+extension Pushdown {
+    /// The shortest text from a state to an end; of equals the one with the smallest bytes.
+    func shortestEnd(_ state: Int32) -> [UInt8] {
+        var text: [UInt8] = []
+        var state = state
+        while let byte = shortestByte(state) {
+            text.append(byte)
+            state = next(state, byte)
+        }
+        return text
+    }
+
+    /// The first byte of that text; nil if it is empty.
+    private func shortestByte(_ state: Int32) -> UInt8? {
+        let bytes = fewestBytes(state)
+        guard bytes > 0 else { return nil }
+        var least: UInt8?
+        for item in scans(of: state) where self.bytes(of: item) == bytes {
+            guard let terminal = grammar.terminal(at: item.position) else { continue }
+            let own = terminal.fewestBytes(item.state)
+            guard own > 0 else { continue }
+            for byte in UInt8.min...(least ?? .max) {
+                let after = terminal.next(item.state, byte)
+                if after >= 0, terminal.fewestBytes(after) == own - 1 {
+                    least = byte
+                    break
+                }
+            }
+        }
+        return least
+    }
+
+    /// The only byte that can come next; nil if there are several, or the text may end.
+    func onlyByte(_ state: Int32) -> UInt8? {
+        let known = facts[state, default: StateFacts()].only
+        if known != -2 { return known < 0 ? nil : UInt8(known) }
+        let byte = findOnlyByte(state)
+        facts[state, default: StateFacts()].only = byte.map { Int16($0) } ?? -1
+        return byte
+    }
+
+    private func findOnlyByte(_ state: Int32) -> UInt8? {
+        if isFinal(state) { return nil }
+        var only: UInt8?
+        for item in scans(of: state) {
+            guard let terminal = grammar.terminal(at: item.position) else { continue }
+            for byte in UInt8.min...UInt8.max where terminal.next(item.state, byte) >= 0 {
+                if only.map({ $0 != byte }) ?? false { return nil }
+                only = byte
+            }
+        }
+        return only
+    }
+}
