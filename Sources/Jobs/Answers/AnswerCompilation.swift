@@ -5,7 +5,7 @@ import PhiText
 
 /// A form of answers that is ready to be generated.
 package struct CompiledAnswer: Sendable {
-    let rules: AnswerRules
+    let rule: any CheckedRule
     package let grammar: AnswerGrammar
 }
 
@@ -127,8 +127,8 @@ final class AnswerCompiler: @unchecked Sendable {
     func compiled(
         _ form: AnswerForm, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
     ) throws(AnswerFault) -> CompiledAnswer {
-        let rules = try AnswerRules(form)
-        return CompiledAnswer(rules: rules, grammar: try rules.grammar(layout, try tokens(), effort))
+        let rule = try form.checked()
+        return CompiledAnswer(rule: rule, grammar: try rule.grammar(layout, try tokens(), effort))
     }
 
     private func tokens() throws(AnswerFault) -> TokenTrie {

@@ -1,65 +1,42 @@
-import JSON
 import OperatingSystem
 
-/// What answers must look like, as a job or a line asks for it.
+/// What answers must look like, as a job or a line asks for it: a rule, or any text.
 package struct AnswerForm: Sendable, Equatable {
-    package enum Content: Sendable, Equatable {
-        /// Any text: what `response_format` of the type `text` asks for.
-        case text
-        /// A JSON object.
-        case object
-        /// JSON that a schema accepts.
-        case schema(JSONValue)
-        /// A text that a regular expression matches as a whole.
-        case regex(String)
-    }
-
-    package let content: Content
-    /// The same for the same content, and no other: SHA-256 over it.
+    /// Nil for any text: what `response_format` of the type `text` asks for.
+    let rule: (any AnswerRule)?
+    /// The same for the same rule, and no other: SHA-256 over it.
     let digest: [UInt8]
-    /// As JSON, or the expression; empty where the kind says it all.
-    let text: String
 
-    package init(_ content: Content) {
-        self.content = content
-        let kind: String
-        (kind, text) =
-            switch content {
-            case .text: ("text", "")
-            case .object: ("object", "")
-            case .schema(let schema): ("schema", JSONWriter.text(of: schema.withPlainNumbers))
-            case .regex(let pattern): ("regex", pattern)
-            }
+    private init(_ rule: (any AnswerRule)?, kind: String, text: String) {
+        self.rule = rule
         digest = SHA.sha256(of: "\(kind) \(text)".utf8)
     }
 
+    init(_ rule: some AnswerRule) { self.init(rule, kind: rule.kind, text: rule.text) }
+
+    /// Any text.
+    static let text = AnswerForm(nil, kind: "text", text: "")
+
     package static func == (a: Self, b: Self) -> Bool { a.digest == b.digest }
 
+    /// What the rule says; empty where its kind says it all.
+    var text: String { rule?.text ?? "" }
+
     /// Whether there is anything that an answer must be.
-    package var isConstraint: Bool { content != .text }
+    package var isConstraint: Bool { rule != nil }
 
     /// Short, distinct for distinct forms: for the fingerprint.
-    var fingerprint: String {
-        switch content {
-        case .text: "text"
-        case .object: "json_object"
-        case .schema: "sha256 \(Hexadecimal.text(digest.prefix(16))), \(text.utf8.count) bytes"
-        case .regex(let pattern): ResultText.list([pattern])
-        }
-    }
-}
+    var fingerprint: String { rule?.fingerprint ?? "text" }
 
-extension JSONValue {
-    /// With each number spelled as a Double is, where that is the same number: a form's digest doesn't change with
-    /// the spelling of `1.50`.
-    fileprivate var withPlainNumbers: JSONValue {
-        switch self {
-        case .number(let number) where ExactNumber(number) == ExactNumber(number.value):
-            integer.map(JSONValue.int) ?? .plain(number.value)
-        case .array(let elements): .array(elements.map(\.withPlainNumbers))
-        case .object(let members):
-            .object(JSONObject(members.map { JSONMember(name: $0.name, value: $0.value.withPlainNumbers) }))
-        default: self
-        }
+    /// The fingerprint of a rule whose text may be long.
+    static func fingerprint(of rule: some AnswerRule) -> String {
+        let digest = AnswerForm(rule).digest
+        return "sha256 \(Hexadecimal.text(digest.prefix(16))), \(rule.text.utf8.count) bytes"
+    }
+
+    /// - Throws: `AnswerFault` for what can't be a rule, any text among it.
+    func checked() throws(AnswerFault) -> any CheckedRule {
+        guard let rule else { throw AnswerFault("Any text is no constraint.") }
+        return try rule.checked()
     }
 }

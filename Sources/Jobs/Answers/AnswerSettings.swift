@@ -37,7 +37,7 @@ public struct ResponseFormat: Sendable, Equatable {
     init(_ form: AnswerForm) { self.form = form }
 
     /// Any text, whatever lines ask for.
-    public static let text = ResponseFormat(AnswerForm(.text))
+    public static let text = ResponseFormat(.text)
     /// A JSON object.
     public static let jsonObject = ResponseFormat(AnswerForm(.object))
     /// JSON that follows a schema.
@@ -59,7 +59,8 @@ extension JobSettings {
 
     /// How the job's form of answers begins a message.
     var answerPlace: String {
-        schema?.path.map { "schema \($0)" } ?? answerKeys.first ?? "the form of answers"
+        schema?.path.map { "schema \($0)" } ?? answerKeys.first
+            ?? "the form of answers"
     }
 
     /// What of the form of answers doesn't go with other settings, or can't be; in words that follow nothing, nil if
@@ -73,7 +74,7 @@ extension JobSettings {
             return "\(other.name) can't be combined with \(answerKeys[0]): \(other.reason)."
         }
         do throws(AnswerFault) {
-            _ = try AnswerRules(form)
+            _ = try form.checked()
             return nil
         } catch {
             return "\(answerPlace) can't be used: \(error.message)"
@@ -85,7 +86,7 @@ extension JobSettings {
     func checkAnswers() throws {
         guard let form = answerForm, form.isConstraint else { return }
         do throws(AnswerFault) {
-            _ = try AnswerRules(form).grammar(answerLayout, .ofBytes)
+            _ = try form.checked().grammar(answerLayout, .ofBytes)
         } catch {
             throw answersCantBe(error)
         }

@@ -25,7 +25,7 @@ extension AnswerForm {
         switch type {
         case "text", "json_object":
             try Self.refuseOthers(in: members, than: ["type"], of: "the type \(type)")
-            self.init(type == "text" ? .text : .object)
+            self = type == "text" ? .text : AnswerForm(.object)
         case "json_schema" where isFlat:
             try self.init(described: members, allowing: ["type"])
         case "json_schema":

@@ -74,13 +74,10 @@ struct LineField {
         } catch {
             throw LineError(.badField, "`response_format` \(error.text).")
         }
-        if let value = self["schema"], PromptRecord.isSchema(value) {
-            asked.append(("schema", AnswerForm(.schema(value))))
-        }
-        switch self["regex"] {
-        case nil: break
-        case .string(let pattern)?: asked.append(("regex", AnswerForm(.regex(pattern))))
-        case let value?: throw wrong("regex", "a string, which is a regular expression", value)
+        for kind in AnswerRules.all {
+            guard let value = self[kind.name], kind.isAsked(by: value) else { continue }
+            guard let rule = kind.init(field: value) else { throw wrong(kind.name, kind.right, value) }
+            asked.append((kind.name, AnswerForm(rule)))
         }
         guard asked.count < 2 else {
             throw LineError(

@@ -116,8 +116,7 @@ extension PromptRecord {
     fileprivate static func isSetting(_ member: JSONMember, _ isResult: Bool) -> Bool {
         switch member.name {
         case "seed": !isResult
-        case "schema": isSetting(member)
-        default: true
+        default: AnswerRules.named(member.name)?.isAsked(by: member.value) ?? true
         }
     }
 }

@@ -39,17 +39,10 @@ package struct PromptRecord: Sendable {
     /// Fields that are read as settings of the line.
     static let settingNames = RequestSetting.all(in: .line).map(\.name)
 
-    /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
-    /// like others: tables of a database, say.
+    /// What has the name of a rule on answers may be a field like others: the rule knows.
     static func isSetting(_ field: JSONMember) -> Bool {
-        settingNames.contains(field.name) && (field.name != "schema" || isSchema(field.value))
-    }
-
-    static func isSchema(_ value: JSONValue) -> Bool {
-        switch value {
-        case .object, .bool: true
-        default: false
-        }
+        settingNames.contains(field.name)
+            && AnswerRules.named(field.name)?.isAsked(by: field.value) ?? true
     }
 
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.

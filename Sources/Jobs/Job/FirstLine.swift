@@ -165,8 +165,8 @@ extension JobSettings {
     package func warnings() throws -> [String] {
         let fields = try LinePreparer(self).fields
         var warnings: [String] = []
-        if let form = answerForm, form.isConstraint, let rules = try? AnswerRules(form) {
-            warnings += rules.warnings.map { "\(answerPlace): \($0)" }
+        if let form = answerForm, form.isConstraint, let rule = try? form.checked() {
+            warnings += rule.warnings.map { "\(answerPlace): \($0)" }
         }
         for path in input {
             guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }

@@ -13,7 +13,7 @@ import Testing
     private static let pairs: JSONValue = [
         "type": "array", "items": ["enum": [1, 2]], "minItems": 2, "maxItems": 2, "uniqueItems": true,
     ]
-    private static let rules = Result { try AnswerRules(AnswerForm(.schema(pairs))) }
+    private static let rules = Result { try AnswerForm(.schema(pairs)).checked() }
 
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
         .test(input: [path]) { job in
@@ -152,7 +152,7 @@ import Testing
             })
         let results = try results(made)
         #expect(["yes", "no"].contains(results[0].string("text")))
-        #expect(try AnswerRules(AnswerForm(.object)).problem(with: results[1].string("text") ?? "") == nil)
+        #expect(try AnswerForm(.object).checked().problem(with: results[1].string("text") ?? "") == nil)
         #expect(results[2]["error"] == nil)
         #expect(
             results[3...].map { $0["error"]?.string("code") } == [

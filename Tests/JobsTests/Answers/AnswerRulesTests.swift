@@ -6,13 +6,13 @@ import Testing
 
 /// What makes a form usable, and finished answers valid.
 @Suite struct AnswerRulesTests {
-    private func rules(_ schema: JSONValue) throws -> AnswerRules {
-        try AnswerRules(AnswerForm(.schema(schema)))
+    private func rules(_ schema: JSONValue) throws -> any CheckedRule {
+        try AnswerForm(.schema(schema)).checked()
     }
 
-    private func fault(_ form: AnswerForm.Content) -> String {
+    private func fault(_ rule: some AnswerRule) -> String {
         do throws(AnswerFault) {
-            _ = try AnswerRules(AnswerForm(form))
+            _ = try AnswerForm(rule).checked()
             return "no fault"
         } catch {
             return error.message
@@ -28,12 +28,12 @@ import Testing
         #expect(rules.problem(with: #"["2026-11-23","2026-11-23"]"#)?.contains("#/uniqueItems") == true)
         #expect(rules.problem(with: #"["2026-11-23""#)?.hasPrefix("it is not JSON") == true)
         #expect(try self.rules([:]).problem(with: #"{"a":1,"a":2}"#)?.contains("twice") == true)
-        let object = try AnswerRules(AnswerForm(.object))
+        let object = try AnswerForm(.object).checked()
         #expect(object.problem(with: "{}") == nil && object.problem(with: "[]") != nil)
     }
 
     @Test func expressionsMatchAsAWhole() throws {
-        let rules = try AnswerRules(AnswerForm(.regex("a|bc")))
+        let rules = try AnswerForm(.regex("a|bc")).checked()
         #expect(rules.problem(with: "a") == nil && rules.problem(with: "bc") == nil)
         for wrong in ["ac", "xa", "a\n", "", "abc"] { #expect(rules.problem(with: wrong) != nil, "\(wrong)") }
         #expect(fault(.regex("a)(?:b")).hasPrefix("The regular expression has"))

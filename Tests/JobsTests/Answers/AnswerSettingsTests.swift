@@ -43,14 +43,14 @@ import Testing
         #expect(inline.answerForm == AnswerForm(.schema(document)))
         #expect(inline.indent == 2 && inline.retries == 0)
         #expect(try job("schema: true").answerForm == AnswerForm(.schema(true)))
-        #expect(try job("response_format: json_object").answerForm?.content == .object)
+        #expect(try job("response_format: json_object").answerForm == AnswerForm(.object))
         #expect(try job("response_format: {type: text}").answerForm?.isConstraint == false)
         let format = "response_format: {type: json_schema, json_schema: {name: n, schema: {type: integer}}}"
-        #expect(try job(format).answerForm?.content == .schema(["type": "integer"]))
-        #expect(try job("regex: 'yes|no'").answerForm?.content == .regex("yes|no"))
+        #expect(try job(format).answerForm == AnswerForm(.schema(["type": "integer"])))
+        #expect(try job("regex: 'yes|no'").answerForm == AnswerForm(.regex("yes|no")))
         let option = try job(
             "", ["response_format": [#"{"type":"json_schema","json_schema":{"schema":{}}}"#]])
-        #expect(option.answerForm?.content == .schema([:]))
+        #expect(option.answerForm == AnswerForm(.schema([:])))
         #expect(try job("").answerForm == nil)
     }
 
@@ -58,7 +58,7 @@ import Testing
         let folder = try TemporaryFolder()
         _ = try folder.write(#"{"type": "integer"}"#, to: "s.json")
         let read = try job("schema: s.json", folder: folder.path)
-        #expect(read.answerForm?.content == .schema(["type": "integer"]))
+        #expect(read.answerForm == AnswerForm(.schema(["type": "integer"])))
         #expect(try job("schema: s.json", folder: folder.path) == read)
         #expect(throws: JobError.self) { try job("schema: other.json", folder: folder.path) }
         _ = try folder.write(#"{"type": "integer",}"#, to: "s.json")

@@ -17,18 +17,19 @@ import Testing
 
     @Test func formsAreRead() throws {
         #expect(
-            try record(#"{"prompt":"a","response_format":{"type":"json_object"}}"#).form?.content == .object)
+            try record(#"{"prompt":"a","response_format":{"type":"json_object"}}"#).form
+                == AnswerForm(.object))
         #expect(
-            try record(#"{"prompt":"a","schema":{"type":"null"}}"#).form?.content
-                == .schema(["type": "null"]))
-        #expect(try record(#"{"prompt":"a","regex":"x+"}"#).form?.content == .regex("x+"))
+            try record(#"{"prompt":"a","schema":{"type":"null"}}"#).form
+                == AnswerForm(.schema(["type": "null"])))
+        #expect(try record(#"{"prompt":"a","regex":"x+"}"#).form == AnswerForm(.regex("x+")))
         #expect(try record(#"{"prompt":"a","regex":null}"#).form == nil)
         // Tables, as questions about databases have them.
         #expect(try record(#"{"prompt":"a","schema":"CREATE TABLE t (a int)"}"#).form == nil)
         #expect(try record(#"{"prompt":"a","schema":["t"]}"#).form == nil)
         // These are JSON Schemas, too: any value, and none.
-        #expect(try record(#"{"prompt":"a","schema":true}"#).form?.content == .schema(true))
-        #expect(try record(#"{"prompt":"a","schema":false}"#).form?.content == .schema(false))
+        #expect(try record(#"{"prompt":"a","schema":true}"#).form == AnswerForm(.schema(true)))
+        #expect(try record(#"{"prompt":"a","schema":false}"#).form == AnswerForm(.schema(false)))
     }
 
     @Test func whatIsWrongIsSaid() {
@@ -50,7 +51,7 @@ import Testing
                 "messages": question,
                 "response_format": ["type": "json_schema", "json_schema": ["name": "n", "schema": schema]],
             ])
-        #expect(try PromptRecord(fields: chat.fields).form?.content == .schema(schema))
+        #expect(try PromptRecord(fields: chat.fields).form == AnswerForm(.schema(schema)))
         let response = content(
             "/v1/responses",
             [
@@ -58,7 +59,7 @@ import Testing
                 "text": ["format": ["type": "json_schema", "name": "n", "schema": schema, "strict": true]],
             ])
         #expect(response.fault == nil)
-        #expect(try PromptRecord(fields: response.fields).form?.content == .schema(schema))
+        #expect(try PromptRecord(fields: response.fields).form == AnswerForm(.schema(schema)))
         for text in [["format": ["type": "text"]], [:], ["format": nil]] as [JSONValue] {
             let plain = content("/v1/responses", ["input": "Why?", "text": text])
             #expect(plain.fault == nil)

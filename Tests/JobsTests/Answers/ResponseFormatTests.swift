@@ -8,15 +8,15 @@ import Testing
     private static let schema: JSONValue = ["type": "integer"]
 
     @Test func formsAreRead() throws {
-        #expect(try AnswerForm(responseFormat: ["type": "text"]).content == .text)
-        #expect(try AnswerForm(responseFormat: ["type": "json_object"]).content == .object)
+        #expect(try AnswerForm(responseFormat: ["type": "text"]) == .text)
+        #expect(try AnswerForm(responseFormat: ["type": "json_object"]) == AnswerForm(.object))
         let described: JSONValue = [
             "name": "n", "schema": Self.schema, "strict": true, "description": "d",
         ]
         let nested: JSONValue = ["type": "json_schema", "json_schema": described]
-        #expect(try AnswerForm(responseFormat: nested).content == .schema(Self.schema))
+        #expect(try AnswerForm(responseFormat: nested) == AnswerForm(.schema(Self.schema)))
         let flat: JSONValue = ["type": "json_schema", "name": "n", "schema": Self.schema, "strict": nil]
-        #expect(try AnswerForm(responseFormat: flat, isFlat: true).content == .schema(Self.schema))
+        #expect(try AnswerForm(responseFormat: flat, isFlat: true) == AnswerForm(.schema(Self.schema)))
         #expect(try AnswerForm(responseFormat: nested) == AnswerForm(schema: Self.schema))
     }
 

@@ -77,7 +77,7 @@ struct FormedRequest: WaitingRequest {
     func begun() throws(LineError) -> Request {
         let compiled = try answer.compiled(compilation)
         var (request, goal, part) = (request, goal, part)
-        part.rules = compiled.rules
+        part.rule = compiled.rule
         goal.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
         request.label = part
         request.goal = goal

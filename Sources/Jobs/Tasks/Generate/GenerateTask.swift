@@ -74,9 +74,9 @@ struct GenerationPart: WorkPart {
     var label: WorkLabel
     let seed: Int
     /// What the answer must be like; nil if it may be anything.
-    var rules: AnswerRules?
+    var rule: (any CheckedRule)?
 
-    var mayComeAgain: Bool { rules != nil }
+    var mayComeAgain: Bool { rule != nil }
 
     /// The key of the completion's random stream.
     var stream: UInt64 {
@@ -87,7 +87,7 @@ struct GenerationPart: WorkPart {
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
         let completion = sequence.outcome(SamplingCourse.self)
-        if let problem = rules?.problem(with: completion.text) {
+        if let problem = rule?.problem(with: completion.text) {
             return turnedDown(sequence, completion.text, problem, in: job)
         }
         var provenance = provenance

@@ -1,0 +1,59 @@
+import Constraints
+import JSON
+import JSONSchema
+
+/// Answers are texts that a regular expression matches as a whole.
+struct RegexRule: AnswerRule {
+    static let name = "regex"
+    static let right = "a string, which is a regular expression"
+
+    let text: String
+
+    init(_ pattern: String) { text = pattern }
+
+    init?(field: JSONValue) {
+        guard case .string(let pattern) = field else { return nil }
+        text = pattern
+    }
+
+    static func isAsked(by field: JSONValue) -> Bool { true }
+
+    var kind: String { "regex" }
+    var fingerprint: String { ResultText.list([text]) }
+
+    func checked() throws(AnswerFault) -> any CheckedRule {
+        do throws(RegexFault) {
+            // By itself first, so that no parenthesis of it can close ours.
+            _ = try ECMARegex(text)
+            return CheckedRegex(pattern: text, whole: try ECMARegex("^(?:\(text))$"))
+        } catch {
+            throw AnswerFault("The regular expression has \(error.description).")
+        }
+    }
+}
+
+private struct CheckedRegex: CheckedRule {
+    let pattern: String
+    /// Between its ends.
+    let whole: ECMARegex
+
+    func compiled(
+        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
+    ) throws(ConstraintFault) -> AnswerGrammar {
+        try AnswerGrammar(regex: pattern, tokens: tokens)
+    }
+
+    func problem(with answer: String) -> String? {
+        var budget = RegexLimits.visits
+        switch whole.matches(answer, budget: &budget) {
+        case true?: return nil
+        case false?: return "the regular expression doesn't match it"
+        case nil: return "matching it with the regular expression takes too long"
+        }
+    }
+}
+
+extension AnswerRule where Self == RegexRule {
+    /// A text that a regular expression matches as a whole.
+    static func regex(_ pattern: String) -> RegexRule { RegexRule(pattern) }
+}

@@ -1,0 +1,96 @@
+import Constraints
+import JSON
+import JSONSchema
+
+/// Answers are JSON that a schema accepts.
+struct SchemaRule: AnswerRule {
+    static let name = "schema"
+    static let right = "a JSON Schema"
+
+    /// Nil for any object, which no schema of somebody's asks for.
+    private let schema: JSONValue?
+    let text: String
+
+    /// - Parameter schema: nil for any object.
+    init(_ schema: JSONValue?) {
+        self.schema = schema
+        text = schema.map { JSONWriter.text(of: $0.withPlainNumbers) } ?? ""
+    }
+
+    init?(field: JSONValue) { self.init(field) }
+
+    /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
+    /// like others: tables of a database, say.
+    static func isAsked(by field: JSONValue) -> Bool {
+        switch field {
+        case .object, .bool: true
+        default: false
+        }
+    }
+
+    var kind: String { schema == nil ? "object" : "schema" }
+    var fingerprint: String {
+        schema == nil ? "json_object" : AnswerForm.fingerprint(of: self)
+    }
+
+    func checked() throws(AnswerFault) -> any CheckedRule {
+        let checked: Schema
+        do throws(SchemaFault) { checked = try Schema(schema ?? ["type": "object"]) } catch {
+            throw AnswerFault("\(error.pointer): \(error.problem.text).")
+        }
+        if let problem = SchemaAnnotations.problem(with: checked) { throw AnswerFault(problem) }
+        return CheckedSchema(schema: checked)
+    }
+}
+
+private struct CheckedSchema: CheckedRule {
+    let schema: Schema
+
+    var warnings: [String] {
+        schema.unknownFormats.map {
+            "\($0.pointer): the format \($0.name.prefix(64)) is not known, and not checked."
+        }
+            + schema.ignoredKeywords.map { "\($0.pointer): \($0.name.prefix(64)) has no effect there." }
+    }
+
+    func compiled(
+        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
+    ) throws(ConstraintFault) -> AnswerGrammar {
+        try AnswerGrammar(schema, layout: layout, tokens: tokens, effort: effort)
+    }
+
+    func problem(with answer: String) -> String? {
+        let value: JSONValue
+        do throws(JSONFault) { value = try JSONValue(parsing: Array(answer.utf8), limits: .line) } catch {
+            return "it is not JSON: \(error.atByte)"
+        }
+        // Most are valid, and that is quicker to say.
+        if schema.accepts(value, assertsFormats: true) { return nil }
+        let violations = schema.violations(of: value, assertsFormats: true)
+        guard let first = violations.first else { return nil }
+        let more = violations.count > 1 ? ", and \(violations.count - 1) more" : ""
+        return "\(first.text.text) (\(first.schema))\(more)"
+    }
+}
+
+extension AnswerRule where Self == SchemaRule {
+    /// JSON that a schema accepts.
+    static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema) }
+    /// A JSON object.
+    static var object: SchemaRule { SchemaRule(nil) }
+}
+
+extension JSONValue {
+    /// With each number spelled as a Double is, where that is the same number: a form's digest doesn't change with
+    /// the spelling of `1.50`.
+    fileprivate var withPlainNumbers: JSONValue {
+        switch self {
+        case .number(let number) where ExactNumber(number) == ExactNumber(number.value):
+            integer.map(JSONValue.int) ?? .plain(number.value)
+        case .array(let elements): .array(elements.map(\.withPlainNumbers))
+        case .object(let members):
+            .object(JSONObject(members.map { JSONMember(name: $0.name, value: $0.value.withPlainNumbers) }))
+        default: self
+        }
+    }
+}
