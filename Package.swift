@@ -154,7 +154,7 @@ let package = Package(
             swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
-            dependencies: base + ["BatchPipeline", "Jobs", "PhiModel", "phibatch"],
+            dependencies: base + ["BatchPipeline", "Constraints", "Jobs", "PhiModel", "phibatch"],
             swiftSettings: tests),
         // As a program outside the package: what it can't see is not public.
         .testTarget(

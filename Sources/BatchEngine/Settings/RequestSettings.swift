@@ -166,7 +166,7 @@ extension RequestSetting {
         RequestSetting(
             "schema", "FILE",
             "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
-                + "for, as the next two",
+                + "for, as the next three",
             .form, in: [.job, .line], group: .answers),
         RequestSetting(
             "response_format", "JSON",
@@ -174,6 +174,10 @@ extension RequestSetting {
             .form, in: [.job, .line, .body], group: .answers),
         RequestSetting(
             "regex", "TEXT", "a regular expression (ECMA-262, no lookaround) that matches answers as a whole",
+            .form, in: [.job, .line], group: .answers),
+        RequestSetting(
+            "grammar", "FILE",
+            "a context-free grammar that answers follow, in GBNF or Lark's notation: a file, or the text itself",
             .form, in: [.job, .line], group: .answers),
         RequestSetting(
             "indent", "N",

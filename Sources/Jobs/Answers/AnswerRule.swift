@@ -25,7 +25,7 @@ protocol AnswerRule: Sendable {
 }
 
 enum AnswerRules {
-    static let all: [any AnswerRule.Type] = [SchemaRule.self, RegexRule.self]
+    static let all: [any AnswerRule.Type] = [SchemaRule.self, RegexRule.self, GrammarRule.self]
 
     /// The rule that a setting asks for; nil if it is none.
     static func named(_ setting: String) -> (any AnswerRule.Type)? { all.first { $0.name == setting } }

@@ -30,6 +30,21 @@ public struct AnswerSchema: Sendable, Equatable {
     }
 }
 
+/// The text of a grammar that answers follow: GBNF as llama.cpp has it, or Lark's notation.
+public struct GrammarText: Sendable, Equatable {
+    package let form: AnswerForm
+    /// The file it is from; nil if there is none.
+    package let path: String?
+
+    /// - Parameter text: what it says is looked at when a job begins.
+    public init(_ text: String) { self.init(text, path: nil) }
+
+    init(_ text: String, path: String?) {
+        form = AnswerForm(.grammar(text))
+        self.path = path
+    }
+}
+
 /// What answers are like, as OpenAI's API asks for it.
 public struct ResponseFormat: Sendable, Equatable {
     package let form: AnswerForm
@@ -47,19 +62,20 @@ public struct ResponseFormat: Sendable, Equatable {
 extension JobSettings {
     /// What the job asks of answers; nil if it leaves that to lines.
     package var answerForm: AnswerForm? {
-        schema?.form ?? responseFormat?.form ?? regex.map { AnswerForm(.regex($0)) }
+        schema?.form ?? responseFormat?.form ?? regex.map { AnswerForm(.regex($0)) } ?? grammar?.form
     }
 
     /// The settings that say what answers are like, as far as they are given.
     private var answerKeys: [String] {
         [
             ("schema", schema != nil), ("response_format", responseFormat != nil), ("regex", regex != nil),
+            ("grammar", grammar != nil),
         ].filter(\.1).map(\.0)
     }
 
     /// How the job's form of answers begins a message.
     var answerPlace: String {
-        schema?.path.map { "schema \($0)" } ?? answerKeys.first
+        schema?.path.map { "schema \($0)" } ?? grammar?.path.map { "grammar \($0)" } ?? answerKeys.first
             ?? "the form of answers"
     }
 

@@ -15,5 +15,13 @@ extension SettingMember {
         "regex": SettingMember(
             set: { job, value throws(SettingProblem) in job.regex = try value.string() },
             text: { $0.regex.map { ResultText.list([$0]) } }),
+        "grammar": SettingMember(
+            set: { job, value throws(SettingProblem) in job.grammar = try value.grammar() },
+            resolve: { job, value throws(SettingProblem) in
+                guard let path = try value.grammarPath() else { return }
+                job.grammar = try value.grammar(at: path)
+                job.sources.append(SourceFile(path: path, what: "the grammar"))
+            },
+            text: { $0.grammar?.form.fingerprint }),
     ]
 }

@@ -4,7 +4,7 @@ import JSONSchema
 
 /// Values that say what answers are like.
 extension SettingValue {
-    private static let schemaFileLimit = 16 << 20
+    private static let formFileLimit = 16 << 20
 
     /// In a job file a mapping, true or false; nil for a file.
     func schema() throws(SettingProblem) -> AnswerSchema? {
@@ -24,10 +24,33 @@ extension SettingValue {
     }
 
     func schema(at path: String) throws(SettingProblem) -> AnswerSchema {
-        let bytes = try contents(of: path, limit: Self.schemaFileLimit, as: "a schema")
+        let bytes = try contents(of: path, limit: Self.formFileLimit, as: "a schema")
         do throws(AnswerFormProblem) { return try AnswerSchema(parsing: bytes, path: path) } catch {
             throw fault("\(path) \(error.text)")
         }
+    }
+
+    /// A grammar's text; nil for a file.
+    func grammar() throws(SettingProblem) -> GrammarText? {
+        if let text, GrammarRule.isText(text) { return GrammarText(text) }
+        _ = try grammarPath()
+        return nil
+    }
+
+    /// The file that has the grammar; nil if it stands here.
+    func grammarPath() throws(SettingProblem) -> String? {
+        if let text, GrammarRule.isText(text) { return nil }
+        let path = try path()
+        if path.isEmpty || path == "-" { throw wrong("a file with a grammar, or a grammar's text") }
+        return path
+    }
+
+    func grammar(at path: String) throws(SettingProblem) -> GrammarText {
+        let bytes = try contents(of: path, limit: Self.formFileLimit, as: "a grammar")
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw fault("\(path) is not valid UTF-8")
+        }
+        return GrammarText(text, path: path)
     }
 
     /// A mapping as in OpenAI's API, or the name of a type that says all; as an option its JSON.

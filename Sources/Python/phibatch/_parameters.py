@@ -35,6 +35,7 @@ _OF_LINE = (
     "min_tokens",
     "seed",
     "regex",
+    "grammar",
     "response_format",
 )
 _OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "retries", "ignore_eos", "chat", "control_tokens")
@@ -60,6 +61,7 @@ class SamplingParams:
         stop: texts that end an answer, which is cut before them.
         schema: a JSON Schema, or a pydantic model, that answers follow.
         regex: a regular expression of ECMA-262 that answers match as a whole.
+        grammar: the text of a grammar that answers follow, in GBNF or Lark's notation.
         response_format: what answers are like, as OpenAI's API says it.
         choices: the answers to choose from; the result has the probability of each.
         samples: answers for each prompt, each with a random stream of its own (1).
@@ -89,6 +91,7 @@ class SamplingParams:
     stop: str | Sequence[str] | None = None
     schema: Schema | None = None
     regex: str | None = None
+    grammar: str | None = None
     response_format: Mapping[str, Any] | None = None
     choices: Sequence[str] | None = None
     samples: int | None = None

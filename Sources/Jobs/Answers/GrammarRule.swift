@@ -1,0 +1,80 @@
+import Constraints
+import JSON
+
+/// Answers are texts of a context-free grammar, in GBNF or in Lark's notation.
+struct GrammarRule: AnswerRule {
+    static let name = "grammar"
+    static let right = "a grammar's text (GBNF or Lark's notation), no file's name"
+
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    init?(field: JSONValue) {
+        guard case .string(let text) = field, Self.isText(text) else { return nil }
+        self.text = text
+    }
+
+    /// A `grammar` that is one, or the name of a file with one. Anything else of that name is a field like others: notes
+    /// on somebody's grammar, say.
+    static func isAsked(by field: JSONValue) -> Bool {
+        guard case .string(let text) = field else { return false }
+        return isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
+    }
+
+    /// Whether it is a grammar's text, and no file's name: it has a rule of GBNF, or the first one of Lark's notation.
+    static func isText(_ text: String) -> Bool {
+        text.split(whereSeparator: \.isNewline).contains { line in
+            let words = line.drop { $0.isWhitespace || $0 == "?" || $0 == "!" }
+            let name = words.prefix { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+            let rest = words.dropFirst(name.count).drop { $0.isWhitespace }
+            return !name.isEmpty && rest.hasPrefix("::=") || name == "start" && rest.hasPrefix(":")
+        }
+    }
+
+    var kind: String { "grammar" }
+    var fingerprint: String { AnswerForm.fingerprint(of: self) }
+
+    func checked() throws(AnswerFault) -> any CheckedRule {
+        do throws(ConstraintFault) { return CheckedGrammar(source: try GrammarSource(text)) } catch {
+            throw AnswerFault(error)
+        }
+    }
+}
+
+private struct CheckedGrammar: CheckedRule {
+    let source: GrammarSource
+    private let matcher: GrammarMatcher
+
+    init(source: GrammarSource) {
+        self.source = source
+        matcher = GrammarMatcher(source)
+    }
+
+    func compiled(
+        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
+    ) throws(ConstraintFault) -> AnswerGrammar {
+        try AnswerGrammar(source, tokens: tokens, effort: effort)
+    }
+
+    func problem(with answer: String) -> String? {
+        do throws(ConstraintFault) {
+            switch try matcher.verdict(on: answer.utf8) {
+            case .isText: return nil
+            case .unfinished: return "by the grammar, more would have to follow"
+            case .wrong(let byte):
+                let characters = String(decoding: answer.utf8.prefix(byte), as: UTF8.self).unicodeScalars
+                    .count
+                return "the grammar doesn't allow its character \(characters + 1)"
+            case .tooCostly: return "reading it by the grammar takes too long"
+            }
+        } catch {
+            return "the grammar can't be used: \(error)"
+        }
+    }
+}
+
+extension AnswerRule where Self == GrammarRule {
+    /// A text of a grammar.
+    static func grammar(_ text: String) -> GrammarRule { GrammarRule(text) }
+}
