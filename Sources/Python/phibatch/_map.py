@@ -20,7 +20,7 @@ from ._values import fields
 #: What a line of that name would set.
 _SETTINGS = (
     "max_tokens seed stop temperature top_k top_p min_p presence_penalty frequency_penalty repetition_penalty "
-    "no_repeat_ngram_size min_tokens logit_bias response_format regex choices schema"
+    "no_repeat_ngram_size min_tokens logit_bias response_format regex grammar choices schema"
 ).split()
 #: Settings of a job that are templates over a row's fields.
 _TEMPLATES = ("prompt", "system", "prefix", "messages", "choices", "completion")

@@ -181,6 +181,9 @@ def _absolute(name: str, value: Any) -> Any:
         return os.path.abspath(str(value))
     if name == "schema":
         return json_schema(value)
+    # A grammar's own text, which has rules, is no file.
+    if name == "grammar" and (isinstance(value, Path) or ":" not in str(value)):
+        return os.path.abspath(str(value))
     if name == "model":
         text = os.path.expanduser(str(value))
         return os.path.abspath(text) if os.path.isdir(text) or text.startswith((".", "/")) else text
