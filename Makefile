@@ -18,7 +18,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: wheel test-python test-abused test-installed install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -41,16 +41,14 @@ test: check-swift
 	@echo "==> running the tests (release)"
 	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
 		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
-	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes -j2 test-abused test-installed)
+	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes test-program)
 	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
 
-# The last parts of "make test", beside each other: both wait a good deal.
-test-abused:
-	@$(MAKE) --no-print-directory torture KILLS=20
-	@$(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick
-
-test-installed:
-	@$(NOTING) $(MAKE) --no-print-directory test-python
+# The parts of "make test" that only need the program. Side by side, as both wait a good deal.
+test-program:
+	@$(NOTING) $(MAKE) --no-print-directory test-python & \
+	$(MAKE) --no-print-directory torture KILLS=20 && $(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick; \
+	result=$$?; wait $$! && exit $$result
 
 # Ends a real job over and over at random moments; what comes out must be as if undisturbed.
 KILLS ?= 200
