@@ -62,6 +62,7 @@ struct Summary {
                         + "(speculate)",
                     ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
         }
+        if let tally { lines.append(tally) }
         if let comparison { lines.append(comparison) }
         switch outcome.status {
         case .complete:
@@ -76,6 +77,18 @@ struct Summary {
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// What became of rows that have steps.
+    private var tally: LogLine? {
+        let tally = outcome.statistics.tally
+        guard !tally.isEmpty else { return nil }
+        let told = tally.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            "\($0.value) \($0.key)" as Message
+        }
+        return LogLine(
+            "rows: \(told.joined(separator: ", "))",
+            ["rows": .object(JSONObject(tally.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) }))])
     }
 
     /// Where earlier results were kept that other settings made.

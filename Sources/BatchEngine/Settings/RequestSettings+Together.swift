@@ -11,6 +11,13 @@ extension RequestSettings {
         return merged
     }
 
+    /// These, and where they say nothing, those of `others`.
+    package func over(_ others: RequestSettings) -> RequestSettings {
+        var together = others
+        for setting in RequestSetting.all { setting.copy(from: self, to: &together) }
+        return together
+    }
+
     /// What is wrong with them, in a sentence; nil if nothing is.
     package var problem: String? {
         for setting in RequestSetting.all {
@@ -62,6 +69,21 @@ extension RequestSetting {
         case .texts(let path, _) where precedence == .both:
             guard let more = line[keyPath: path] else { return }
             merged[keyPath: path] = (merged[keyPath: path] ?? []) + more
+        case .int(let path, _, _): one(path)
+        case .number(let path, _, _): one(path)
+        case .flag(let path): one(path)
+        case .texts(let path, _): one(path)
+        case .bias(let path, _): one(path)
+        case .form: break
+        }
+    }
+
+    /// Copies the value, if there is one.
+    fileprivate func copy(from settings: RequestSettings, to others: inout RequestSettings) {
+        func one<Value>(_ path: Path<Value>) {
+            if let value = settings[keyPath: path] { others[keyPath: path] = value }
+        }
+        switch kind {
         case .int(let path, _, _): one(path)
         case .number(let path, _, _): one(path)
         case .flag(let path): one(path)

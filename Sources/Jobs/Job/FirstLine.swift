@@ -25,7 +25,10 @@ struct FirstLine {
 
     private var place: String { "\(path):\(number)" }
     func has(_ name: String) -> Bool { fields.contains { $0.name == name && $0.value != .null } }
-    private var choosesPrompt: Bool { job.prompt != nil && job.prompt != JobSettings.defaultPrompt }
+    private var choosesPrompt: Bool {
+        let prompt = job.opening.prompt
+        return prompt != nil && prompt != JobSettings.defaultPrompt
+    }
 
     /// Fields that are neither the line's id nor a setting.
     private var ownFields: [JSONMember] {
@@ -39,7 +42,7 @@ struct FirstLine {
         for task in job.task.types {
             if let problem = task.problem(with: self) { throw JobError(.badJob, at: place, problem) }
         }
-        guard !choosesPrompt, !has("prompt"), !has("messages"), job.messages.last?.role != "user",
+        guard !choosesPrompt, !has("prompt"), !has("messages"), job.opening.messages.last?.role != "user",
             job.task.answers || job.chat
         else { return }
         if let foreign = ForeignRequest(fields) {

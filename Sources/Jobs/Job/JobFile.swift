@@ -58,8 +58,31 @@ package enum JobFile {
             }
             var setting = SettingValue(value, folder: folder, depth: 0)
             setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }
+            setting.parts = { () throws(SettingProblem) in try parts(of: value, folder: folder) }
             return (text, setting, line)
         }
+    }
+
+    /// The mappings of a list, each with its keys and values.
+    private static func parts(
+        of node: YAMLNode, folder: String
+    ) throws(SettingProblem) -> [[(key: SettingValue, value: SettingValue)]] {
+        guard case .sequence(let elements) = node.content, !elements.isEmpty else {
+            throw SettingProblem("must be a list of mappings, each with a name", line: node.line)
+        }
+        var parts: [[(key: SettingValue, value: SettingValue)]] = []
+        for element in elements {
+            guard case .mapping(let members) = element.content else {
+                throw SettingProblem("must be a list of mappings, each with a name", line: element.line)
+            }
+            parts.append(
+                members.map { key, value in
+                    var setting = SettingValue(value, folder: folder, depth: 0)
+                    setting.whole = { () throws(SettingProblem) in try YAMLValues.json(of: value) }
+                    return (SettingValue(key, folder: folder, depth: 2), setting)
+                })
+        }
+        return parts
     }
 }
 

@@ -96,6 +96,6 @@ extension JobKey {
             "whether texts such as <|end|> in a line's fields stay text (the default), or are special tokens as in "
                 + "Hugging Face's tokenizers",
             .word(\.controlTokens), effect: .always()),
-        task, completion,
+        task, completion, steps,
     ]
 }

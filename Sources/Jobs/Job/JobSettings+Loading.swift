@@ -146,7 +146,7 @@ extension JobSettings {
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
-        if let problem = taskProblem ?? choicesProblem ?? answerProblem
+        if let problem = stepsProblem ?? taskProblem ?? choicesProblem ?? answerProblem
             ?? (engine.kind == .mlx ? engine.problemWithMLX : nil)
         {
             throw JobError(kind, at: file, problem)

@@ -97,6 +97,12 @@ public struct JobSettings: Sendable, Equatable {
     package var isShardScheduled = false
 
     public var task = JobTask.generate
+    /// What is asked with each line, one after the other; empty where that is one thing, which the job itself says.
+    public var steps: [JobStep] = [] {
+        didSet { task = steps.isEmpty ? .generate : .steps }
+    }
+    /// A line's `choices` are those of its answer, where the job says nothing else.
+    var linesChoose = true
     /// What is scored, a template over the line's fields; nil is the line's `completion`, or else its `text`.
     public var completion: String?
 

@@ -5,8 +5,8 @@ import JSON
 /// would only swell the journal. Each line has its sum; a damaged one costs that completion's head
 /// start and nothing else.
 package enum InFlightFile {
-    /// The second has attempts; a file that has none is as in the first.
-    private static let versions = 1...2
+    /// The second has attempts, the third rows; a file that has none is as in the first.
+    private static let versions = 1...3
 
     package struct Content {
         var progress: JobProgress?
@@ -23,7 +23,8 @@ package enum InFlightFile {
         let file = try place.makeOwnFile(place.paths.inFlightDraft)
         var writer = BufferedWriter(file)
         do {
-            let version = records.contains { $0.attempt > 0 } ? versions.upperBound : versions.lowerBound
+            let version =
+                records.contains { $0.row != nil } ? 3 : records.contains { $0.attempt > 0 } ? 2 : 1
             try writer.appendLine(header(version, progress, run: run))
             for record in records { try writer.appendLine(line(record)) }
             try writer.flush()
@@ -52,6 +53,7 @@ package enum InFlightFile {
             writer.string("id", record.key.id)
             writer.hex("line_hash", record.key.contentHash)
             writer.array("logprobs") { writer in for entry in record.logprobs { writer.string(entry) } }
+            if let row = record.row { writer.string("row", row) }
             writer.int("sample", record.key.sample)
             writer.array("tokens") { writer in for token in record.tokens { writer.int(token) } }
         }
@@ -107,6 +109,7 @@ package enum InFlightFile {
         guard 0...RequestSettings.retriesRange.upperBound ~= attempt else { return nil }
         var record = InFlightRecord(
             key: WorkKey(id: id, sample: sample, contentHash: hash), tokens: [], attempt: attempt)
+        record.row = json.string("row")
         for token in tokens {
             guard case .int(let number) = token, let id = Int32(exactly: number) else { return nil }
             record.tokens.append(id)

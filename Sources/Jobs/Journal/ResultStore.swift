@@ -23,6 +23,8 @@ package struct InFlightRecord: Sendable, Equatable {
     package var logprobs: [String]
     /// How many completions of the same work were turned down before this one.
     package var attempt: Int
+    /// What the steps before have made, where a row has steps.
+    package var row: String?
 
     package init(key: WorkKey, tokens: [Int32], logprobs: [String] = [], attempt: Int = 0) {
         self.key = key

@@ -42,6 +42,8 @@ package final class JobRun: RequestSource {
     var endsEarly = false
     /// To be generated anew, as what came was not what was asked for.
     var again: Queue<Request> = []
+    /// Next steps that wait for the form of their answer.
+    private var waiting: [any WaitingRequest] = []
     /// Those that the model would answer alike are computed once.
     var equals = EqualRequests()
     /// Whether any answer is judged, so that its request may come again.
@@ -108,7 +110,13 @@ package final class JobRun: RequestSource {
         while !isCancelled, copies < EqualRequests.copiesAtOnce {
             if let request = again.popFirst() {
                 if giveUp(request.work) { continue }
-                return .request(request)
+                guard try isShared(request) else { return .request(request) }
+                copies += 1
+                continue
+            }
+            if let place = waiting.firstIndex(where: \.isReady) {
+                try begin(waiting.remove(at: place))
+                continue
             }
             guard equals.mayGrow else { break }
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
@@ -131,11 +139,26 @@ package final class JobRun: RequestSource {
             case .wait:
                 reportIfDue()
                 return .wait
-            case .end: return judges && !open.isEmpty ? .wait : .end
+            case .end:
+                guard judges, !open.isEmpty else { return .end }
+                // Nothing else is left to do.
+                guard waiting.count == open.values.reduce(0, +), let first = waiting.first else {
+                    return .wait
+                }
+                waiting.removeFirst()
+                try begin(first)
             }
         }
         reportIfDue()
         return .wait
+    }
+
+    /// Waits for it if it is not ready.
+    private func begin(_ waiting: any WaitingRequest) throws {
+        do throws(LineError) { again.append(try waiting.begun()) } catch {
+            let part = waiting.request.part
+            try settle(part.outcome(of: error, nil), of: part.label)
+        }
     }
 
     package func note(on choice: TokenChoice) -> String? {
@@ -206,11 +229,21 @@ package final class JobRun: RequestSource {
         case .again(let request):
             statistics.turnedDown += 1
             again.append(request)
+        case .more(let works):
+            open[label.index, default: 1] += works.count - 1
+            for work in works {
+                switch work {
+                case .request(let request): again.append(request)
+                case .waiting(let request): waiting.append(request)
+                case .failure(let label, let error): try fail(label, error)
+                }
+            }
         case .open: close(label)
         }
     }
 
     private func note(_ made: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) {
+        if let tally = made.tally { statistics.tally[tally, default: 0] += 1 }
         guard let completion = made.completion else { return }
         statistics.finishReasons[completion.finishReason?.rawValue ?? "", default: 0] += 1
         guard isOwn else { return }
@@ -305,11 +338,10 @@ package final class JobRun: RequestSource {
     /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
     private func save(_ live: [TokenSequence]) throws {
         let records =
-            (live.map { ($0.request.work, $0.course.sampled, $0.course.notes) }
-            + again.map { ($0.work, [], []) })
-            .filter { label, tokens, _ in !tokens.isEmpty || label.attempt > 0 }
-            .sorted { $0.0.position < $1.0.position }
-            .map { InFlightRecord(key: $0.key, tokens: $1, logprobs: $2, attempt: $0.attempt) }
+            (live.map { ($0.request.part, $0.course.sampled, $0.course.notes) }
+            + (again + waiting.map(\.request)).map { ($0.part, [], []) })
+            .sorted { $0.0.label.position < $1.0.label.position }
+            .compactMap { part, tokens, notes in part.record(tokens, notes) }
         let count = feeder.count
         try store.use { store in
             (store as? JournalStore)?.progress = JobProgress(

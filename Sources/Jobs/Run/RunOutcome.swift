@@ -52,6 +52,8 @@ public struct RunStatistics: Sendable, Equatable {
 
     /// Why the completions of this run ended, and what is wrong with lines that failed.
     public var finishReasons: [String: Int] = [:]
+    /// What became of rows that have steps: how many this run accepted, and how many each step dropped.
+    public var tally: [String: Int] = [:]
     public var errors: [LineError.Code: Int] = [:]
     /// Seconds from when a request began to run until its first token was there, and until its end; waiting for a free
     /// place is not in it.

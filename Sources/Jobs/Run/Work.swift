@@ -15,6 +15,11 @@ package struct WorkLabel: Sendable {
     var readyAt = ContinuousClock.now
     /// How many answers were turned down before.
     var attempt = 0
+    /// The step of the row; nil where a job has none.
+    var step: String?
+
+    /// What random streams know it by. Names of lines have no such character.
+    var streamID: String { step.map { "\(key.id)\u{0}\($0)" } ?? key.id }
 }
 
 /// A request that can't begin yet.

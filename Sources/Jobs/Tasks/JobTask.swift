@@ -5,6 +5,9 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// The model says how likely it finds what each line gives as the answer.
     public static let score = JobTask("score", [ScoreTask.self])
 
+    /// A row of several results, of a job with steps. No job file names it: the steps do.
+    public static let steps = JobTask("steps", [StepsTask.self])
+
     public static let allCases = [generate, score]
 
     /// As a job file names it.
@@ -30,7 +33,7 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
 
     // MARK: Results, read again
 
-    private static let readers = allCases.reversed().flatMap(\.types).map { $0.made.reader }
+    private static let readers = (allCases + [steps]).reversed().flatMap(\.types).map { $0.made.reader }
 
     /// What reads a result that begins with this member.
     static func reader(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) -> (any ResultReader)? {

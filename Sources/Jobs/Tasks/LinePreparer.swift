@@ -11,7 +11,7 @@ package struct LinePreparer: Sendable {
 
     /// - Throws: `JobError` if a template of the job is malformed.
     package init(_ job: JobSettings) throws {
-        let builder = try PromptBuilder(job)
+        let builder = try PromptBuilder(job.opening)
         self.builder = builder
         tasks = try job.task.types.map { try $0.init(job, builder) }
     }

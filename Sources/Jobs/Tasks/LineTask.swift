@@ -65,7 +65,7 @@ extension PreparedLine {
 }
 
 /// What requests are made of, beside their lines.
-package struct RequestMaker {
+package struct RequestMaker: Sendable {
     let text: any TextCoding
     let limits: ModelLimits
     let rope: RopeFactors
@@ -94,12 +94,20 @@ protocol WorkPart: Sendable {
     /// Nothing comes of it.
     /// - Parameter sequence: nil if none was admitted.
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome
+
+    /// What is saved of it while it is under way; nil if that would be nothing.
+    func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord?
 }
 
 extension WorkPart {
     var sharesPrompt: Bool { false }
     var mayComeAgain: Bool { false }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome { .failed(error) }
+
+    func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {
+        guard !tokens.isEmpty || label.attempt > 0 else { return nil }
+        return InFlightRecord(key: label.key, tokens: tokens, logprobs: notes, attempt: label.attempt)
+    }
 }
 
 enum WorkOutcome {
@@ -109,6 +117,8 @@ enum WorkOutcome {
     case failed(LineError, text: String? = nil)
     /// To be done anew.
     case again(Request)
+    /// To be done next, before there is a result.
+    case more([Work])
     /// Other parts are to come.
     case open
 }

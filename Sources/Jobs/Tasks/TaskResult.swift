@@ -17,6 +17,9 @@ package protocol TaskResult: Sendable, Equatable {
     /// The completion that it is, where it is one. The default is none.
     var completion: GeneratedResult? { get }
 
+    /// What it counts as in the summary of a run, where results differ in that; nil, the default, where they don't.
+    var tally: String? { get }
+
     /// Writes its members.
     func write(to writer: inout JSONWriter)
     /// What it adds to a completion in formats of others. The default is nothing.
@@ -31,6 +34,7 @@ extension TaskResult {
     package static var columns: [String]? { nil }
     package static var isAnswer: Bool { true }
     package var completion: GeneratedResult? { nil }
+    package var tally: String? { nil }
     package func writeMore(to writer: inout JSONWriter) {}
     package func cell(_ column: String) -> String? { countCell(column) }
 

@@ -15,7 +15,8 @@ package struct OpenAIResults: ResultFormat {
     package init(model: String = "") { self.model = model }
 
     package func problem(with job: JobSettings) -> String? {
-        job.task.answers ? nil : "holds answers, and task: \(job.task.rawValue) makes none"
+        if !job.steps.isEmpty { return "holds one answer of a line, and the job has steps" }
+        return job.task.answers ? nil : "holds answers, and task: \(job.task.rawValue) makes none"
     }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(run: run, model: model) }

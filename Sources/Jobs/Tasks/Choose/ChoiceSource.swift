@@ -24,7 +24,8 @@ struct ChoiceSource: Sendable {
         } else if !choices.isEmpty {
             place = .job(choices)
         } else {
-            place = job.answerForm == nil && !templateFields.contains(Self.ownField) ? .own : .none
+            let isFree = job.linesChoose && job.answerForm == nil
+            place = isFree && !templateFields.contains(Self.ownField) ? .own : .none
         }
     }
 

@@ -1,0 +1,77 @@
+import Faults
+
+extension JobKey {
+    static let steps = JobKey(
+        "steps", "LIST",
+        "what is asked with each line, one after the other, in a job file (\"phibatch help steps\" says more)",
+        SettingMember(
+            set: { job, value throws(SettingProblem) in job.steps = try value.steps(resolves: false) },
+            resolve: { job, value throws(SettingProblem) in
+                // What the job says of its task stays, to be refused.
+                let task = job.task
+                job.steps = try value.steps(resolves: true)
+                job.task = task
+                for step in job.steps { job.sources += step.settings.sources }
+            },
+            text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }), effect: .ifSet)
+}
+
+extension SettingValue {
+    /// - Parameter resolves: whether files that steps name are read.
+    fileprivate func steps(resolves: Bool) throws(SettingProblem) -> [JobStep] {
+        guard let parts else { throw wrong("a list of steps in a job file") }
+        var steps: [JobStep] = []
+        for part in try parts() { steps.append(try JobStep(part, resolves: resolves, line: line)) }
+        return steps
+    }
+}
+
+extension JobStep {
+    private static func hint(for key: String) -> String {
+        if JobKey.named(key) != nil { return "; it is said for the whole job" }
+        let hint = NearMiss.hint(
+            for: key, among: ["name", "where", "accept", "tries"] + keys.map(\.name))
+        return hint.isEmpty ? "" : " (d\(hint.dropFirst(2)))"
+    }
+
+    fileprivate init(
+        _ members: [(key: SettingValue, value: SettingValue)], resolves: Bool, line: Int?
+    ) throws(SettingProblem) {
+        let name = members.first { $0.key.text == "name" }
+        guard let name else {
+            throw SettingProblem("has a step without a name", line: members.first?.key.line ?? line)
+        }
+        self.init(try name.value.string())
+        var resolved: [(JobKey, SettingValue)] = []
+        for (key, value) in members {
+            let text = key.text ?? ""
+            do throws(SettingProblem) {
+                switch text {
+                case "name": break
+                case "where": condition = try value.string()
+                case "accept": accept = try value.string()
+                case "tries": tries = try value.int(in: Self.triesRange)
+                default:
+                    guard let known = Self.keys.first(where: { $0.name == text }) else {
+                        throw SettingProblem(
+                            "is no key of a step" + Self.hint(for: text), line: key.line)
+                    }
+                    try known.member.set(&settings, value)
+                    resolved.append((known, value))
+                }
+            } catch {
+                throw SettingProblem(
+                    "\(self.name.prefix(64)): \(text.prefix(64)) \(error.message)",
+                    line: error.line ?? value.line)
+            }
+        }
+        guard resolves else { return }
+        for (key, value) in resolved {
+            guard let resolve = key.member.resolve else { continue }
+            do throws(SettingProblem) { try resolve(&settings, value) } catch {
+                throw SettingProblem(
+                    "\(self.name.prefix(64)): \(key.name) \(error.message)", line: error.line ?? value.line)
+            }
+        }
+    }
+}

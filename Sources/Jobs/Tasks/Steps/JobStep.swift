@@ -1,0 +1,117 @@
+import BatchEngine
+
+/// A step of a job: what is asked of the model with a row, after the steps before it.
+///
+/// Its templates see the line's fields and, under their names, what earlier steps made: `{{ question.text }}`, and the
+/// members of an answer that is a JSON object, as in `{{ question.title }}`.
+public struct JobStep: Sendable, Equatable {
+    /// A word: under it the row has what the step makes.
+    public var name: String
+    /// What the step says for itself: prompt, messages, task, form of the answer and settings of its request. Other
+    /// members have no meaning here. What it leaves open is the job's.
+    public var settings = JobSettings()
+    /// A condition in the template language: a row for which it is false passes over the step. Nil is always.
+    public var condition: String?
+    /// A condition on what the step has made: a row for which it is false is dropped. Nil is none.
+    public var accept: String?
+    /// How many times the step is made, each time with another random stream, until `accept` holds; at least 1.
+    public var tries = 1
+
+    public init(_ name: String) { self.name = name }
+
+    static let triesRange = 1...1000
+
+    /// The keys that a step may have, beside its own.
+    static let keys: [JobKey] = {
+        let others = [
+            "system", "prompt", "prompt_file", "messages", "prefix", "task", "completion",
+        ]
+        let requests = RequestSetting.all(in: .job).map(\.name).filter { $0 != "samples" }
+        return JobKey.all.filter { others.contains($0.name) || requests.contains($0.name) }
+    }()
+
+    /// The job as it is for this step alone.
+    func job(in job: JobSettings) -> JobSettings {
+        var own = settings
+        var inherited = job.request
+        (inherited.choices, inherited.samples) = (nil, nil)
+        own.request = settings.request.over(inherited)
+        own.system = settings.system ?? job.system
+        (own.chat, own.controlTokens, own.engine) = (job.chat, job.controlTokens, job.engine)
+        (own.model, own.input, own.output) = (job.model, job.input, job.output)
+        (own.inputFormat, own.outputFormat) = (job.inputFormat, job.outputFormat)
+        (own.idField, own.errorLines, own.unsupported) = (job.idField, job.errorLines, job.unsupported)
+        own.linesChoose = false
+        return own
+    }
+
+    /// All that results depend on, as text.
+    var text: String {
+        ResultText.list(
+            [name, condition ?? "", accept ?? "", "\(tries)"]
+                + settings.resultSettings.flatMap { [$0.name, $0.value] })
+    }
+}
+
+extension JobSettings {
+    /// The settings by which a line is first asked something: those of the first step, if there are steps.
+    var opening: JobSettings { steps.first?.job(in: self) ?? self }
+
+    /// What is wrong with the steps, in words that follow nothing; nil if all is well.
+    var stepsProblem: String? {
+        guard !steps.isEmpty else { return nil }
+        if task != .steps { return "task is said in a step, where a job has steps." }
+        let others: [(String, Bool)] = [
+            ("prompt", prompt != nil), ("messages", !messages.isEmpty), ("prefix", prefix != nil),
+            ("completion", completion != nil), ("schema", schema != nil), ("regex", regex != nil),
+            ("response_format", responseFormat != nil), ("grammar", grammar != nil),
+            ("choices", request.choices != nil),
+        ]
+        if let other = others.first(where: \.1) {
+            return "\(other.0) is said in a step, where a job has steps."
+        }
+        if keep == .all {
+            return "keep needs the names of the fields, and not all of them, where a job has steps."
+        }
+        var names: Set<String> = []
+        if case .fields(let fields) = keep { names = Set(fields.map(\.resultName)) }
+        for (number, step) in steps.enumerated() {
+            if let problem = step.nameProblem { return "steps: \(step.name.prefix(64)) \(problem)." }
+            if !names.insert(step.name).inserted {
+                return "steps: \(step.name) is the name of something else, too."
+            }
+            if let problem = step.problem(in: self, isFirst: number == 0) {
+                return "steps: \(step.name): \(problem)"
+            }
+        }
+        return nil
+    }
+}
+
+extension JobStep {
+    fileprivate var nameProblem: String? {
+        guard name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil else {
+            return "is no name: letters, digits and _, no digit first"
+        }
+        let taken = KeptFields.resultNames(of: .steps).union(PromptRecord.settingNames)
+            .union(["prompt", "messages", "completion", "text"])
+        return taken.contains(name) ? "is a name that lines or results have for something else" : nil
+    }
+
+    /// In a sentence.
+    fileprivate func problem(in job: JobSettings, isFirst: Bool) -> String? {
+        if !Self.triesRange.contains(tries) {
+            return "tries must be \(Self.triesRange.right), but is \(tries)."
+        }
+        if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
+        if isFirst, condition != nil { return "where has no meaning in the first step." }
+        if !isFirst, settings.prompt == nil, settings.messages.last?.role != "user" {
+            return "it needs a prompt, or messages that end with a user's."
+        }
+        let own = self.job(in: job)
+        if !own.chat, own.system != nil || !own.messages.isEmpty {
+            return "system and messages have no place without a chat template; put them into prompt."
+        }
+        return own.taskProblem ?? own.choicesProblem ?? own.answerProblem
+    }
+}

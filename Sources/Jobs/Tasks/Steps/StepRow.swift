@@ -1,0 +1,256 @@
+import BatchEngine
+import JSON
+
+/// A row between two steps, or in one.
+struct StepRow: Sendable {
+    let plan: StepPlan
+    let record: PromptRecord
+    let model: LinePreparer.Model
+    let maker: RequestMaker
+    let label: WorkLabel
+
+    private var done: [StepsResult.Step] = []
+    /// What later templates see of it.
+    private var values: [(name: String, value: JSONValue)] = []
+    private var timing: GenerationResult.Timing?
+    /// Something was computed for it.
+    private var isOwn = false
+    /// The step under way.
+    private var place = 0
+    /// How many times it was made in vain.
+    private var vain = 0
+
+    init(
+        plan: StepPlan, record: PromptRecord, model: LinePreparer.Model, maker: RequestMaker, label: WorkLabel
+    ) {
+        (self.plan, self.record, self.model, self.maker, self.label) = (plan, record, model, maker, label)
+    }
+
+    var step: StepPlan.Step { plan.steps[place] }
+
+    /// Each try of each step has a random stream of its own.
+    var stepLabel: WorkLabel {
+        var label = label
+        label.step = vain == 0 ? step.name : "\(step.name) \(vain)"
+        label.readyAt = .now
+        return label
+    }
+
+    // MARK: Steps
+
+    /// Takes what the step under way has made.
+    func after(_ result: any TaskResult, _ timing: GenerationResult.Timing, isOwn: Bool) -> WorkOutcome {
+        var row = self
+        row.isOwn = row.isOwn || isOwn
+        row.timing = row.timing.map { $0.followed(by: timing) } ?? timing
+        row.note(step.name, result)
+        do {
+            guard try row.holds(step.accept) else { return row.notAccepted(result) }
+            row.done.append(.init(step.name, result))
+            return try row.goOn() ?? row.end(dropped: nil)
+        } catch {
+            return .failed(row.error(error))
+        }
+    }
+
+    private func notAccepted(_ result: any TaskResult) -> WorkOutcome {
+        var row = self
+        row.vain += 1
+        guard row.vain < step.tries else {
+            row.done.append(.init(step.name, result))
+            return row.end(dropped: step.name)
+        }
+        do { return .more(try row.works()) } catch { return .failed(row.error(error)) }
+    }
+
+    /// - Returns: the next step's work; nil if there is none.
+    private mutating func goOn(_ saved: InFlightRecord? = nil) throws -> WorkOutcome? {
+        vain = 0
+        while place + 1 < plan.steps.count {
+            place += 1
+            if try holds(step.condition) { return .more(try works(saved)) }
+            values.append((step.name, .null))
+        }
+        return nil
+    }
+
+    private func end(dropped: String?) -> WorkOutcome {
+        guard let timing else { preconditionFailure("a row has a step") }
+        return .made(StepsResult(done, dropped: dropped), timing, isOwn: isOwn)
+    }
+
+    private func holds(_ condition: LineTemplate?) throws(LineError) -> Bool {
+        guard let condition else { return true }
+        var seen = record
+        seen.fields = fields
+        return try !condition.fill(from: seen).isEmpty
+    }
+
+    private func works(_ saved: InFlightRecord? = nil) throws -> [Work] {
+        var asked = record
+        asked.fields = fields
+        // A later step has a prompt of its own.
+        if place > 0 { asked.content = .fields }
+        let prepared = try step.prepare(asked) { model }
+        return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
+    }
+
+    // MARK: What templates see
+
+    private var fields: JSONValue {
+        guard case .object(var members) = record.fields else { return record.fields }
+        for (name, value) in values { members[name] = value }
+        return .object(members)
+    }
+
+    private mutating func note(_ name: String, _ result: any TaskResult) {
+        values.removeAll { $0.name == name }
+        values.append((name, Self.value(of: result)))
+    }
+
+    /// The members of its result, and those of an answer that is a JSON object.
+    private static func value(of result: any TaskResult) -> JSONValue {
+        var writer = JSONWriter()
+        writer.object { result.write(to: &$0) }
+        guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
+            return .null
+        }
+        if case .string(let text)? = members["text"], text.utf8.first == UInt8(ascii: "{"),
+            case .object(let answer)? = try? JSONValue(parsing: Array(text.utf8), limits: .line)
+        {
+            for member in answer where member.name != "text" { members[member.name] = member.value }
+        }
+        return .object(members)
+    }
+
+    // MARK: Work of steps
+
+    func wrapped(_ work: Work) -> Work {
+        switch work {
+        case .request(let request): .request(wrapped(request))
+        case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
+        case .failure(let label, let failure): .failure(label, error(failure))
+        }
+    }
+
+    func wrapped(_ request: Request) -> Request {
+        var request = request
+        request.label = StepPart(part: request.part, row: self)
+        return request
+    }
+
+    func error(_ error: any Error) -> LineError {
+        guard let error = error as? LineError else { return LineError(.badPrompt, "\(step.name): \(error)") }
+        return LineError(error.code, "\(step.name): \(error.message)")
+    }
+
+    // MARK: Rows under way
+
+    /// The steps that are made; nil if there are none.
+    var saved: String? {
+        guard !done.isEmpty else { return nil }
+        var writer = JSONWriter()
+        writer.object { StepsResult(done).writeSteps(to: &$0) }
+        return writer.text
+    }
+
+    /// Whether tokens of the step under way may be saved: those of a later try are made anew.
+    var isFirstTry: Bool { vain == 0 }
+
+    /// - Returns: nil if the text is not what a run of this job has left.
+    func resumed(_ text: String, _ saved: InFlightRecord?) -> [Work]? {
+        guard let steps = StepsReader.steps(saved: text), !steps.isEmpty else { return nil }
+        var row = self
+        var next = 0
+        for step in steps {
+            while next < plan.steps.count, plan.steps[next].name != step.name {
+                row.values.append((plan.steps[next].name, .null))
+                next += 1
+            }
+            guard next < plan.steps.count else { return nil }
+            row.place = next
+            row.note(step.name, step.result)
+            row.done.append(step)
+            next += 1
+        }
+        row.timing = .init(queued: 0, prefill: 0, decode: 0, tokensPerSecond: 0)
+        do {
+            guard case .more(let works)? = try row.goOn(saved) else { return nil }
+            return works
+        } catch {
+            return [.failure(label, row.error(error))]
+        }
+    }
+}
+
+extension GenerationResult.Timing {
+    /// Of two steps, one after the other.
+    fileprivate func followed(by next: Self) -> Self {
+        let (own, seconds) = (prefill + decode, next.prefill + next.decode)
+        let tokens = tokensPerSecond * own + next.tokensPerSecond * seconds
+        return .init(
+            queued: (queued + next.queued).rounded(toPlaces: 3),
+            prefill: (prefill + next.prefill).rounded(toPlaces: 3),
+            decode: (decode + next.decode).rounded(toPlaces: 3),
+            tokensPerSecond: own + seconds > 0 ? (tokens / (own + seconds)).rounded(toPlaces: 2) : 0,
+            ended: next.ended)
+    }
+}
+
+/// A step's request that can't begin yet.
+private struct WaitingStep: WaitingRequest {
+    let waiting: any WaitingRequest
+    let row: StepRow
+
+    var request: Request { row.wrapped(waiting.request) }
+    var weight: Int { waiting.weight }
+    var isReady: Bool { waiting.isReady }
+
+    func begun() throws(LineError) -> Request {
+        do throws(LineError) { return row.wrapped(try waiting.begun()) } catch { throw row.error(error) }
+    }
+}
+
+/// A step of a row.
+private struct StepPart: WorkPart {
+    /// As it would be by itself.
+    var part: any WorkPart
+    let row: StepRow
+
+    var label: WorkLabel {
+        get { part.label }
+        set { part.label = newValue }
+    }
+    var sharesPrompt: Bool { part.sharesPrompt }
+    var mayComeAgain: Bool { true }
+
+    func outcome(
+        of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
+    ) -> WorkOutcome {
+        goOn(part.outcome(of: sequence, provenance, in: row.step.job))
+    }
+
+    func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome {
+        goOn(part.outcome(of: error, sequence))
+    }
+
+    private func goOn(_ outcome: WorkOutcome) -> WorkOutcome {
+        switch outcome {
+        case .made(let result, let timing, let isOwn): row.after(result, timing, isOwn: isOwn)
+        case .failed(let error, let text): .failed(row.error(error), text: text)
+        case .again(let request): .again(row.wrapped(request))
+        case .more(let works): .more(works.map(row.wrapped))
+        case .open: .open
+        }
+    }
+
+    func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {
+        guard !sharesPrompt else { return nil }
+        let isKept = row.isFirstTry
+        var record = InFlightRecord(
+            key: label.key, tokens: isKept ? tokens : [], logprobs: isKept ? notes : [],
+            attempt: isKept ? label.attempt : 0)
+        record.row = row.saved
+        return record.row == nil && record.tokens.isEmpty && record.attempt == 0 ? nil : record
+    }
+}

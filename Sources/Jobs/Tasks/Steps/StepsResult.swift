@@ -1,0 +1,132 @@
+import BatchEngine
+import JSON
+
+/// What the steps of a job made of a row, each under its name as it would be a result by itself. Steps that the row passed
+/// over are missing.
+///
+///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"dropped":"judge"],"usage":{…}
+package struct StepsResult: TaskResult {
+    package struct Step: Sendable, Equatable {
+        package var name: String
+        package var result: any TaskResult
+
+        package init(_ name: String, _ result: any TaskResult) { (self.name, self.result) = (name, result) }
+
+        package static func == (a: Step, b: Step) -> Bool {
+            a.name.utf8.elementsEqual(b.name.utf8) && a.result.isEqual(to: b.result)
+        }
+    }
+
+    package var steps: [Step]
+    /// The step that did not accept what it had made; nil of a row that went to its end.
+    package var dropped: String?
+
+    package init(_ steps: [Step], dropped: String? = nil) { (self.steps, self.dropped) = (steps, dropped) }
+
+    package static var reader: any ResultReader.Type { StepsReader.self }
+    package static let names: Set = ["steps", "dropped"]
+
+    package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
+    package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
+    package var tally: String? { dropped.map { "dropped by \($0)" } ?? "accepted" }
+
+    package func write(to writer: inout JSONWriter) {
+        writeSteps(to: &writer)
+        if let dropped { writer.string("dropped", dropped) }
+        ResultCoding.writeUsage(of: self, &writer)
+    }
+
+    func writeSteps(to writer: inout JSONWriter) {
+        writer.array("steps") { writer in for step in steps { writer.string(step.name) } }
+        for step in steps { writer.object(step.name) { step.result.write(to: &$0) } }
+    }
+
+    package func describe(in report: inout ReportedResult) {
+        report.status = dropped.map { "dropped by \($0)" } ?? "accepted"
+        var texts: [String] = []
+        for step in steps {
+            var own = ReportedResult(id: report.id, status: "")
+            step.result.describe(in: &own)
+            texts.append("\(step.name): \(own.text ?? "")")
+        }
+        report.text = texts.joined(separator: "\n\n")
+    }
+}
+
+struct StepsReader: ResultReader {
+    private let keeps: Bool
+    private var names: [String]?
+    private var steps: [StepsResult.Step] = []
+    private var dropped: String?
+    private var usage: ResultCoding.Usage?
+
+    init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
+        guard name.spells("steps") else { return nil }
+        self.keeps = keeps
+    }
+
+    mutating func take(
+        _ name: UnsafeBufferPointer<UInt8>, from scanner: inout JSONScanner
+    ) throws -> Bool {
+        guard let names else {
+            var list: [String] = []
+            try scanner.array { list.append(try $0.string()) }
+            names = list
+            return true
+        }
+        // After the counts come fields of the line.
+        guard usage == nil else { return false }
+        if steps.count < names.count, name.elementsEqual(names[steps.count].utf8) {
+            steps.append(.init(names[steps.count], try result(&scanner)))
+        } else if name.spells("dropped") {
+            dropped = try scanner.string()
+        } else if name.spells("usage") {
+            usage = try ResultCoding.Usage(&scanner)
+        } else {
+            throw scanner.fault("expected the next step")
+        }
+        return true
+    }
+
+    private func result(_ scanner: inout JSONScanner) throws -> any TaskResult {
+        var reader: (any ResultReader)?
+        var isFirst = true
+        try scanner.object { scanner, name in
+            if isFirst { reader = JobTask.reader(first: name, keeps: keeps) }
+            isFirst = false
+            guard try reader?.take(name, from: &scanner) == true else {
+                throw scanner.fault("a step's result has no such member")
+            }
+        }
+        guard let result = reader?.result else { throw scanner.fault("no result of a step") }
+        return result
+    }
+
+    var result: (any TaskResult)? {
+        guard let names, !names.isEmpty, names.count == steps.count, let usage else { return nil }
+        let made = StepsResult(steps, dropped: dropped)
+        guard made.promptTokens == usage.prompt, made.completionTokens == usage.completion,
+            dropped == nil || dropped == names.last
+        else { return nil }
+        return made
+    }
+
+    /// The steps that a row under way had made; nil if the text is none of ours.
+    static func steps(saved text: String) -> [StepsResult.Step]? {
+        var text = text
+        var reader: StepsReader?
+        let isRead: Void? = try? text.withUTF8 { bytes in
+            try JSONScanner.scan(UnsafeRawBufferPointer(bytes), limits: .ownLine) { scanner in
+                try scanner.object { scanner, name in
+                    if reader == nil { reader = StepsReader(first: name, keeps: true) }
+                    guard try reader?.take(name, from: &scanner) == true else {
+                        throw scanner.fault("no row's member")
+                    }
+                }
+            }
+        }
+        guard isRead != nil else { return nil }
+        guard let reader, reader.names?.count == reader.steps.count else { return nil }
+        return reader.steps
+    }
+}

@@ -1,0 +1,107 @@
+import BatchEngine
+import JSON
+import PhiText
+
+/// A row goes through the steps of a job, one after the other. Each is done by the task that would do it by itself.
+struct StepsTask: LineTask {
+    typealias Made = StepsResult
+
+    private let plan: StepPlan
+
+    init(_ job: JobSettings, _ builder: PromptBuilder) throws { plan = try StepPlan(job) }
+
+    var fields: Set<String> { plan.fields }
+    var names: [String] { plan.fields.sorted() + plan.steps.flatMap { $0.tasks.flatMap(\.names) } }
+
+    func prepare(
+        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
+    ) throws -> any PreparedLine {
+        if record.request != nil {
+            throw LineError(.badField, "One of OpenAI's requests asks for one answer, but the job has steps.")
+        }
+        if record.form != nil {
+            throw LineError(
+                .badField,
+                "What an answer must be like is said in a step, as the job has steps; leave it out.")
+        }
+        var loaded: LinePreparer.Model?
+        let first = try plan.steps[0].prepare(record) {
+            let model = try model()
+            loaded = model
+            return model
+        }
+        return PreparedRow(plan: plan, record: record, model: try loaded ?? model(), first: first)
+    }
+}
+
+/// The steps of a job, ready for rows.
+final class StepPlan: Sendable {
+    struct Step: Sendable {
+        let name: String
+        /// The job for this step alone.
+        let job: JobSettings
+        let builder: PromptBuilder
+        let tasks: [any LineTask]
+        let condition: LineTemplate?
+        let accept: LineTemplate?
+        let tries: Int
+
+        func prepare(
+            _ record: PromptRecord, for model: () throws -> LinePreparer.Model
+        ) throws -> any PreparedLine {
+            guard let task = tasks.first(where: { $0.takes(record) }) else {
+                preconditionFailure("the last of a step's tasks takes all rows")
+            }
+            return try task.prepare(record, for: model)
+        }
+    }
+
+    let steps: [Step]
+    /// The line's fields that templates and conditions use.
+    let fields: Set<String>
+
+    /// - Throws: `JobError` if a template or a condition is malformed.
+    init(_ job: JobSettings) throws {
+        steps = try job.steps.map { step in
+            let own = step.job(in: job)
+            let builder = try PromptBuilder(own)
+            func condition(_ name: String, _ text: String?) throws -> LineTemplate? {
+                try text.map { try LineTemplate("\(name) (\(step.name))", "{% if \($0) %}1{% endif %}") }
+            }
+            return Step(
+                name: step.name, job: own, builder: builder,
+                tasks: try own.task.types.map { try $0.init(own, builder) },
+                condition: try condition("where", step.condition),
+                accept: try condition("accept", step.accept),
+                tries: step.tries)
+        }
+        var fields: Set<String> = []
+        for step in steps {
+            fields.formUnion(step.builder.fields)
+            for task in step.tasks { fields.formUnion(task.fields) }
+            for condition in [step.condition, step.accept] { fields.formUnion(condition?.variables ?? []) }
+        }
+        self.fields = fields.subtracting(steps.map(\.name))
+    }
+}
+
+private struct PreparedRow: PreparedLine {
+    let plan: StepPlan
+    let record: PromptRecord
+    let model: LinePreparer.Model
+    let first: any PreparedLine
+
+    var prompt: [Int32] { first.prompt }
+    var lengths: [(prompt: Int, completion: Int)] { first.lengths }
+    var isCovered: Bool { first.isCovered }
+    var answer: GenerateTask.Answer? { first.answer }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
+        guard let text = saved?.row else {
+            return first.work(row.stepLabel, saved: saved, maker).map(row.wrapped)
+        }
+        // What an earlier run has made of the row. If that can't be ours, it is made from its beginning.
+        return row.resumed(text, saved) ?? first.work(row.stepLabel, saved: nil, maker).map(row.wrapped)
+    }
+}

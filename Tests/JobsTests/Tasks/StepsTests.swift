@@ -1,0 +1,262 @@
+import BatchEngine
+import Foundation
+import JSON
+import Testing
+
+@testable import Jobs
+
+/// Jobs with steps, over a scripted model.
+@Suite struct StepsTests {
+    private static func step(_ name: String, _ change: (inout JobStep) -> Void) -> JobStep {
+        var step = JobStep(name)
+        change(&step)
+        return step
+    }
+
+    private static let steps = [
+        step("question") { step in
+            step.settings.prompt = "Ask about {{ topic }}."
+            step.settings.stop = ["end"]
+            step.settings.tokens = true
+        },
+        step("note") { step in
+            step.condition = "question.text | length > 12"
+            step.settings.prompt = "{{ topic }}: {{ question.text }}?"
+            step.settings.logprobs = 1
+        },
+        step("judge") { step in
+            step.settings.prompt = "{{ question.text }}{% if note %} ({{ note.text }}){% endif %}"
+            step.settings.choices = ["yes", "no", "perhaps"]
+            step.accept = "judge.text != 'no'"
+            step.tries = 2
+        },
+        step("likely") { step in
+            step.settings.task = .score
+            step.settings.prompt = "{{ judge.text }}"
+            step.settings.completion = "{{ question.text }}."
+        },
+    ]
+
+    private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
+        .test(input: [path]) { job in
+            (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
+            job.keep = .fields([.init("topic")])
+            job.steps = Self.steps
+            change(&job)
+        }
+    }
+
+    private func lines(_ folder: TemporaryFolder, _ count: Int = 40) throws -> String {
+        try folder.write(
+            (0..<count).map {
+                "{\"id\":\"\($0)\",\"topic\":\"\(String(repeating: "thing ", count: $0 % 9))\($0)\"}\n"
+            }.joined(), to: "in.jsonl")
+    }
+
+    /// Lines of a scripted run end where times would begin.
+    private static func row(_ line: String) throws -> JSONValue {
+        try JSONValue(parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
+    }
+
+    @Test func rowsAreTheSameHoweverTheyRun() throws {
+        let folder = try TemporaryFolder()
+        let job = job(try lines(folder)) { $0.samples = 2 }
+        var expected: [String]?
+        try ScriptedRun.inManyWays(job) { outcome, lines, _ in
+            #expect(outcome.status == .complete && outcome.statistics.done == 80)
+            #expect(lines == expected ?? lines)
+            expected = lines
+            let tally = outcome.statistics.tally
+            let dropped = lines.count { $0.contains(",\"dropped\":\"judge\",") }
+            #expect(tally == ["accepted": 80 - dropped, "dropped by judge": dropped])
+            #expect((1..<80).contains(dropped))
+            let passedOver = lines.count { !$0.contains(",\"note\":{") }
+            #expect((1..<80).contains(passedOver))
+            #expect(lines.count { $0.contains(",\"likely\":{\"logprob\":") } == 80 - dropped)
+            #expect(
+                lines.allSatisfy { $0.contains("\"steps\":[\"question\",") && $0.contains(",\"topic\":\"") })
+        }
+    }
+
+    /// What each step makes is what a job of its own would, asked the same.
+    @Test func stepsAreWhatJobsOfTheirOwnAre() throws {
+        let folder = try TemporaryFolder()
+        func texts(_ lines: [String], _ name: String? = nil) throws -> [String] {
+            try lines.map { line in
+                let row = try Self.row(line)
+                guard case .string(let text)? = (name.map { row[$0] } ?? row)?["text"] else { return "" }
+                return text
+            }
+        }
+        let input = try lines(folder)
+        let whole = job(input) { job in
+            job.temperature = 0
+            job.steps =
+                Array(Self.steps[..<1]) + [
+                    Self.step("answer") { $0.settings.prompt = "{{ question.text }}!" }
+                ]
+        }
+        let rows = try ScriptedRun.run(whole).lines
+        let first = job(input) { job in
+            job.steps = []
+            (job.temperature, job.prompt, job.stop) = (0, "Ask about {{ topic }}.", ["end"])
+        }
+        let questions = try texts(ScriptedRun.run(first).lines)
+        #expect(try texts(rows, "question") == questions)
+        let second = try folder.write(
+            questions.map { "\(JSONWriter.text(of: .object(["prompt": .string($0 + "!")])))\n" }.joined(),
+            to: "second.jsonl")
+        let flat = job(second) { job in
+            job.steps = []
+            job.keep = .none
+            job.temperature = 0
+        }
+        #expect(try texts(rows, "answer") == texts(ScriptedRun.run(flat).lines))
+    }
+
+    /// The second try sees what the first has made, and so its prompt is another.
+    @Test func aTryMayRepair() throws {
+        let folder = try TemporaryFolder()
+        let job = job(try lines(folder)) { job in
+            job.temperature = 0
+            job.steps = [
+                Self.step("question") { step in
+                    step.settings.prompt =
+                        "{% if question %}Not {{ question.text }} but{% else %}Ask{% endif %} {{ topic }}"
+                    step.accept = "(question.text | length) % 2 == 0"
+                    step.tries = 3
+                }
+            ]
+        }
+        let (outcome, lines) = try ScriptedRun.run(job)
+        let prompts = try lines.map { line in
+            try Self.row(line)["question"]?["usage"]?["prompt_tokens"]
+        }
+        #expect(Set(prompts.map { "\($0 as Any)" }).count > 9)
+        #expect(outcome.statistics.tally.count == 2)
+    }
+
+    @Test func aRowThatFailsNamesItsStep() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            "{\"id\":\"a\",\"topic\":\"x\"}\n{\"id\":\"b\"}\n{\"id\":\"c\",\"topic\":\"y\",\"regex\":\"a\"}\n",
+            to: "in.jsonl")
+        let job = job(path) { job in
+            job.maxFailures = .count(9)
+            job.steps = [
+                Self.step("one") { $0.settings.prompt = "say" },
+                Self.step("two") { $0.settings.prompt = "{{ topic.upper() }}" },
+            ]
+        }
+        let (outcome, lines) = try ScriptedRun.run(job)
+        #expect(outcome.statistics.failed == 2 && outcome.statistics.tally == ["accepted": 1])
+        #expect(lines[1].contains("two: "), "\(lines[1])")
+        #expect(lines[2].contains("is said in a step"), "\(lines[2])")
+    }
+
+    @Test func resultsAreReadAgain() throws {
+        let folder = try TemporaryFolder()
+        for line in try ScriptedRun.run(job(lines(folder))).lines {
+            let start = try #require(line.range(of: "\"steps\":"))
+            let end = try #require(line.range(of: ",\"topic\":", options: .backwards))
+            let text = "{" + line[start.lowerBound..<end.lowerBound] + "}"
+            var reader = ResultCoding.Reader(keeps: true)
+            var bytes = text
+            try bytes.withUTF8 { bytes in
+                try JSONScanner.scan(UnsafeRawBufferPointer(bytes), limits: .ownLine) { scanner in
+                    try scanner.object { scanner, name in try reader.take(name, from: &scanner) }
+                }
+            }
+            let made = try #require(reader.result?.made as? StepsResult, "\(text)")
+            var writer = JSONWriter()
+            writer.object { made.write(to: &$0) }
+            #expect(writer.text == text)
+            var saved = JSONWriter()
+            saved.object { made.writeSteps(to: &$0) }
+            #expect(StepsReader.steps(saved: saved.text) == made.steps)
+        }
+        for text in ["", "{}", "{\"steps\":[\"a\"]}", "{\"steps\":[],\"a\":{}}", "[1]"] {
+            #expect(StepsReader.steps(saved: text)?.isEmpty != false, "\(text)")
+        }
+    }
+
+    // MARK: Job files
+
+    private static let required = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
+
+    @Test func stepsAreRead() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("{\"type\": \"integer\"}", to: "s.json")
+        let yaml =
+            Self.required + """
+                temperature: 0.5
+                system: Be short.
+                steps:
+                  - name: question
+                    prompt: "{{ topic }}"
+                    max_tokens: 9
+                    stop: [a, b]
+                  - name: answer
+                    messages:
+                      - {role: user, content: "{{ question.text }}"}
+                    schema: s.json
+                    where: question.text
+                    accept: answer.text | int > 3
+                    tries: 4
+                """
+        let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
+        #expect(job.task == .steps && job.steps.map(\.name) == ["question", "answer"])
+        let (first, second) = (job.steps[0].job(in: job), job.steps[1].job(in: job))
+        #expect(first.temperature == 0.5 && first.maxTokens == 9 && first.stop == ["a", "b"])
+        #expect(second.maxTokens == nil && second.system == "Be short." && second.messages.count == 1)
+        #expect(second.answerForm == AnswerForm(.schema(["type": "integer"])))
+        #expect(job.steps[1].condition == "question.text" && job.steps[1].tries == 4)
+        #expect(job.sources.map(\.what) == ["the schema"])
+        let text = try #require(job.resultSettings.first { $0.name == "steps" }?.value)
+        var other = job
+        other.steps[0].settings.maxTokens = 10
+        #expect(other.resultSettings.first { $0.name == "steps" }?.value != text)
+    }
+
+    @Test(
+        arguments: [
+            ("steps: []", "job.yaml:4: steps must be a list of mappings"),
+            ("steps: 5", "steps must be a list of mappings"),
+            ("steps:\n- prompt: x", "job.yaml:5: steps has a step without a name"),
+            (
+                "steps:\n- name: a\n  promt: x",
+                "job.yaml:6: steps a: promt is no key of a step (did you mean prompt?)"
+            ),
+            ("steps:\n- name: a\n  keep: x", "keep is no key of a step; it is said for the whole job"),
+            ("steps:\n- name: a\n  max_tokens: 0", "job.yaml:6: steps a: max_tokens must be"),
+            ("steps:\n- name: a\n  schema: nosuch.json", "steps a: schema"),
+            (
+                "steps:\n- name: seed\n  prompt: x",
+                "seed is a name that lines or results have for something else"
+            ),
+            ("steps:\n- name: 1a\n  prompt: x", "is no name"),
+            ("steps:\n- {name: a, prompt: x}\n- {name: a, prompt: y}", "a is the name of something else"),
+            ("steps:\n- {name: a, prompt: x}\n- {name: b}", "b: it needs a prompt"),
+            ("steps:\n- {name: a, where: x}", "where has no meaning in the first step"),
+            ("steps:\n- {name: a, tries: 2}", "tries needs accept"),
+            ("prompt: x\nsteps:\n- {name: a}", "prompt is said in a step"),
+            ("steps:\n- {name: a}\ntask: score", "task is said in a step"),
+            ("keep: all\nsteps:\n- {name: a}", "keep needs the names"),
+            ("steps:\n- {name: a, choices: [x, y], regex: x}", "both say what the answer must be"),
+        ])
+    func whatIsWrongIsNamed(_ yaml: String, _ message: String) {
+        let error = #expect(throws: JobError.self) {
+            try JobSettings.parse(Self.required + yaml, name: "job.yaml")
+        }
+        #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
+    }
+
+    @Test func malformedConditionsEndTheJobBeforeItBegins() throws {
+        let job = job("in.jsonl") { $0.steps[1].condition = "question.text >" }
+        #expect(throws: JobError.self) { try LinePreparer(job) }
+        for format in ["csv", "openai"] {
+            let format = try #require(ResultFormats.named(format))
+            #expect(format.problem(with: job) != nil)
+        }
+    }
+}

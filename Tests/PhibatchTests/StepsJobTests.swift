@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// Jobs with steps on the embedded model, by the real program.
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct StepsJobTests {
+    private static let yaml = #"""
+        temperature: 0.9
+        max_tokens: 24
+        keep: [topic]
+        checkpoint_interval: 0.05
+        speculate: "off"
+        steps:
+          - name: question
+            prompt: "Write one short question about {{ topic }}."
+          - name: facts
+            prompt: "{{ question.text }}"
+            schema:
+              type: object
+              properties: {name: {type: string, maxLength: 12}, size: {enum: [small, large]}}
+              required: [name, size]
+          - name: judge
+            prompt: "{{ question.text }} {{ facts.name }} is {{ facts.size }}. Is that right?"
+            choices: ["yes", "no"]
+            accept: judge.probabilities.yes > 0.82
+            tries: 2
+          - name: fix
+            where: judge.probabilities.yes < 0.95
+            prompt: "Say something better than {{ facts.name }} to: {{ question.text }}"
+        """#
+
+    private static let topics = [
+        "rain", "salt", "kings", "iron", "bread", "moss", "glass", "trains", "wool", "bees",
+    ]
+
+    private func job(_ topics: [String] = topics) throws -> DemoJob {
+        let job = try DemoJob(
+            topics.map { "{\"id\":\"\($0)\",\"topic\":\"\($0)\"}" }, ["--workers", "3", "job.yaml"])
+        try Data(Self.yaml.utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
+        return job
+    }
+
+    private func changed(_ job: DemoJob, _ from: String, _ to: String) throws {
+        try Data(Self.yaml.replacing(from, with: to).utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
+    }
+
+    @Test func killedAnywhereARowGoesOn() throws {
+        let undisturbed = try job()
+        defer { undisturbed.remove() }
+        let whole = try undisturbed.run()
+        #expect(whole.status == 0 && whole.errors.contains("rows: "), "\(whole.errors)")
+        let expected = try #require(undisturbed.results)
+        #expect(expected.count == Self.topics.count && expected.contains { $0.contains("\"dropped\"") })
+        let job = try job()
+        defer { job.remove() }
+        let inFlight = job.folder + "/out.jsonl.journal.inflight"
+        var rows = 0
+        for kill in 0..<6 {
+            let program = try job.start()
+            var wanted = 0
+            try program.wait(for: "a row under way, or the end") {
+                let saved = (try? String(contentsOfFile: inFlight, encoding: .utf8)) ?? ""
+                wanted += saved.contains("\"row\":") ? 1 : 0
+                return wanted > kill || job.results != nil
+            }
+            if job.results != nil {
+                _ = try program.end()
+                break
+            }
+            rows += 1
+            program.send(SIGKILL)
+            _ = try program.end()
+        }
+        #expect(rows > 0)
+        let last = try job.run()
+        #expect(last.status == 0, "\(last.errors)")
+        #expect(job.results == expected)
+        let verified = try RunningProgram(
+            ["verify"] + job.arguments(["--sample", "100%"]), folder: job.folder
+        ).end()
+        #expect(verified.status == 0, "\(verified.errors)")
+    }
+
+    @Test func changesAreNoticed() throws {
+        let job = try job(Array(Self.topics[..<4]))
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let before = try #require(job.results)
+        // One line more is one row more.
+        let input = URL(filePath: job.folder + "/in.jsonl")
+        let text = try String(contentsOf: input, encoding: .utf8)
+        try Data((text + "{\"id\":\"new\",\"topic\":\"wind\"}\n").utf8).write(to: input)
+        let more = try job.run()
+        #expect(more.status == 0 && more.errors.contains("1 done, 0 failed, 4 done before"), "\(more.errors)")
+        #expect(job.results?.dropLast() == before[...])
+        // Another step is another run.
+        try changed(job, "Say something better", "Say something worse")
+        let refused = try job.run()
+        #expect(refused.status != 0 && refused.errors.contains("steps"), "\(refused.errors)")
+        // A forged step is found.
+        try changed(job, "", "")
+        let output = URL(filePath: job.folder + "/out.jsonl")
+        let rows = try String(contentsOf: output, encoding: .utf8)
+        try Data(rows.replacing("\"size\\\":\\\"small", with: "\"size\\\":\\\"large").utf8).write(to: output)
+        let forged = try RunningProgram(
+            ["verify"] + job.arguments(["--sample", "100%"]), folder: job.folder
+        ).end()
+        #expect(forged.status != 0)
+    }
+
+    @Test func lookingAtAJobSaysWhatItAsks() throws {
+        let job = try job()
+        defer { job.remove() }
+        let check = try RunningProgram(["check"] + job.arguments(), folder: job.folder).end()
+        #expect(
+            check.status == 0 && check.output.contains("Write one short question about rain."), "\(check)")
+        try changed(job, "{{ topic }}", "{{ subject }}")
+        let wrong = try job.run()
+        #expect(wrong.status != 0)
+    }
+}
