@@ -55,6 +55,17 @@ extension JobKey {
                 job.selection = try value.shard()
                 job.isShardScheduled = value.text == SettingValue.scheduledShard
             }),
+        JobKey(
+            "limit", "N",
+            "take up only the first N lines, as a preview: a run without it goes on from their results",
+            SettingMember(
+                set: { _, value throws(SettingProblem) in _ = try value.int(in: 1...Int.max) },
+                resolve: { job, value throws(SettingProblem) in
+                    guard job.selection == .all else {
+                        throw SettingProblem("can't be combined with shard", line: value.line)
+                    }
+                    job.selection = .first(try value.int(in: 1...Int.max))
+                })),
     ]
 
     package static let prompt = [

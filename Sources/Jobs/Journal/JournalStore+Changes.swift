@@ -126,7 +126,7 @@ extension JournalStore {
         if isUnchanged, try !system.exists(paths.output) { return }
         try OutputSettings(
             fingerprint: fingerprint, kept: journal.header.kept, lines: [options.lines] + usedSchemes,
-            shard: options.selection.shardName, input: inputEnd?.seen, failures: failures
+            shard: options.selection.name, input: inputEnd?.seen, failures: failures
         ).put(at: place)
     }
 }

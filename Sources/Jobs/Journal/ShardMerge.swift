@@ -162,7 +162,7 @@ private final class Shard {
         else {
             throw StoreError(.mismatch, path: path, "is not there, or not complete. Run this shard.")
         }
-        guard settings.shard == selection.shardName else {
+        guard settings.shard == selection.name else {
             throw StoreError(
                 .mismatch, path: path,
                 "has results of \(settings.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
@@ -202,7 +202,7 @@ private final class Shard {
             if let place, place != selection.place(of: count - 1) {
                 throw StoreError(
                     .mismatch, path: path,
-                    "has a result of a line that is none of shard \(selection.shardName ?? "").")
+                    "has a result of a line that is none of shard \(selection.name ?? "").")
             }
         }
         lineCount = count

@@ -4,17 +4,26 @@ package enum LineSelection: Sendable, Equatable {
     case all
     /// Every so many'th line: those of which the place divided by `count` leaves `index`.
     case shard(index: Int, count: Int)
+    /// So many lines.
+    case first(Int)
     /// Ascending places, each once.
     case some([Int])
 
-    /// `I/N`, I from 1 on; nil if it is no shard.
-    var shardName: String? {
-        guard case .shard(let index, let count) = self else { return nil }
-        return "\(index + 1)/\(count)"
+    /// `I/N`, I from 1 on, or `first N`: what settings beside an output say; nil for all lines.
+    var name: String? {
+        switch self {
+        case .shard(let index, let count): "\(index + 1)/\(count)"
+        case .first(let count): "first \(count)"
+        case .all, .some: nil
+        }
     }
 
-    init?(shardName: String) {
-        let parts = shardName.split(separator: "/").compactMap { Int($0) }
+    init?(name: String) {
+        if name.hasPrefix("first "), let count = Int(name.dropFirst(6)), count > 0 {
+            self = .first(count)
+            return
+        }
+        let parts = name.split(separator: "/").compactMap { Int($0) }
         guard parts.count == 2, parts[0] >= 1, parts[0] <= parts[1] else { return nil }
         self = .shard(index: parts[0] - 1, count: parts[1])
     }
@@ -23,6 +32,7 @@ package enum LineSelection: Sendable, Equatable {
         switch self {
         case .all: return true
         case .shard(let index, let count): return place % count == index
+        case .first(let count): return place < count
         case .some(let places):
             let range = places.partition(below: place)
             return range < places.count && places[range] == place
@@ -32,7 +42,7 @@ package enum LineSelection: Sendable, Equatable {
     /// The place in the input of the line with a number among those selected, both from 0.
     package func place(of number: Int) -> Int {
         switch self {
-        case .all: number
+        case .all, .first: number
         case .shard(let index, let count): number * count + index
         // Nothing beyond the last one is ever asked for but by an output that is not of this selection.
         case .some(let places): number < places.count ? places[number] : .max
@@ -43,6 +53,7 @@ package enum LineSelection: Sendable, Equatable {
     package func count(of total: Int) -> Int {
         switch self {
         case .all: total
+        case .first(let count): min(count, total)
         case .shard(let index, let count): (total - index + count - 1) / count
         case .some(let places): places.partition(below: total)
         }

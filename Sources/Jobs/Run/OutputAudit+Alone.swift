@@ -5,7 +5,7 @@ extension OutputAudit {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, format: format, in: system)
         let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
-        let selection = settings?.shard.flatMap(LineSelection.init(shardName:)) ?? .all
+        let selection = settings?.shard.flatMap(LineSelection.init(name:)) ?? .all
         guard let output = try FinishedOutput(path, format) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }

@@ -21,6 +21,12 @@ import Testing
     }
 
     @Test func someLines() {
+        let first = LineSelection.first(3)
+        #expect((0..<5).map(first.holds) == [true, true, true, false, false])
+        #expect(first.count(of: 2) == 2 && first.count(of: 9) == 3 && first.place(of: 2) == 2)
+        for selection in [first, .shard(index: 1, count: 4)] {
+            #expect(selection.name.flatMap(LineSelection.init(name:)) == selection)
+        }
         let some = LineSelection.some([2, 5, 9])
         #expect((0..<12).filter(some.holds) == [2, 5, 9])
         #expect((0..<3).map(some.place) == [2, 5, 9])
