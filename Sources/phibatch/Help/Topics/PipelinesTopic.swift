@@ -13,7 +13,7 @@ extension HelpTopic {
 
         One job's output is the next one's input: its `text` is a field like any other. With `keep` the fields of the \
         first input are there too. Lines that failed in the first step are passed over in the second, and counted; \
-        `error_lines: pass` passes their error on.
+        `error_lines: pass` passes their error on. Where one model does it all, a job with `steps` is shorter.
 
           phibatch run --model phi-4-mini --input questions.jsonl --output answers.jsonl --keep all
           phibatch run --model phi-4-mini --input answers.jsonl --output judged.jsonl \\

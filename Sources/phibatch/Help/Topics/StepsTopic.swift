@@ -1,0 +1,91 @@
+extension HelpTopic {
+    static let steps = HelpTopic(
+        "steps", "several things asked with each line, one after the other",
+        """
+        A job with `steps` asks several things with each line, such as a question, its answer, and whether that is \
+        right. What a step makes is there for the templates of those after it. Rows don't wait for each other: those in \
+        different steps advance together.
+
+          model: phi-4-mini
+          input: notices.jsonl
+          output: questions.jsonl
+          max_tokens: 64
+          steps:
+            - name: question
+              prompt: "{{ notice }} Ask one short question about that."
+              accept: question.text.endswith("?")
+              tries: 3
+            - name: answer
+              prompt: "{{ notice }} {{ question.text }}"
+              temperature: 0
+            - name: judge
+              prompt: "{{ notice }} {{ question.text }} {{ answer.text }} Is the answer right?"
+              choices: ["yes", "no"]
+              accept: judge.probabilities.yes > 0.5
+
+        A step has these keys; all but the name may be missing:
+
+        - name :: A word of letters, digits and _, by which templates and results know the step. Names that lines or results \
+          have for something else are refused.
+        - prompt, prompt_file, messages, system, prefix :: Templates, as in a job. The first step may be without a prompt; \
+          then it asks the line's own.
+        - max_tokens, temperature and so on :: Each setting of requests, but for `samples`.
+        - schema, regex, grammar, response_format, choices :: What the step's answer must be like.
+        - task, completion :: With `task: score` the step says how likely `completion` is, and generates nothing.
+        - where :: A condition in the templates' language. A row for which it is false passes over the step. The first \
+          step has none.
+        - accept :: A condition on what the step has made. A row for which it is false is dropped: no step comes after.
+        - tries :: How many times the step is made, until `accept` is true (default 1).
+
+        Templates and conditions see the line's fields, and under its name the result of each step before: its `text`, as in \
+        `{{ question.text }}`, the `probabilities` of choices, the `mean` of a score. If an answer is a JSON object, its \
+        members are there too, such as `{{ data.title }}`; `text` stays the whole answer. A step hides a field of its name. \
+        One that was passed over is null: `{% if repair %}` asks for it, and `{{ (repair or data).text }}` takes what there \
+        is.
+
+        A try makes its own step again, and none before it. It has another random stream, and sees under the step's own \
+        name what the try before has made, so that it can ask for a repair. At temperature 0 only that makes a difference, \
+        and so it does for `probabilities` and scores, which are not drawn.
+
+            - name: title
+              prompt: >-
+                Give a title for: {{ text }}
+                {% if title %}Not so long as: {{ title.text }}{% endif %}
+              accept: title.text | length < 40
+              tries: 3
+
+        What the job says of requests holds for all steps that don't say it themselves; so do its `system`, `chat` and \
+        `control_tokens`, and so do options. Prompts, `task` and what answers must be like are each step's own, and an \
+        error beside `steps`. What a step can't have is refused if the job says it, too (`stop` with a schema, `top_p` \
+        with `choices`, `max_tokens` with `task: score`): say it in the steps that it is for. A line's settings \
+        (`max_tokens`, `seed` and so on) are those of all its steps, and its `messages` are the first step's. With \
+        `samples: N` each sample goes through all steps by itself.
+
+        A result has these members in place of a completion:
+
+        - steps :: The names of the steps that were made.
+        - NAME :: What the step made, as it would be a result by itself; of several tries the last.
+        - dropped :: The step that didn't accept what it had made; missing in a row that went to its end.
+        - usage :: The tokens of all these together; earlier tries are not counted.
+
+        A row that is dropped stays in the output, as each line has its result. A run says at its end how many there were:
+
+          rows: 3 accepted, 2 dropped by judge
+
+          jq -c 'select(.error or .dropped | not) | {id, question: .question.text}' questions.jsonl
+
+        A step that can't be done makes an error of the whole row.
+
+        Each try of each step has its own random stream, made of the seed, the line's id, the sample, the step's name and \
+        the try. So results are the same bytes, however many rows run together. A run that was interrupted goes on in the \
+        middle of a row: steps that are made stay made, and the one under way goes on, but for a later try, which begins \
+        anew. Steps are a setting like others: if one changes, all is made anew or refused (`phibatch help resuming`).
+
+        Limits: steps are said in a job file. The output is `jsonl` or `json`. `keep` names fields, and none as a step is \
+        named. A line that is one of OpenAI's requests, or has a form of answers of its own (`schema` and so on), is an \
+        error. `phibatch check` shows and counts the prompts of the first step alone.
+
+          phibatch run jobs/steps.yaml
+          phibatch run jobs/repair.yaml
+        """)
+}
