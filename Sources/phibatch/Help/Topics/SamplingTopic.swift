@@ -2,7 +2,7 @@ import BatchEngine
 
 extension HelpTopic {
     /// Each with its number; those before the temperature are the table's.
-    private static var steps: [String] {
+    private static var choiceSteps: [String] {
         let rules = RequestSetting.all.filter { $0.step != nil }.sorted { $0.step ?? 0 < $1.step ?? 0 }
         let steps =
             rules.map { "\($0.name) :: \($0.help)." } + [
@@ -21,7 +21,7 @@ extension HelpTopic {
         Each token is chosen of the model's logits. Where answers must have a form (`phibatch help answers`), tokens that \
         lead out of it are gone before all else. Then come these steps:
 
-        \(steps.joined(separator: "\n"))
+        \(choiceSteps.joined(separator: "\n"))
 
         Each result has a random stream of its own, made of the `seed`, the line's id and the number of the sample, so \
         that answers don't depend on what else runs. `samples: 5` makes five results of a line. `logprobs` are the \
