@@ -6,7 +6,7 @@ import Testing
 struct JobExamplesTests {
     /// Each file of `jobs` is in the table, and its command does what it says, in a clone with nothing done yet.
     @Test func theTableOfJobsIsTrue() throws {
-        try #require(JobsClone.commands.count == 9)
+        try #require(JobsClone.commands.count == 11)
         let files = try FileManager.default.contentsOfDirectory(atPath: JobsClone.top.path + "/jobs")
         let named = JobsClone.commands.flatMap { $0.files.components(separatedBy: ", ") }
         #expect(files.filter { $0 != "README.md" }.sorted() == named.sorted())
@@ -15,12 +15,14 @@ struct JobExamplesTests {
             "extract.yaml, notice.schema.json": "out/notices.jsonl",
             "kubernetes.yaml, kubernetes-merge.yaml": "kubectl",
             "phibatch.service, phibatch.timer": "systemctl", "ray_shards.py": "out/demo.jsonl",
-            "pipeline.mk, answers.yaml, judge.yaml": "out/judged.jsonl", "slurm-array.sh": "out/demo.jsonl",
+            "pipeline.mk, answers.yaml, judge.yaml": "out/judged.jsonl", "repair.yaml": "out/repaired.jsonl",
+            "slurm-array.sh": "out/demo.jsonl", "steps.yaml": "out/steps.jsonl",
         ]
         for (files, command) in JobsClone.commands {
             try JobsClone.with { clone in
                 // Three tokens are too few for an answer that follows a schema.
-                let command = files.hasPrefix("extract") ? command + " --max-tokens 80" : command
+                let isFormed = files.hasPrefix("extract") || files.hasPrefix("repair")
+                let command = isFormed ? command + " --max-tokens 80" : command
                 let run = try clone.shell(command)
                 #expect(run.status == 0, "\(command): \(run.output) \(run.errors)")
                 let output = try #require(made[files])
@@ -105,6 +107,58 @@ struct JobExamplesTests {
                 lines.count == 6
                     && lines.allSatisfy { $0.contains(/"probabilities":\{"positive":[\d.e-]+,"neg/) }
             )
+        }
+    }
+
+    // MARK: Steps
+
+    /// A row ends after the judgement, or where something is not accepted; its result has all that was made.
+    @Test func rowsGoThroughSteps() throws {
+        try JobsClone.with { clone in
+            let run = try clone.shell("phibatch run jobs/steps.yaml --max-tokens 48")
+            #expect(run.status == 0, "\(run.errors)")
+            let rows = try clone.objects("out/steps.jsonl")
+            #expect(rows.count == 8)
+            for row in rows {
+                let steps = try #require(row["steps"] as? [String])
+                #expect(
+                    !steps.isEmpty && steps == Array(["question", "answer", "judge"].prefix(steps.count)))
+                #expect(steps.allSatisfy { row[$0] is [String: Any] })
+                let dropped = row["dropped"] as? String
+                #expect(dropped == nil ? steps.count == 3 : dropped == steps.last)
+                if steps.count > 1 {
+                    let question = row["question"] as? [String: Any]
+                    #expect((question?["text"] as? String)?.hasSuffix("?") == true)
+                }
+            }
+            let accepted = rows.count { $0["dropped"] == nil }
+            // Some of each, or the example shows little.
+            #expect(accepted > 0 && accepted < 8)
+            #expect(run.errors.contains("rows: \(accepted) accepted, "), "\(run.errors)")
+        }
+    }
+
+    /// A price that the notice has is not asked for again, and none that it lacks is accepted.
+    @Test func whatCantBeRightIsRepaired() throws {
+        try JobsClone.with { clone in
+            let run = try clone.shell("phibatch run -q jobs/repair.yaml --max-tokens 80")
+            #expect(run.status == 0, "\(run.errors)")
+            let rows = try clone.objects("out/repaired.jsonl")
+            #expect(rows.count == 8)
+            func price(_ step: Any?) throws -> String? {
+                let text = try #require((step as? [String: Any])?["text"] as? String)
+                let answer = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+                return (answer?["price"] as? Int).map { "\($0)" }
+            }
+            for row in rows {
+                let notice = try #require(row["notice"] as? String)
+                let isWrong = try price(row["data"]).map { !notice.contains($0) } ?? false
+                #expect((row["repair"] != nil) == isWrong)
+                guard isWrong else { continue }
+                let isRepaired = try price(row["repair"]).map { notice.contains($0) } ?? true
+                #expect((row["dropped"] == nil) == isRepaired)
+            }
+            #expect(rows.contains { $0["repair"] != nil } && rows.contains { $0["repair"] == nil })
         }
     }
 
