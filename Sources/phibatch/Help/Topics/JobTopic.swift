@@ -12,8 +12,8 @@ extension HelpTopic {
           max_tokens: 200
           stop: ["###"]
 
-        Each setting is an option too: `max_tokens` in the file is `--max-tokens` on the command line, and the option \
-        goes before the file. Options alone make a job. A flag such as `tokens` is `true` or `false` in the file, \
+        Each setting but `steps` is an option too: `max_tokens` in the file is `--max-tokens` on the command line, and \
+        the option goes before the file. Options alone make a job. A flag such as `tokens` is `true` or `false` in the file, \
         and `--tokens` or `--no-tokens` as an option. A list in the file is an option that comes several times. \
         Paths in a job file are relative to the file, paths in options to the working directory. An unknown key or a \
         wrong value is an error that names file and line; `phibatch check JOB` finds it before a run does.
