@@ -65,6 +65,40 @@ def test_scores(model: str, lines: Lines) -> None:
     assert isinstance(scores, phibatch.Scores) and scores.best == 0
 
 
+def test_steps(model: str, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = lines([{"id": "a", "q": "Hello"}, {"id": "b", "q": "Bye"}])
+    schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"], "additionalProperties": False}
+    (tmp_path / "data.json").write_text(json.dumps(schema))
+    (tmp_path / "ask.txt").write_text("Is {{ data.n }} much for {{ q }}?")
+    (tmp_path / "form.gbnf").write_text('root ::= "so" | "no"')
+    monkeypatch.chdir(tmp_path)
+    steps: List[Any] = [
+        {"name": "data", "prompt": "{{ q }}", "schema": "data.json", "max_tokens": 20},
+        {"name": "logprob", "prompt_file": "ask.txt", "task": "score", "completion": "Yes", "temperature": None},
+        {"name": "form", "prompt": "{{ data.text }}", "grammar": Path("form.gbnf"), "max_tokens": 4},
+        {"name": "never", "prompt": "{{ q }}", "where": "data.n == 3"},
+        {"name": "last", "prompt": "{{ form.text }}", "choices": ["yes", "no"], "accept": "id == 'a'"},
+    ]
+    settings = {"model": model, "input": path, "output": "rows.jsonl", "steps": steps}
+    one, two = phibatch.run(settings, progress=False)
+    assert isinstance(one, phibatch.Row) and isinstance(two, phibatch.Row)
+    assert list(one.steps) == ["data", "logprob", "form", "last"] and "never" not in one
+    data, score, form, last = one.steps.values()
+    assert isinstance(data, phibatch.Result) and data.parsed["n"] in (1, 2) and data.id == "a"
+    assert isinstance(score, phibatch.Scores) and len(score) == 1 and one["logprob"] is score
+    assert isinstance(form, phibatch.Result) and form.text in ("so", "no")
+    assert isinstance(last, phibatch.Result) and last.probabilities is not None and len(last.probabilities) == 2
+    assert one.usage.completion_tokens == sum(step.usage.completion_tokens for step in one.steps.values())
+    assert (one.ok, one.dropped, two.ok, two.dropped) == (True, None, False, "last")
+    assert repr(two) == "Row(id='b', steps=['data', 'logprob', 'form', 'last'], dropped='last')"
+    again = phibatch.run(settings, progress=False)
+    assert (again.done, again.skipped) == (0, 2)
+    with pytest.raises(phibatch.JobError, match="steps data: .*no_such_key"):
+        phibatch.run({**settings, "steps": [{**steps[0], "no_such_key": 1}]}, progress=False)
+    with pytest.raises(phibatch.UsageError, match="run takes them"):
+        phibatch.map(["Hello"], model=model, steps=steps)
+
+
 def test_errors(model: str, lines: Lines, tmp_path: Path) -> None:
     with pytest.raises(phibatch.InputError) as missing:
         phibatch.run(tmp_path / "no.yaml", progress=False)

@@ -27,7 +27,7 @@ from ._llm import LLM, AsyncStream, Stream
 from ._map import map
 from ._parameters import Message, Prompt, SamplingParams, Schema
 from ._program import __version__, program
-from ._results import LogProb, Result, Score, Scores, Usage
+from ._results import LogProb, Result, Row, Score, Scores, Usage
 from ._run import Progress, Run, run
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "Progress",
     "Prompt",
     "Result",
+    "Row",
     "Run",
     "SamplingParams",
     "Schema",

@@ -172,6 +172,8 @@ def _used(columns: Any, job: Mapping[str, Any], id: str | None) -> List[str]:
         raise UsageError(f'There is no column "{id}"; columns are {", ".join(columns)}.')
     if "keep" in job:
         raise UsageError("keep has no meaning here: all columns stay.")
+    if "steps" in job:
+        raise UsageError("steps make several answers of a row, and here it has one; run takes them.")
     texts = json.dumps([job.get(name) for name in _TEMPLATES], ensure_ascii=False)
     if "prompt" not in job:
         texts += " prompt messages"

@@ -167,6 +167,43 @@ class Scores:
         return f"Scores(id={self.id!r}, {said})"
 
 
+@dataclass(frozen=True, repr=False)
+class Row:
+    """What the steps of a job made of a line: ``row["question"].text``. A step that the row passed over is missing.
+
+    Attributes:
+        steps: what each made, in order.
+        dropped: the step that did not accept what it had made; None of a row that went to its end.
+        usage: of all steps.
+        raw: the result as the program writes it.
+    """
+
+    id: str
+    index: int
+    raw: Mapping[str, Any]
+    steps: Mapping[str, Result | Scores]
+    dropped: str | None = None
+    usage: Usage = Usage(0, 0)
+
+    #: A line that failed has a `Result` with its error.
+    error = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the row went to its end."""
+        return self.dropped is None
+
+    def __getitem__(self, name: str) -> Result | Scores:
+        return self.steps[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.steps
+
+    def __repr__(self) -> str:
+        said = "" if self.dropped is None else f", dropped={self.dropped!r}"
+        return f"Row(id={self.id!r}, steps={list(self.steps)}{said})"
+
+
 def line_error(raw: Mapping[str, Any]) -> LineError | None:
     """The error that a result has."""
     error = raw.get("error")
@@ -218,6 +255,24 @@ def scores(raw: Mapping[str, Any]) -> Scores:
             )
             for part in parts
         ],
+    )
+
+
+def answer(raw: Mapping[str, Any]) -> Result | Scores:
+    """Of a line of a native output, whichever it is."""
+    return scores(raw) if "logprob" in raw or "scores" in raw else result(raw)
+
+
+def row(raw: Mapping[str, Any]) -> Row:
+    """Of a line of a native output of a job with steps."""
+    identity = {"id": raw["id"], "index": raw["index"]}
+    return Row(
+        str(raw["id"]),
+        raw["index"],
+        raw,
+        {name: answer({**identity, **raw[name]}) for name in raw["steps"]},
+        raw.get("dropped"),
+        usage(raw),
     )
 
 

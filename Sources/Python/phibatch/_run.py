@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
 
 from ._errors import InterruptedRun, JobError, StoppedError, UsageError, error_of_exit
-from ._narrow import is_list
+from ._narrow import is_list, is_mapping
 from ._options import options
 from ._parameters import json_schema
 from ._process import MessageLog
 from ._program import program
 from ._progress import Bar
-from ._results import Result, Scores, result, scores
+from ._results import Result, Row, Scores, answer, row
 
 #: A job file, or what one would say.
 Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -86,9 +86,11 @@ class Run:
         """Results that were there before."""
         return self.progress.skipped
 
-    def __iter__(self) -> Iterator[Result | Scores]:
+    def __iter__(self) -> Iterator[Result | Scores | Row]:
         for raw in self.raw():
-            yield scores(raw) if "logprob" in raw or "scores" in raw else result(raw)
+            # What a result is shows in what it begins with: a step may have any other's name.
+            first = next((name for name in raw if name not in ("id", "index", "sample")), "")
+            yield row(raw) if first == "steps" else answer(raw)
 
     def raw(self) -> Iterator[Mapping[str, Any]]:
         """The output's lines, as they are.
@@ -133,7 +135,8 @@ def run(
         prune: let any number of results go whose lines are no longer in the input.
         wait: if another run writes the output, wait for its end.
         offline: fetch no model.
-        settings: of the job, in place of what it says; `schema` may be a pydantic model.
+        settings: of the job, in place of what it says; `schema` may be a pydantic model. Without a job file
+            `steps` is a list of mappings, and each result a `Row`.
 
     Raises:
         InterruptedRun: after Ctrl-C.
@@ -163,13 +166,17 @@ def _arguments(job: Job | None, settings: Mapping[str, Any], stack: contextlib.E
             else:
                 plain[name] = value
         return [os.fspath(job), *options(plain)]
-    said: Dict[str, Any] = {**(job or {}), **settings}
-    said = {name: _absolute(name, value) for name, value in said.items() if value is not None}
-    return [stack.enter_context(_file(said))]
+    return [stack.enter_context(_file(_said({**(job or {}), **settings})))]
+
+
+def _said(settings: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: _absolute(name, value) for name, value in settings.items() if value is not None}
 
 
 def _absolute(name: str, value: Any) -> Any:
     """As the file that says it is elsewhere."""
+    if name == "steps" and is_list(value):
+        return [_said(step) if is_mapping(step) else step for step in value]
     if name in ("input", "output"):
         if is_list(value):
             return [_absolute(name, one) for one in value]
