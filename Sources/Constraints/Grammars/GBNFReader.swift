@@ -172,18 +172,6 @@ struct GBNFReader {
     private mutating func scalar(_ whole: String) throws(ConstraintFault) -> Unicode.Scalar {
         guard let scalar = cursor.current else { throw cursor.unusable("\(whole) has no end") }
         cursor.advance()
-        guard scalar == "\\" else { return scalar }
-        let kind = cursor.current
-        if kind != nil { cursor.advance() }
-        switch kind {
-        case "x"?: return try cursor.hexadecimal(2)
-        case "u"?: return try cursor.hexadecimal(4)
-        case "U"?: return try cursor.hexadecimal(8)
-        case let kind?:
-            if let scalar = Self.escapes[kind] { return scalar }
-            throw cursor.unusable(
-                "the escape \\\(kind) is not known; those are \\t \\r \\n \\\\ \\\" \\[ \\] \\x \\u \\U")
-        case nil: throw cursor.unusable("\(whole) has no end")
-        }
+        return scalar == "\\" ? try cursor.escaped(Self.escapes, end: "\(whole) has no end") : scalar
     }
 }

@@ -108,6 +108,27 @@ struct GrammarCursor {
         return (low, high)
     }
 
+    /// The character that stands behind a backslash, by its letter or by its number.
+    /// - Parameters:
+    ///   - known: what letters stand for.
+    ///   - end: what is wrong where nothing follows.
+    mutating func escaped(
+        _ known: [Unicode.Scalar: Unicode.Scalar], end: String
+    ) throws(ConstraintFault) -> Unicode.Scalar {
+        guard let kind = current else { throw unusable(end) }
+        advance()
+        switch kind {
+        case "x": return try hexadecimal(2)
+        case "u": return try hexadecimal(4)
+        case "U": return try hexadecimal(8)
+        default:
+            if let scalar = known[kind] { return scalar }
+            let letters = known.keys.sorted().map { "\\\($0)" } + ["\\x", "\\u", "\\U"]
+            throw unusable(
+                "the escape \\\(kind) is not known; those are \(letters.joined(separator: " "))")
+        }
+    }
+
     /// The character that so many hexadecimal digits name.
     mutating func hexadecimal(_ digits: Int) throws(ConstraintFault) -> Unicode.Scalar {
         var value: UInt32 = 0

@@ -97,27 +97,15 @@ struct LarkLexer {
                 throw cursor.unusable("a text without its end quote")
             }
             cursor.advance()
-            scalars.append(scalar == "\\" ? try escape() : scalar)
+            scalars.append(
+                scalar == "\\"
+                    ? try cursor.escaped(Self.escapes, end: "a text without its end quote") : scalar)
         }
         let ignoresCase = cursor.take("i")
         if let next = cursor.current, Self.isOfName(next) {
             throw cursor.unusable("after a text may stand i, but there is \(cursor.shown)")
         }
         return .text(scalars, ignoresCase: ignoresCase)
-    }
-
-    private mutating func escape() throws(ConstraintFault) -> Unicode.Scalar {
-        let kind = cursor.current
-        if kind != nil { cursor.advance() }
-        switch kind {
-        case "x"?: return try cursor.hexadecimal(2)
-        case "u"?: return try cursor.hexadecimal(4)
-        case "U"?: return try cursor.hexadecimal(8)
-        case let kind?:
-            if let scalar = Self.escapes[kind] { return scalar }
-            throw cursor.unusable("the escape \\\(kind) is not known")
-        case nil: throw cursor.unusable("a text without its end quote")
-        }
     }
 
     /// ECMA-262's syntax between slashes, as in all other regular expressions here; `.` is any character but a line feed.
