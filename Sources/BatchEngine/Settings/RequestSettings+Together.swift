@@ -18,6 +18,13 @@ extension RequestSettings {
         return together
     }
 
+    /// Those of them for which a condition holds.
+    package func filtered(_ isKept: (RequestSetting) -> Bool) -> RequestSettings {
+        var kept = RequestSettings()
+        for setting in RequestSetting.all where isKept(setting) { setting.copy(from: self, to: &kept) }
+        return kept
+    }
+
     /// What is wrong with them, in a sentence; nil if nothing is.
     package var problem: String? {
         for setting in RequestSetting.all {

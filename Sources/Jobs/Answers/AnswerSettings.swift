@@ -100,6 +100,7 @@ extension JobSettings {
     /// Whether there is any answer of the job's form, found before a model is there.
     /// - Throws: `JobError`.
     func checkAnswers() throws {
+        for step in steps { try step.job(in: self).checkAnswers() }
         guard let form = answerForm, form.isConstraint else { return }
         do throws(AnswerFault) {
             _ = try form.checked().grammar(answerLayout, .ofBytes)

@@ -7,13 +7,13 @@ extension JobKey {
         SettingMember(
             set: { job, value throws(SettingProblem) in job.steps = try value.steps(resolves: false) },
             resolve: { job, value throws(SettingProblem) in
-                // What the job says of its task stays, to be refused.
-                let task = job.task
                 job.steps = try value.steps(resolves: true)
-                job.task = task
                 for step in job.steps { job.sources += step.settings.sources }
             },
             text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }), effect: .ifSet)
+
+    /// Steps are a list of settings, which a job file alone can say.
+    package var isOption: Bool { name != Self.steps.name }
 }
 
 extension SettingValue {
@@ -42,6 +42,11 @@ extension JobStep {
             throw SettingProblem("has a step without a name", line: members.first?.key.line ?? line)
         }
         self.init(try name.value.string())
+        let given = Set(members.compactMap(\.key.text))
+        if given.isSuperset(of: ["prompt", "prompt_file"]) {
+            throw SettingProblem(
+                "\(self.name.prefix(64)): prompt and prompt_file are both given; keep one", line: line)
+        }
         var resolved: [(JobKey, SettingValue)] = []
         for (key, value) in members {
             let text = key.text ?? ""

@@ -99,7 +99,8 @@ public struct JobSettings: Sendable, Equatable {
     public var task = JobTask.generate
     /// What is asked with each line, one after the other; empty where that is one thing, which the job itself says.
     public var steps: [JobStep] = [] {
-        didSet { task = steps.isEmpty ? .generate : .steps }
+        // Another task that the job says stays, and is refused.
+        didSet { if task == .generate || task == .steps { task = steps.isEmpty ? .generate : .steps } }
     }
     /// A line's `choices` are those of its answer, where the job says nothing else.
     var linesChoose = true

@@ -35,7 +35,7 @@ struct SettingValue: WrittenValue {
     var line: Int?
     /// All that is in a value of a job file, at any depth.
     var whole: (() throws(SettingProblem) -> JSONValue)?
-    /// Of a list of mappings in a job file the keys and values of each.
+    /// The keys and values of each mapping in a list of a job file.
     var parts: (() throws(SettingProblem) -> [[(key: SettingValue, value: SettingValue)]])?
 
     /// How an error names the value.

@@ -156,8 +156,7 @@ package final class JobRun: RequestSource {
     /// Waits for it if it is not ready.
     private func begin(_ waiting: any WaitingRequest) throws {
         do throws(LineError) { again.append(try waiting.begun()) } catch {
-            let part = waiting.request.part
-            try settle(part.outcome(of: error, nil), of: part.label)
+            try settle(.failed(error), of: waiting.request.work)
         }
     }
 

@@ -139,7 +139,8 @@ import Testing
     @Test func aRowThatFailsNamesItsStep() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(
-            "{\"id\":\"a\",\"topic\":\"x\"}\n{\"id\":\"b\"}\n{\"id\":\"c\",\"topic\":\"y\",\"regex\":\"a\"}\n",
+            "{\"id\":\"a\",\"topic\":\"x\"}\n{\"id\":\"b\"}\n{\"id\":\"c\",\"topic\":\"y\",\"regex\":\"a\"}\n"
+                + "{\"id\":\"d\",\"topic\":\"x\",\"choices\":[\"a\",\"b\"]}\n{\"id\":\"e\",\"topic\":\"x\",\"one\":1}\n",
             to: "in.jsonl")
         let job = job(path) { job in
             job.maxFailures = .count(9)
@@ -149,9 +150,11 @@ import Testing
             ]
         }
         let (outcome, lines) = try ScriptedRun.run(job)
-        #expect(outcome.statistics.failed == 2 && outcome.statistics.tally == ["accepted": 1])
+        #expect(outcome.statistics.failed == 4 && outcome.statistics.tally == ["accepted": 1])
         #expect(lines[1].contains("two: "), "\(lines[1])")
         #expect(lines[2].contains("is said in a step"), "\(lines[2])")
+        #expect(lines[3].contains("`choices` are said in a step"), "\(lines[3])")
+        #expect(lines[4].contains("The line has a field `one`"), "\(lines[4])")
     }
 
     @Test func resultsAreReadAgain() throws {
@@ -241,6 +244,14 @@ import Testing
             ("steps:\n- {name: a, tries: 2}", "tries needs accept"),
             ("prompt: x\nsteps:\n- {name: a}", "prompt is said in a step"),
             ("steps:\n- {name: a}\ntask: score", "task is said in a step"),
+            ("task: score\nsteps:\n- {name: a}", "task is said in a step"),
+            ("steps:\n- {name: \"true\", prompt: x}", "is a word of the templates' language"),
+            ("steps:\n- {name: a, prompt: x, prompt_file: y}", "a: prompt and prompt_file are both given"),
+            (
+                "steps:\n- {name: a, prompt: \"{{ b.text }}\"}\n- {name: b, prompt: x}",
+                "a: it uses b, which is a step that comes later"
+            ),
+            ("steps:\n- {name: a, task: score, seed: 1}", "a: seed has no meaning"),
             ("keep: all\nsteps:\n- {name: a}", "keep needs the names"),
             ("steps:\n- {name: a, choices: [x, y], regex: x}", "both say what the answer must be"),
         ])
@@ -249,6 +260,28 @@ import Testing
             try JobSettings.parse(Self.required + yaml, name: "job.yaml")
         }
         #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
+    }
+
+    /// What the job says for all steps passes over those for which it has no meaning.
+    @Test func whatHasNoMeaningForAStepIsNotItsOwn() throws {
+        let yaml =
+            Self.required + """
+                seed: 3
+                top_p: 0.5
+                stop: x
+                temperature: 0.5
+                steps:
+                  - {name: a, prompt: x, schema: {type: integer}}
+                  - {name: b, prompt: x, choices: [u, v]}
+                  - {name: c, prompt: x, task: score}
+                """
+        let job = try JobSettings.parse(yaml)
+        let steps = job.steps.map { $0.job(in: job).request }
+        #expect(steps.map(\.seed) == [3, 3, nil] && steps.map(\.topP) == [0.5, nil, nil])
+        #expect(steps.allSatisfy { $0.stop == nil } && steps.map(\.temperature) == [0.5, 0.5, nil])
+        try job.checkAnswers()
+        let impossible = yaml.replacing("type: integer", with: "type: integer, minimum: 3, maximum: 2")
+        #expect(throws: JobError.self) { try JobSettings.parse(impossible).checkAnswers() }
     }
 
     @Test func malformedConditionsEndTheJobBeforeItBegins() throws {

@@ -66,14 +66,14 @@ import Testing
         #expect(problem(["-x"]) == "Unknown option '-x'.")
     }
 
-    /// Each declared setting is an option, with a value or as a flag.
+    /// Each declared setting is an option, with a value or as a flag; but for steps, which a job file alone can say.
     @Test func everySettingIsAnOption() throws {
         let groups = [
             JobOptions.Files.keys, JobOptions.Prompt.keys, JobOptions.Sampling.keys, JobOptions.Answers.keys,
             JobOptions.Results.keys, JobOptions.Engine.keys,
         ]
-        #expect(groups.joined().map(\.name) == JobKey.all.map(\.name))
-        for key in JobKey.all {
+        #expect(groups.joined().map(\.name) == JobKey.all.filter(\.isOption).map(\.name))
+        for key in JobKey.all.filter(\.isOption) {
             let arguments = key.kind == .flag ? [key.option] : [key.option, "odd value"]
             let given = try SettingOptions<All>.parse(arguments).given
             #expect(given.map(\.key.name) == [key.name])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    private enum All: SettingGroup { static var keys: [JobKey] { JobKey.all } }
+    private enum All: SettingGroup { static var keys: [JobKey] { JobKey.all.filter(\.isOption) } }
 
     @Test(arguments: [CompletionShellName.bash, .zsh, .fish])
     func completionScriptsNameTheOptions(shell: CompletionShellName) throws {
@@ -89,7 +89,7 @@ import Testing
             try Phibatch.parseAsRoot(["--generate-completion-script=\(shell)"])
         }
         let script = try Phibatch.message(for: #require(error))
-        for key in JobKey.all {
+        for key in JobKey.all.filter(\.isOption) {
             #expect(script.contains(key.optionName))
             for word in key.words { #expect(script.contains(word)) }
         }

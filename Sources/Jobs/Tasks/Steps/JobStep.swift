@@ -33,9 +33,7 @@ public struct JobStep: Sendable, Equatable {
     /// The job as it is for this step alone.
     func job(in job: JobSettings) -> JobSettings {
         var own = settings
-        var inherited = job.request
-        (inherited.choices, inherited.samples) = (nil, nil)
-        own.request = settings.request.over(inherited)
+        own.request = settings.request.over(job.request.filtered(takes))
         own.system = settings.system ?? job.system
         (own.chat, own.controlTokens, own.engine) = (job.chat, job.controlTokens, job.engine)
         (own.model, own.input, own.output) = (job.model, job.input, job.output)
@@ -43,6 +41,16 @@ public struct JobStep: Sendable, Equatable {
         (own.idField, own.errorLines, own.unsupported) = (job.idField, job.errorLines, job.unsupported)
         own.linesChoose = false
         return own
+    }
+
+    /// Whether a request setting of the job has a meaning for the step.
+    private func takes(_ setting: RequestSetting) -> Bool {
+        let chooses = settings.request.choices != nil
+        let task: RequestSetting.Task =
+            settings.task == .score ? .score : chooses ? .choose : .generate
+        let hasForm = settings.answerForm?.isConstraint == true
+        return setting.tasks.contains(task) && !["samples", "choices"].contains(setting.name)
+            && !(hasForm && setting.formConflict != nil)
     }
 
     /// All that results depend on, as text.
@@ -95,7 +103,20 @@ extension JobStep {
         }
         let taken = KeptFields.resultNames(of: .steps).union(PromptRecord.settingNames)
             .union(["prompt", "messages", "completion", "text"])
-        return taken.contains(name) ? "is a name that lines or results have for something else" : nil
+        if taken.contains(name) { return "is a name that lines or results have for something else" }
+        return Self.words.contains(name) ? "is a word of the templates' language" : nil
+    }
+
+    private static let words: Set = [
+        "true", "false", "none", "null", "True", "False", "None", "and", "or", "not", "in", "is", "if",
+        "else", "loop",
+    ]
+
+    /// What its templates and conditions name; nothing where one is malformed, which the plan of the steps finds.
+    private func usedNames(in job: JobSettings) -> Set<String> {
+        var alone = job
+        alone.steps = [self]
+        return (try? StepPlan(alone))?.used ?? []
     }
 
     /// In a sentence.
@@ -105,6 +126,11 @@ extension JobStep {
         }
         if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
         if isFirst, condition != nil { return "where has no meaning in the first step." }
+        if let later = job.steps.drop(while: { $0.name != name }).dropFirst()
+            .first(where: { usedNames(in: job).contains($0.name) })
+        {
+            return "it uses \(later.name), which is a step that comes later."
+        }
         if !isFirst, settings.prompt == nil, settings.messages.last?.role != "user" {
             return "it needs a prompt, or messages that end with a user's."
         }

@@ -140,8 +140,8 @@ struct StepRow: Sendable {
     }
 
     func error(_ error: any Error) -> LineError {
-        guard let error = error as? LineError else { return LineError(.badPrompt, "\(step.name): \(error)") }
-        return LineError(error.code, "\(step.name): \(error.message)")
+        let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
+        return error.inStep(step.name)
     }
 
     // MARK: Rows under way
@@ -184,7 +184,7 @@ struct StepRow: Sendable {
 }
 
 extension GenerationResult.Timing {
-    /// Of two steps, one after the other.
+    /// The times of two steps, one after the other.
     fileprivate func followed(by next: Self) -> Self {
         let (own, seconds) = (prefill + decode, next.prefill + next.decode)
         let tokens = tokensPerSecond * own + next.tokensPerSecond * seconds

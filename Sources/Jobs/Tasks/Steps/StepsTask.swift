@@ -24,11 +24,26 @@ struct StepsTask: LineTask {
                 .badField,
                 "What an answer must be like is said in a step, as the job has steps; leave it out.")
         }
+        let line = LineField(record.fields)
+        if line[ChoiceSource.ownField] != nil, !plan.used.contains(ChoiceSource.ownField),
+            !names.contains(ChoiceSource.ownField)
+        {
+            throw LineError(.badField, "`choices` are said in a step, as the job has steps; leave them out.")
+        }
+        if let step = plan.steps.first(where: { line[$0.name] != nil }) {
+            throw LineError(
+                .badField, "The line has a field `\(step.name)`, but so is a step of the job named.")
+        }
         var loaded: LinePreparer.Model?
-        let first = try plan.steps[0].prepare(record) {
-            let model = try model()
-            loaded = model
-            return model
+        let first: any PreparedLine
+        do {
+            first = try plan.steps[0].prepare(record) {
+                let model = try model()
+                loaded = model
+                return model
+            }
+        } catch let error as LineError {
+            throw error.inStep(plan.steps[0].name)
         }
         return PreparedRow(plan: plan, record: record, model: try loaded ?? model(), first: first)
     }
@@ -57,7 +72,9 @@ final class StepPlan: Sendable {
     }
 
     let steps: [Step]
-    /// The line's fields that templates and conditions use.
+    /// What templates and conditions name: fields of the line, and steps.
+    let used: Set<String>
+    /// The line's fields among them.
     let fields: Set<String>
 
     /// - Throws: `JobError` if a template or a condition is malformed.
@@ -81,6 +98,7 @@ final class StepPlan: Sendable {
             for task in step.tasks { fields.formUnion(task.fields) }
             for condition in [step.condition, step.accept] { fields.formUnion(condition?.variables ?? []) }
         }
+        used = fields
         self.fields = fields.subtracting(steps.map(\.name))
     }
 }
@@ -104,4 +122,8 @@ private struct PreparedRow: PreparedLine {
         // What an earlier run has made of the row. If that can't be ours, it is made from its beginning.
         return row.resumed(text, saved) ?? first.work(row.stepLabel, saved: nil, maker).map(row.wrapped)
     }
+}
+
+extension LineError {
+    func inStep(_ name: String) -> LineError { LineError(code, "\(name): \(message)") }
 }

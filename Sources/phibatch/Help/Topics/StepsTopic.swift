@@ -39,7 +39,7 @@ extension HelpTopic {
 
         Templates and conditions see the line's fields, and under its name the result of each step before: its `text`, as in \
         `{{ question.text }}`, the `probabilities` of choices, the `mean` of a score. If an answer is a JSON object, its \
-        members are there too, such as `{{ data.title }}`; `text` stays the whole answer. A step hides a field of its name. \
+        members are there too, such as `{{ data.title }}`; `text` stays the whole answer. A line with a field of a step's name is an error. \
         One that was passed over is null: `{% if repair %}` asks for it, and `{{ (repair or data).text }}` takes what there \
         is.
 
@@ -56,8 +56,8 @@ extension HelpTopic {
 
         What the job says of requests holds for all steps that don't say it themselves; so do its `system`, `chat` and \
         `control_tokens`, and so do options. Prompts, `task` and what answers must be like are each step's own, and an \
-        error beside `steps`. What a step can't have is refused if the job says it, too (`stop` with a schema, `top_p` \
-        with `choices`, `max_tokens` with `task: score`): say it in the steps that it is for. A line's settings \
+        error beside `steps`. What has no meaning for a step passes it over (`stop` with a schema, `top_p` with \
+        `choices`, `max_tokens` with `task: score`); said in the step itself it is an error. A line's settings \
         (`max_tokens`, `seed` and so on) are those of all its steps, and its `messages` are the first step's. With \
         `samples: N` each sample goes through all steps by itself.
 
