@@ -64,7 +64,7 @@ package struct JobCheck {
         let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
         answers = try Answers(of: job, grammars)
-        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var reader = job.inputReader()
         var seen = SeenIDs()
         var place = 0
         while let line = try reader.next() {

@@ -113,7 +113,7 @@ package struct JobFreshness: Sendable, Equatable {
     private mutating func compareLines(
         _ job: JobSettings, _ claims: ClaimTable, _ keys: LineKeys
     ) throws {
-        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var reader = job.inputReader()
         var place = 0
         var isCut = false
         while let line = try reader.next() {

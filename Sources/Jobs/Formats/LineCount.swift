@@ -7,7 +7,7 @@ extension JobSettings {
     package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
         guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
-        var reader = InputReader(paths: input, format: inputFormat.format, limit: nil)
+        var reader = inputReader(limit: nil)
         var count = 0
         while let line = try reader.next() {
             if line.isUnterminated || line.isBroken, try isHalf(line, by: reader) { continue }

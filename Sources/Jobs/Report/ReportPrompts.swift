@@ -42,7 +42,7 @@ package final class ReportPrompts {
         file = ScratchFile(in: folder)
         let builder = try PromptBuilder(job)
         let keys = try LineKeys(job, earlier: schemes)
-        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var reader = job.inputReader()
         var lines = 0
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }

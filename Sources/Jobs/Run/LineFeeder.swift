@@ -60,9 +60,7 @@ final class LineFeeder: @unchecked Sendable {
         self.queue = queue
         preparer = try LinePreparer(job)
         keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
-        reader =
-            piped.map { InputReader($0) }
-            ?? InputReader(paths: job.input, format: job.inputFormat.format, follow: follow)
+        reader = piped.map { InputReader($0) } ?? job.inputReader(follow: follow)
         seen = piped == nil ? SeenIDs() : nil
     }
 

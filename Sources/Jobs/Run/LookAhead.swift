@@ -20,7 +20,7 @@ struct LookAhead {
         for key in samples {
             guard try store.lookAhead(at: key) else { return }
         }
-        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var reader = job.inputReader()
         var end = InputEnd(lines: lines, hasNumbered: hasNumbered)
         var place = place
         while let line = try reader.next() {

@@ -116,7 +116,7 @@ package struct OutputAudit {
     ) throws {
         let index = cursor.output.index
         let keys = try LineKeys(job, earlier: cursor.output.lines)
-        var reader = InputReader(paths: job.input, format: job.inputFormat.format)
+        var reader = job.inputReader()
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
         var (place, next, wanted) = (0, 0, 0)
