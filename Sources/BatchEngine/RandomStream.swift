@@ -15,8 +15,8 @@ package enum RandomStream {
         return hash.finalize().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// A uniform number in [0, 1) for a position of a stream (SplitMix64's finalizer, Steele et al. 2014).
-    package static func uniform(stream: UInt64, position: Int) -> Double {
+    /// 64 uniform bits for a position of a stream (SplitMix64's finalizer, Steele et al. 2014).
+    package static func bits(stream: UInt64, position: Int) -> UInt64 {
         var x = stream &+ UInt64(bitPattern: Int64(position)) &* 0x9e37_79b9_7f4a_7c15
         for _ in 0..<2 {
             x = (x ^ (x >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -24,6 +24,11 @@ package enum RandomStream {
             x ^= x >> 31
             x &+= 0x9e37_79b9_7f4a_7c15
         }
-        return Double(x >> 11) * 0x1p-53
+        return x
+    }
+
+    /// A uniform number in [0, 1) for a position of a stream.
+    package static func uniform(stream: UInt64, position: Int) -> Double {
+        Double(bits(stream: stream, position: position) >> 11) * 0x1p-53
     }
 }
