@@ -171,7 +171,8 @@ package final class JobSession {
             restart: job.restarts,
             ifChanged: job.ifChanged,
             prunes: job.prunes,
-            keptOutputCount: settings.keepOld, inputs: settings.input.filter { $0 != "-" },
+            keptOutputCount: settings.keepOld,
+            inputs: settings.input.filter { $0 != "-" } + settings.pick.compactMap { $0.file?.path },
             waiting: job.waits ? waiting : nil)
         if let verified = job.verified {
             store.others = verified

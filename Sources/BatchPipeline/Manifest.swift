@@ -54,7 +54,7 @@ package struct Manifest: Sendable {
         members.append(("output", try file(parts.output)))
         if let errors = parts.errors { members.append(("errors", try file(errors))) }
         members += [
-            ("input", .array(try job.input.map { $0 == "-" ? ["file": "-"] : try file($0) })),
+            ("input", .array(try input(job))),
             ("model", model(job)),
         ]
         if let made = parts.made { members.append(("made_with", Self.parts(made))) }
@@ -69,6 +69,14 @@ package struct Manifest: Sendable {
                 ]
             ))
         return members
+    }
+
+    private static func input(_ job: JobSettings) throws -> [JSONValue] {
+        guard let rows = job.rows else {
+            return try job.input.map { $0 == "-" ? ["file": "-"] : try file($0) }
+        }
+        let picks = try job.pick.map { ($0.name, try $0.shown(file)) }
+        return [["rows": .int(rows), "pick": .object(JSONObject(picks))]]
     }
 
     private static var program: String { "phibatch \(ProgramVersion.current)" }

@@ -5,6 +5,7 @@ extension JobSettings {
     ///   was not to go on.
     /// - Throws: `JobError` if a file can't be read.
     package func countLines(while goesOn: () -> Bool = { true }) throws -> Int? {
+        if let rows { return selection.count(of: rows) }
         guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
         var reader = inputReader(limit: nil)
@@ -25,7 +26,7 @@ extension JobSettings {
         return (try? reader.fields(of: line)).flatMap(EarlierStep.error) != nil
     }
 
-    /// Whether the input is files alone.
+    /// Whether the input is files alone, or made.
     package func canReadTwice() throws -> Bool {
         try input.allSatisfy { path in
             try path != "-" && POSIXFileSystem().infoIfPresent(path).map { $0.kind == .regular } ?? true

@@ -48,7 +48,12 @@ struct FirstLine {
         if let foreign = ForeignRequest(fields) {
             throw JobError(.badJob, at: place, foreign.problem(path: path))
         }
-        guard let (names, reference) = offer else { return }
+        guard let (names, reference) = offer else {
+            guard job.rows != nil else { return }
+            throw JobError(
+                .badJob, at: place,
+                "rows have no prompt of their own; say it in the job file (`prompt: ...`) or as --prompt.")
+        }
         throw JobError(
             .badJob, at: place,
             "the line has no `prompt` and no `messages`, but has \(names). Say how they make a prompt, as a template: --prompt '\(reference)', or prompt: \"\(reference)\" in the job file."
@@ -135,6 +140,7 @@ struct FirstLine {
 extension JobSettings {
     /// - Throws: `JobError` if an input is of no use as it is.
     func checkBeginnings() throws {
+        try firstRow()?.check()
         for path in input {
             guard let look = InputLook(path: path) else { continue }
             let isJSON = inputFormat.format.format(for: path).isJSONLines
@@ -156,12 +162,20 @@ extension JobSettings {
                 job: self)
         }
         guard !format.isJSONLines else { return FirstLine(look, path: path, job: self) }
-        var reader = InputReader(paths: [path], format: format)
+        return try firstLine(InputReader(paths: [path], format: format))
+    }
+
+    /// Nil where the job reads an input.
+    private func firstRow() throws -> FirstLine? { rows == nil ? nil : try firstLine(inputReader()) }
+
+    private func firstLine(_ reader: InputReader) throws -> FirstLine? {
+        var reader = reader
         guard let record = try reader.next(), let content = try? reader.content(of: record) else {
             return nil
         }
         return FirstLine(
-            content.fields, isRequest: content.request != nil, number: record.number, path: path, job: self)
+            content.fields, isRequest: content.request != nil, number: record.number, path: record.file,
+            job: self)
     }
 
     /// What is hardly meant, but no error.
@@ -171,6 +185,7 @@ extension JobSettings {
         if let form = answerForm, form.isConstraint, let rule = try? form.checked() {
             warnings += rule.warnings.map { "\(answerPlace): \($0)" }
         }
+        if let row = try firstRow() { return warnings + row.warnings(templateFields: fields) }
         for path in input {
             guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }
             return warnings + line.warnings(templateFields: fields)

@@ -18,7 +18,7 @@ extension JobSettings {
 
     static func isPattern(_ path: String) -> Bool { Files.isPattern(path) && Files.kind(of: path) == nil }
 
-    /// - Throws: `JobError` if the job names no input, or only patterns that nothing matches.
+    /// - Throws: `JobError` if the job names no input and makes no rows, or names only patterns that nothing matches.
     func checkInputIsThere(_ kind: JobError.Kind, file: String?) throws {
         if awaitsInput, !inputPatterns.isEmpty { return }
         let own = OwnNames(of: self)
@@ -31,9 +31,11 @@ extension JobSettings {
                     ? "no file matches this pattern."
                     : "only files that the job itself writes match this pattern.")
         }
-        guard input.isEmpty else { return }
+        guard input.isEmpty, rows == nil else { return }
         throw JobError(
-            kind, at: file, "input is missing; give it in the job file (`input: ...`) or as --input.")
+            kind, at: file,
+            "input is missing; give it in the job file (`input: ...`) or as --input. A job that makes its lines has rows in its place (`rows: 1000`)."
+        )
     }
 }
 

@@ -16,7 +16,7 @@ extension JobKey {
         JobKey(
             "input", "FILE",
             "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, or - for "
-                + "stdin (required)",
+                + "stdin (required, unless rows is given)",
             letter: "i", kind: .list,
             SettingMember(
                 set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },
@@ -30,6 +30,7 @@ extension JobKey {
                 set: { job, value throws(SettingProblem) in
                     job.inputFormat = FormatChoice(try value.inputFormat())
                 }, words: InputFormats.all.map(\.name))),
+        rows, pick,
         JobKey(
             "output", "FILE", "file of results, or - for stdout (required)", letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),

@@ -12,8 +12,8 @@ extension JobKey {
             },
             text: { $0.steps.isEmpty ? nil : ResultText.list($0.steps.map(\.text)) }), effect: .ifSet)
 
-    /// Steps are a list of settings, which a job file alone can say.
-    package var isOption: Bool { name != Self.steps.name }
+    /// Steps and picks have parts, which a job file alone can say.
+    package var isOption: Bool { ![Self.steps.name, Self.pick.name].contains(name) }
 }
 
 extension SettingValue {

@@ -121,8 +121,14 @@ extension JobSettings {
                 kind, at: file,
                 "\(name) is missing; give it in the job file (`\(name): ...`) or as --\(name).")
         }
+        if let problem = rowsProblem { throw JobError(kind, at: file, problem) }
         try checkInputIsThere(kind, file: file)
         if awaitsInput {
+            if rows != nil {
+                throw JobError(
+                    .usage, at: file,
+                    "--follow reads on while an input grows, and rows are made; run without it.")
+            }
             for path in input where path != "-" {
                 try inputFormat.format.format(for: path).checkGrowth(of: path)
             }

@@ -78,6 +78,14 @@ public struct JobSettings: Sendable, Equatable {
     public var input: [String] = []
     /// As the job names them, with patterns.
     package var inputPatterns: [String] = []
+    /// How many lines the job makes, in place of an input; nil where it reads one.
+    public var rows: Int?
+    /// The fields of the lines that the job makes.
+    public var pick: [Pick] = [] {
+        didSet {
+            sources += pick.compactMap(\.file).filter { !sources.contains($0) }
+        }
+    }
     /// Other files that the settings were read from.
     package var sources: [SourceFile] = []
     /// Patterns may match nothing yet.

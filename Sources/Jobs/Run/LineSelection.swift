@@ -49,6 +49,15 @@ package enum LineSelection: Sendable, Equatable {
         }
     }
 
+    /// How many of the first `total` lines there are up to the last one that is selected.
+    package func reach(in total: Int) -> Int {
+        switch self {
+        case .all, .shard: total
+        case .first(let count): min(count, total)
+        case .some(let places): min((places.last ?? -1) + 1, total)
+        }
+    }
+
     /// How many are selected of the first `total` lines.
     package func count(of total: Int) -> Int {
         switch self {

@@ -5,7 +5,7 @@ import OperatingSystem
 
 /// The arguments that make a job: its file, and settings that replace what the file says.
 struct JobOptions: ParsableArguments {
-    enum Files: SettingGroup { static var keys: [JobKey] { JobKey.files } }
+    enum Files: SettingGroup { static var keys: [JobKey] { JobKey.files.filter(\.isOption) } }
     enum Prompt: SettingGroup { static var keys: [JobKey] { JobKey.prompt.filter(\.isOption) } }
     enum Sampling: SettingGroup { static var keys: [JobKey] { JobKey.sampling } }
     enum Answers: SettingGroup { static var keys: [JobKey] { JobKey.answers } }

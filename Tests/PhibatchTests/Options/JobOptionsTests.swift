@@ -66,7 +66,7 @@ import Testing
         #expect(problem(["-x"]) == "Unknown option '-x'.")
     }
 
-    /// Each declared setting is an option, with a value or as a flag; but for steps, which a job file alone can say.
+    /// Each declared setting is an option, with a value or as a flag; but for what a job file alone can say.
     @Test func everySettingIsAnOption() throws {
         let groups = [
             JobOptions.Files.keys, JobOptions.Prompt.keys, JobOptions.Sampling.keys, JobOptions.Answers.keys,

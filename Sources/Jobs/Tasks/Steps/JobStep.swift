@@ -107,7 +107,8 @@ extension JobStep {
         return Self.words.contains(name) ? "is a word of the templates' language" : nil
     }
 
-    private static let words: Set = [
+    /// Of the templates' language, which so are no names.
+    static let words: Set = [
         "true", "false", "none", "null", "True", "False", "None", "and", "or", "not", "in", "is", "if",
         "else", "loop",
     ]

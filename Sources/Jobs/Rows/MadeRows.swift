@@ -1,0 +1,76 @@
+import JSON
+
+/// Lines that a job makes: each a JSON object with an id and its picks, as if a file of them were the input.
+struct MadeRows: InputCursor {
+    /// As messages name what they come from.
+    static let name = "rows"
+
+    private let count: Int
+    /// A longer one is not kept.
+    private let limit: Int
+    /// In the order of their names: a row's bytes don't depend on that of the job.
+    private let picks: [(pick: Pick, stream: UInt64)]
+    private var number = 0
+
+    init(_ count: Int, _ picks: [Pick], seed: Int, limit: Int) {
+        (self.count, self.limit) = (count, limit)
+        self.picks = picks.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            .map { ($0, $0.stream(seed: seed)) }
+    }
+
+    mutating func next() -> InputRecord? {
+        guard number < count else { return nil }
+        number += 1
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.string("id", "row-\(number)")
+            for (pick, stream) in picks {
+                writer.key(pick.name)
+                writer.raw(pick.value(ofRow: number, stream: stream))
+            }
+        }
+        let isKept = writer.bytes.count <= limit
+        return InputRecord(
+            bytes: isKept ? writer.bytes : [], excessLength: isKept ? nil : writer.bytes.count, number: number
+        )
+    }
+
+    func fields(of record: InputRecord) throws(LineError) -> JSONValue {
+        try PromptRecord.parseObject(record.bytes)
+    }
+}
+
+extension JobSettings {
+    /// Nil where the job reads an input.
+    func madeRows(limit: Int) -> MadeRows? {
+        // None beyond those that are taken up says anything of these.
+        rows.map { MadeRows(selection.reach(in: $0), pick, seed: request.seed ?? 0, limit: limit) }
+    }
+
+    /// What is wrong with the lines that the job makes, in words that follow nothing; nil if all is well.
+    var rowsProblem: String? {
+        guard rows != nil else {
+            return pick.isEmpty
+                ? nil
+                : "pick needs rows in place of an input: a job makes its lines (`rows: 1000` or --rows 1000), or reads them."
+        }
+        if !input.isEmpty || !inputPatterns.isEmpty {
+            return "rows and input are both given; the job makes its lines, or reads them: keep one."
+        }
+        if inputFormat != FormatChoice(InputFormats.standard) {
+            return "input_format says how an input is read, and with rows there is none; leave it out."
+        }
+        if idField != nil {
+            return
+                "id names a field of lines that are read, and rows have ids of their own (row-1, row-2, ...); leave it out."
+        }
+        var names: Set<String> = []
+        for pick in pick {
+            if !names.insert(pick.name).inserted { return "pick has \(pick.name) more than once." }
+        }
+        if let step = steps.first(where: { names.contains($0.name) }) {
+            return "pick: \(step.name) is the name of a step, too."
+        }
+        return nil
+    }
+}

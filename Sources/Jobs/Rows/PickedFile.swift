@@ -1,0 +1,104 @@
+import Faults
+import JSON
+import OperatingSystem
+
+/// A file of which rows pick a line.
+struct PickedFile: Sendable, Equatable {
+    let path: String
+    /// The field of each line that is picked; nil is all the line.
+    let field: String?
+    let lines: PickedLines
+
+    /// - Parameter reads: whether the file is read; without that there are no lines.
+    /// - Throws: `SettingProblem` if the file can't be read, or a line lacks what is picked.
+    init(path: String, field: String?, reads: Bool) throws(SettingProblem) {
+        (self.path, self.field) = (path, field)
+        guard reads else {
+            lines = PickedLines()
+            return
+        }
+        guard path != "-", Files.kind(of: path) == .regular else {
+            throw SettingProblem(
+                path == "-" ? "must have a file, but has -" : "has \(path), which is no file that is there")
+        }
+        lines = try PickedLines(
+            path: path, field: field, format: Self.format(of: path, hasField: field != nil))
+        if lines.count == 0 { throw SettingProblem("has nothing to pick from: \(path) has no lines") }
+    }
+
+    /// Without a field lines are text, unless the file's name says that they are records.
+    private static func format(of path: String, hasField: Bool) -> any InputFormat {
+        let format = InputFormats.standard.format(for: path)
+        guard format is OpenAILines || format is PlainLines else { return format }
+        var name = Paths.name(of: path).lowercased()
+        if name.hasSuffix(".gz") { name.removeLast(3) }
+        let isRecords = [".jsonl", ".ndjson", ".json"].contains(where: name.hasSuffix)
+        return hasField || isRecords ? NativeLines() : PlainLines()
+    }
+}
+
+/// What is picked of each line of a file, as JSON: in memory once, however many copies of the settings there are.
+final class PickedLines: Sendable, Equatable {
+    private let bytes: [UInt8]
+    private let ends: [Int]
+
+    private static let limit = 1 << 30
+
+    init() { (bytes, ends) = ([], []) }
+
+    /// - Throws: `SettingProblem` naming the file, and the line that lacks what is picked.
+    init(path: String, field: String?, format: any InputFormat) throws(SettingProblem) {
+        var bytes: [UInt8] = []
+        var ends: [Int] = []
+        // Growing by doubling would have it in memory twice; what is not touched costs nothing.
+        if let size = (try? POSIXFileSystem().infoIfPresent(path))?.size, size <= Self.limit {
+            bytes.reserveCapacity(size + size / 8)
+        }
+        let field = format is PlainLines ? "prompt" : field
+        do {
+            var reader = InputReader(paths: [path], format: format)
+            while let line = try reader.next() {
+                let place = "\(path):\(line.number)"
+                do throws(LineError) {
+                    bytes += try Self.json(reader.fields(of: line), field)
+                } catch {
+                    let what = error.message.hasSuffix(".") ? error.message.dropLast() : error.message[...]
+                    throw SettingProblem("has a file that can't be picked from: \(place): \(what)")
+                }
+                guard bytes.count <= Self.limit else {
+                    throw SettingProblem("has \(path), which is too large (over \(Self.limit >> 20) MiB)")
+                }
+                ends.append(bytes.count)
+            }
+        } catch let problem as SettingProblem {
+            throw problem
+        } catch {
+            throw SettingProblem("has a file that can't be read: \(error)")
+        }
+        (self.bytes, self.ends) = (bytes, ends)
+    }
+
+    private static func json(_ fields: JSONValue, _ field: String?) throws(LineError) -> [UInt8] {
+        var writer = JSONWriter()
+        guard let field else {
+            writer.value(fields)
+            return writer.bytes
+        }
+        guard let value = fields[field], value != .null else {
+            throw LineError(.badField, "the line has no \(field)")
+        }
+        writer.value(value)
+        return writer.bytes
+    }
+
+    var count: Int { ends.count }
+
+    subscript(place: Int) -> String {
+        let start = place > 0 ? ends[place - 1] : 0
+        return String(decoding: bytes[start..<ends[place]], as: UTF8.self)
+    }
+
+    static func == (a: PickedLines, b: PickedLines) -> Bool {
+        a === b || a.ends == b.ends && a.bytes == b.bytes
+    }
+}
