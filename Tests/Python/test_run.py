@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any, Callable, List
+from typing import Any, Callable, Dict, List
 
 import pytest
 from conftest import bare, needs
@@ -97,6 +97,33 @@ def test_steps(model: str, lines: Lines, tmp_path: Path, monkeypatch: pytest.Mon
         phibatch.run({**settings, "steps": [{**steps[0], "no_such_key": 1}]}, progress=False)
     with pytest.raises(phibatch.UsageError, match="run takes them"):
         phibatch.map(["Hello"], model=model, steps=steps)
+
+
+def test_rows(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "people.txt").write_text("Ann\nBo\n")
+    monkeypatch.chdir(tmp_path)
+    pick: Dict[str, Any] = {
+        "who": {"file": Path("people.txt")},
+        "tone": {"of": ["plain", "formal"], "weights": [0, 1]},
+        "age": {"from": 7, "to": 9},
+    }
+    settings: Dict[str, Any] = {
+        "model": model,
+        "pick": pick,
+        "prompt": "{{ who }} {{ tone }} {{ age }}",
+        "keep": ["who", "age", "tone"],
+        "max_tokens": 2,
+        "output": "rows.jsonl",
+    }
+    first = phibatch.run(settings, rows=3, progress=False)
+    rows = list(first.raw())
+    assert [row["id"] for row in rows] == ["row-1", "row-2", "row-3"]
+    for row in rows:
+        assert row["who"] in ("Ann", "Bo") and row["age"] in (7, 8, 9) and row["tone"] == "formal"
+    more = phibatch.run(settings, rows=5, progress=False)
+    assert (more.done, more.skipped) == (2, 3) and list(more.raw())[:3] == rows
+    with pytest.raises(phibatch.JobError, match="pick needs rows"):
+        phibatch.run(settings, progress=False)
 
 
 def test_errors(model: str, lines: Lines, tmp_path: Path) -> None:

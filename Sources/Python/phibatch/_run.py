@@ -136,7 +136,8 @@ def run(
         wait: if another run writes the output, wait for its end.
         offline: fetch no model.
         settings: of the job, in place of what it says; `schema` may be a pydantic model. Without a job file
-            `steps` is a list of mappings, and each result a `Row`.
+            `steps` is a list of mappings, and each result a `Row`; and with `rows` in place of an input `pick` is a
+            mapping of fields to what they are picked from.
 
     Raises:
         InterruptedRun: after Ctrl-C.
@@ -175,6 +176,8 @@ def _said(settings: Mapping[str, Any]) -> Dict[str, Any]:
 
 def _absolute(name: str, value: Any) -> Any:
     """As the file that says it is elsewhere."""
+    if name == "pick" and is_mapping(value):
+        return {field: _absolute_file(said) for field, said in value.items()}
     if name == "steps" and is_list(value):
         return [_said(step) if is_mapping(step) else step for step in value]
     if name in ("input", "output"):
@@ -195,6 +198,12 @@ def _absolute(name: str, value: Any) -> Any:
         text = os.path.expanduser(str(value))
         return os.path.abspath(text) if os.path.isdir(text) or text.startswith((".", "/")) else text
     return value
+
+
+def _absolute_file(said: Any) -> Any:
+    if is_mapping(said) and "file" in said:
+        return {**said, "file": os.path.abspath(os.path.expanduser(str(said["file"])))}
+    return said
 
 
 @contextlib.contextmanager

@@ -20,7 +20,8 @@ struct HelpTopic: Sendable {
 extension HelpTopic {
     /// In the order of the list.
     static let all: [HelpTopic] = [
-        job, input, templates, sampling, answers, choices, steps, results, resuming, files, shards, verify,
+        job, input, rows, templates, sampling, answers, choices, steps, results, resuming, files, shards,
+        verify,
         models, engines, pipelines, pipe,
         exitCodes,
         environment,

@@ -6,7 +6,7 @@ import Testing
 struct JobExamplesTests {
     /// Each file of `jobs` is in the table, and its command does what it says, in a clone with nothing done yet.
     @Test func theTableOfJobsIsTrue() throws {
-        try #require(JobsClone.commands.count == 11)
+        try #require(JobsClone.commands.count == 12)
         let files = try FileManager.default.contentsOfDirectory(atPath: JobsClone.top.path + "/jobs")
         let named = JobsClone.commands.flatMap { $0.files.components(separatedBy: ", ") }
         #expect(files.filter { $0 != "README.md" }.sorted() == named.sorted())
@@ -16,6 +16,7 @@ struct JobExamplesTests {
             "kubernetes.yaml, kubernetes-merge.yaml": "kubectl",
             "phibatch.service, phibatch.timer": "systemctl", "ray_shards.py": "out/demo.jsonl",
             "pipeline.mk, answers.yaml, judge.yaml": "out/judged.jsonl", "repair.yaml": "out/repaired.jsonl",
+            "rows.yaml": "out/rows.jsonl",
             "slurm-array.sh": "out/demo.jsonl", "steps.yaml": "out/steps.jsonl",
         ]
         for (files, command) in JobsClone.commands {
@@ -159,6 +160,28 @@ struct JobExamplesTests {
                 #expect((row["dropped"] == nil) == isRepaired)
             }
             #expect(rows.contains { $0["repair"] != nil } && rows.contains { $0["repair"] == nil })
+        }
+    }
+
+    // MARK: Rows
+
+    /// More of them leave those that are there.
+    @Test func rowsAreMade() throws {
+        try JobsClone.with { clone in
+            let run = try clone.shell("phibatch run jobs/rows.yaml --rows 4")
+            #expect(run.status == 0, "\(run.errors)")
+            let first = try clone.text("out/rows.jsonl")
+            let more = try clone.shell("phibatch run jobs/rows.yaml")
+            #expect(more.status == 0 && more.errors.contains("4 done before"), "\(more.errors)")
+            #expect(try clone.text("out/rows.jsonl").hasPrefix(first))
+            let rows = try clone.objects("out/rows.jsonl")
+            #expect(rows.count == 12 && rows.allSatisfy { $0["persona"] is String && $0["age"] is Int })
+            let verified = try clone.shell("phibatch verify jobs/rows.yaml --sample 50%")
+            #expect(verified.status == 0, "\(verified.errors)")
+            let check = try clone.shell("phibatch check jobs/rows.yaml --no-estimate")
+            #expect(check.status == 0 && check.output.contains("lines      12"), "\(check)")
+            let status = try clone.shell("phibatch status jobs/rows.yaml")
+            #expect(status.status == 0, "\(status)")
         }
     }
 

@@ -40,7 +40,7 @@ struct JobsClone {
             atPath: folder + "/models/smollm2-demo", withDestinationPath: try #require(DemoJob.model))
         try files.createSymbolicLink(
             atPath: folder + "/bin/phibatch", withDestinationPath: try #require(Program.path))
-        for name in ["reviews", "notices"] {
+        for name in ["reviews", "notices", "personas"] {
             try files.copyItem(
                 atPath: Self.top.path + "/samples/\(name).jsonl", toPath: folder + "/samples/\(name).jsonl")
         }

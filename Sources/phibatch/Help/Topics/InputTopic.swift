@@ -26,6 +26,8 @@ extension HelpTopic {
           quoted field may go over several lines. Files whose names end in `.csv` or `.tsv`.
         - text :: A prompt a line. Files whose names end in `.txt`.
 
+        A job that makes its lines has no input (`phibatch help rows`).
+
         Each may be packed with gzip. Text is UTF-8. Lines end in LF or CR LF, and lines that are blank count as none. An \
         input that was cut, so that it ends in half a line or within a quoted field, is an error once its whole lines are \
         done (with `--follow` half a line waits until it is whole), and so is a file of lines that end in CR alone.

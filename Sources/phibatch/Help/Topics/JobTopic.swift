@@ -4,7 +4,8 @@ extension HelpTopic {
     static let job = HelpTopic(
         "job", "the job file and all its settings",
         """
-        A job file is YAML or JSON. It needs a `model`, an `input` and an `output`; all else has a default:
+        A job file is YAML or JSON. It needs a `model`, an `input` (or `rows`, see `phibatch help rows`) and an `output`; \
+        all else has a default:
 
           model: phi-4-mini
           input: prompts.jsonl
@@ -12,7 +13,7 @@ extension HelpTopic {
           max_tokens: 200
           stop: ["###"]
 
-        Each setting but `steps` is an option too: `max_tokens` in the file is `--max-tokens` on the command line, and \
+        Each setting but `steps` and `pick` is an option too: `max_tokens` in the file is `--max-tokens` on the command line, and \
         the option goes before the file. Options alone make a job. A flag such as `tokens` is `true` or `false` in the file, \
         and `--tokens` or `--no-tokens` as an option. A list in the file is an option that comes several times. \
         Paths in a job file are relative to the file, paths in options to the working directory. An unknown key or a \
