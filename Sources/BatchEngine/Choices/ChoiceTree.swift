@@ -87,6 +87,15 @@ package struct ChoiceTree: Sendable, Equatable {
         return choices[a] == choices[b] && a < b
     }
 
+    /// What tells it from other trees.
+    var content: GoalContent {
+        var content = GoalContent("comparison")
+        content.append(tokens)
+        for numbers in [depths, starts, last, [endCount]] { content.append(numbers.map { Int32($0) }) }
+        content.append(questions)
+        return content
+    }
+
     /// How many answers there are to all questions.
     package var questionCount: Int { questions.count }
     /// Tokens in the tree, each of which is computed once.

@@ -23,6 +23,17 @@ package struct ChoiceWalk: Course {
         branchEnd = 1 + path.count
     }
 
+    /// With all answers; nil if there are others than the tree has questions.
+    func finished(_ outcome: CourseOutcome) -> ChoiceWalk? {
+        guard outcome == CourseOutcome(logprobs: outcome.logprobs),
+            outcome.logprobs.count == tree.questionCount
+        else { return nil }
+        var walk = self
+        walk.answers = outcome.logprobs
+        return walk
+    }
+
+    package var outcome: CourseOutcome? { CourseOutcome(logprobs: answers) }
     package var following: ArraySlice<Int32> { path[...] }
     /// A branch makes room for the next.
     package var onlyGrows: Bool { false }

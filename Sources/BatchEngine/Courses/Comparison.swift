@@ -6,14 +6,15 @@ package struct Comparison: Goal {
 
     package var maxTokens: Int { tree.depth }
     package var weight: Int { tree.weight }
-    package var content: AnyHashable? { tree }
+    package var content: GoalContent? { tree.content }
 
     package func course(after prompt: [Int32], vocabularySize: Int) -> any Course {
         ChoiceWalk(tree, promptCount: prompt.count)
     }
-}
 
-extension ChoiceTree: Hashable {
-    /// By its size alone: those of a job's lines are alike, or their prompts differ.
-    package func hash(into hasher: inout Hasher) { hasher.combine(questionCount) }
+    package func course(
+        _ outcome: CourseOutcome, after prompt: [Int32], vocabularySize: Int
+    ) -> (any Course)? {
+        ChoiceWalk(tree, promptCount: prompt.count).finished(outcome)
+    }
 }

@@ -21,6 +21,8 @@ package protocol Course: Sendable {
     var notes: [String] { get }
     /// The memory that its outcome takes beside the goal's, in tokens. The default is 0.
     var weight: Int { get }
+    /// What is kept of it once it is done; nil, the default, if that can't be said.
+    var outcome: CourseOutcome? { get }
     /// How many tokens may be guessed beside those that are certain. The default is none.
     var guessLimit: Int { get }
 
@@ -59,6 +61,7 @@ extension Course {
     package var savedCount: Int { 0 }
     package var notes: [String] { [] }
     package var weight: Int { 0 }
+    package var outcome: CourseOutcome? { nil }
     package var guessLimit: Int { 0 }
     package mutating func begin() {}
     package mutating func takeForced() -> CourseStep { CourseStep() }

@@ -8,15 +8,22 @@ package protocol Goal: Sendable {
     var savedCount: Int { get }
     /// The memory that it takes beside the prompt, in tokens.
     var weight: Int { get }
-    /// All that the outcome depends on beside the prompt and what a source's requests have in common; nil where a
-    /// random stream plays a role.
-    var content: AnyHashable? { get }
+    /// All that the outcome depends on beside the prompt, the request's settings and the model. The default is nil: that
+    /// can't be said, and no other request is taken for an equal one.
+    var content: GoalContent? { get }
 
     /// - Parameter vocabularySize: for tokens that an earlier run has left: they come from a file.
     func course(after prompt: [Int32], vocabularySize: Int) -> any Course
+    /// The course that has come to an outcome, which an equal request had. The default is nil.
+    /// - Returns: nil if the outcome, which comes from a file, can't be this goal's.
+    func course(_ outcome: CourseOutcome, after prompt: [Int32], vocabularySize: Int) -> (any Course)?
 }
 
 extension Goal {
     package var sampledTokens: Int { 0 }
     package var savedCount: Int { 0 }
+    package var content: GoalContent? { nil }
+    package func course(
+        _ outcome: CourseOutcome, after prompt: [Int32], vocabularySize: Int
+    ) -> (any Course)? { nil }
 }

@@ -48,25 +48,28 @@ package struct Sampling: Goal {
     package var savedCount: Int { saved?.tokens.count ?? 0 }
     package var weight: Int { 0 }
 
-    package var content: AnyHashable? {
-        guard !sampling.draws else { return nil }
-        return Content(maxTokens: maxTokens, sampling: sampling, stops: stops, constraintID: constraintID)
-    }
-
-    private struct Content: Hashable {
-        let maxTokens: Int
-        let sampling: SamplingParameters
-        let stops: StopSet
-        let constraintID: [UInt8]?
-
-        /// The limit alone counts: the rest is hardly ever all that differs.
-        func hash(into hasher: inout Hasher) { hasher.combine(maxTokens) }
+    /// How tokens are chosen, and which texts end them, the request's settings say.
+    package var content: GoalContent? {
+        guard constraint == nil || constraintID != nil else { return nil }
+        var content = GoalContent("sampling")
+        content.append(maxTokens)
+        content.append(endOfSequence.sorted())
+        content.append(constraintID == nil ? 0 : 1)
+        content.append(constraintID ?? [])
+        if sampling.draws { content.append(stream: stream) }
+        return content
     }
 
     /// Saved tokens that can't be ours are left out: they come from a file.
     package func course(after prompt: [Int32], vocabularySize: Int) -> any Course {
         let fresh = SamplingCourse(self, after: prompt)
         return fresh.resumed(vocabularySize: vocabularySize) ?? fresh
+    }
+
+    package func course(
+        _ outcome: CourseOutcome, after prompt: [Int32], vocabularySize: Int
+    ) -> (any Course)? {
+        SamplingCourse(self, after: prompt).finished(outcome, vocabularySize: vocabularySize)
     }
 }
 

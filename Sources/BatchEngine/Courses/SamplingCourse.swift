@@ -26,18 +26,39 @@ package struct SamplingCourse: Course {
     /// With the saved tokens, text and stop strings worked out anew. Nil if there are none, or none that can be ours.
     func resumed(vocabularySize: Int) -> SamplingCourse? {
         guard let saved = goal.saved, !saved.tokens.isEmpty,
-            !hasNotes || saved.notes.count == saved.tokens.count,
-            saved.tokens.allSatisfy({
+            var course = after(saved.tokens, saved.notes, vocabularySize: vocabularySize),
+            course.finishReason == nil
+        else { return nil }
+        course.savedCount = saved.tokens.count
+        return course
+    }
+
+    /// With all tokens of a completion that has ended. Nil if they can't be ours, or would not end so.
+    func finished(_ outcome: CourseOutcome, vocabularySize: Int) -> SamplingCourse? {
+        guard outcome.logprobs.isEmpty, hasNotes || outcome.notes.isEmpty,
+            var course = after(outcome.tokens, outcome.notes, vocabularySize: vocabularySize)
+        else { return nil }
+        // It has come to a token that ends it, or to where nothing can follow.
+        if course.finishReason == nil { _ = course.finish(course.ending) }
+        return course.finishReason == outcome.finishReason ? course : nil
+    }
+
+    package var outcome: CourseOutcome? {
+        CourseOutcome(tokens: sampled, notes: notes, finishReason: finishReason)
+    }
+
+    /// With tokens of a completion, the first ones or all. Nil if they can't be ours.
+    private func after(_ tokens: [Int32], _ notes: [String], vocabularySize: Int) -> SamplingCourse? {
+        guard !hasNotes || notes.count == tokens.count,
+            tokens.allSatisfy({
                 $0 >= 0 && Int($0) < vocabularySize && !goal.endOfSequence.contains($0)
             })
         else { return nil }
         var course = self
-        for (index, token) in saved.tokens.enumerated() {
-            guard course.sampling.accept(token) else { return nil }
-            _ = course.append(token, note: hasNotes ? saved.notes[index] : nil)
-            if course.finishReason != nil { return nil }
+        for (index, token) in tokens.enumerated() {
+            guard course.finishReason == nil, course.sampling.accept(token) else { return nil }
+            _ = course.append(token, note: hasNotes ? notes[index] : nil)
         }
-        course.savedCount = saved.tokens.count
         return course
     }
 

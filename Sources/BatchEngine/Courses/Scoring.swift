@@ -10,9 +10,19 @@ package struct Scoring: Goal {
 
     package var maxTokens: Int { tokens.count }
     package var weight: Int { tokens.count }
-    package var content: AnyHashable? { tokens }
+    package var content: GoalContent? {
+        var content = GoalContent("scoring")
+        content.append(tokens)
+        return content
+    }
 
     package func course(after prompt: [Int32], vocabularySize: Int) -> any Course { ScoringCourse(tokens) }
+
+    package func course(
+        _ outcome: CourseOutcome, after prompt: [Int32], vocabularySize: Int
+    ) -> (any Course)? {
+        ScoringCourse(tokens).finished(outcome)
+    }
 }
 
 /// Given tokens, as far as they are scored.
@@ -24,6 +34,16 @@ package struct ScoringCourse: Course {
 
     init(_ tokens: [Int32]) { self.tokens = tokens }
 
+    /// With all log-probabilities; nil if there are others than tokens.
+    func finished(_ outcome: CourseOutcome) -> ScoringCourse? {
+        guard outcome == CourseOutcome(logprobs: outcome.logprobs), outcome.logprobs.count == tokens.count
+        else { return nil }
+        var course = self
+        course.logprobs = outcome.logprobs
+        return course
+    }
+
+    package var outcome: CourseOutcome? { CourseOutcome(logprobs: logprobs) }
     /// Without the last one, which nothing follows.
     package var following: ArraySlice<Int32> { tokens.dropLast() }
     package var cacheable: Int { logprobs.count - 1 }

@@ -3,6 +3,9 @@ package struct Request: Sendable {
     package var prompt: [Int32]
     package var goal: any Goal
     package var rope = RopeFactors.byLength
+    /// What the settings that it was made with say of its outcome, `RequestSettings.content`. Nil where nobody says: then
+    /// no other request is taken for an equal one.
+    package var asked: [UInt8]?
     /// What the source knows it by; the loop doesn't look at it.
     package var label: any Sendable
 

@@ -7,6 +7,9 @@ package struct TokenSequence {
     package private(set) var admittedAt: ContinuousClock.Instant?
     package private(set) var firstTokenAt: ContinuousClock.Instant?
 
+    /// An equal request had its outcome, in another run: nothing is computed for it.
+    package let isTaken: Bool
+
     let slot: SourceSlot
     /// Tokens not yet sent to the engine.
     private(set) var unsent: ArraySlice<Int32> = []
@@ -23,7 +26,19 @@ package struct TokenSequence {
         self.id = id
         self.request = request
         self.slot = slot
+        isTaken = false
         course = request.goal.course(after: request.prompt, vocabularySize: vocabularySize)
+    }
+
+    /// A request whose outcome is known, and that no loop needs to have.
+    /// - Parameter course: has come to its end.
+    package init(_ request: Request, taken course: any Course, by source: any RequestSource) {
+        precondition(course.isDone)
+        id = RequestID(-1)
+        self.request = request
+        self.course = course
+        isTaken = true
+        slot = SourceSlot(source)
     }
 
     /// What has come of a request whose goal is known.

@@ -64,6 +64,9 @@ package struct RequestSetting: Sendable {
     package let group: Group
     package let precedence: Precedence
     package let effect: Effect
+    /// The tasks whose outcomes, as the model gives them, depend on it: all that it says something of, unless the request
+    /// says the same otherwise, or it is about what is made of an outcome.
+    let shapes: Set<Task>
     /// Its place among the steps that change logits before a token is chosen; nil if it is none of them.
     package let step: Int?
     /// Why it doesn't go with a form that answers must have; nil if it does.
@@ -75,7 +78,8 @@ package struct RequestSetting: Sendable {
         _ name: String, _ placeholder: String, _ help: String, _ kind: Kind,
         in places: Set<Place> = Place.all.subtracting([.responses]), for tasks: Set<Task> = [.generate],
         group: Group = .sampling, precedence: Precedence = .job,
-        effect: Effect = .ifSet, step: Int? = nil, formConflict: String? = nil, chatHelp: String? = nil
+        effect: Effect = .ifSet, shapes: Set<Task>? = nil, step: Int? = nil, formConflict: String? = nil,
+        chatHelp: String? = nil
     ) {
         self.name = name
         self.placeholder = placeholder
@@ -86,6 +90,7 @@ package struct RequestSetting: Sendable {
         self.group = group
         self.precedence = precedence
         self.effect = effect
+        self.shapes = shapes ?? tasks
         self.step = step
         self.formConflict = formConflict
         self.chatHelp = chatHelp

@@ -25,6 +25,20 @@ extension RequestSettings {
         return kept
     }
 
+    /// All that the outcome of a request of this task, as the model gives it, depends on of them: equal bytes, equal
+    /// outcomes. A new setting is in it unless its row in the table says that it has no place there.
+    package func content(of task: RequestSetting.Task) -> [UInt8] {
+        var content: [UInt8] = []
+        for setting in RequestSetting.all {
+            guard setting.shapes.contains(task), setting.changesResults, setting.changes(self),
+                let value = setting.text(in: self)
+            else { continue }
+            // Lengths first, so that no two values run together to the same bytes.
+            content += "\(setting.name) \(value.utf8.count) \(value) ".utf8
+        }
+        return content
+    }
+
     /// What is wrong with them, in a sentence; nil if nothing is.
     package var problem: String? {
         for setting in RequestSetting.all {
@@ -63,6 +77,10 @@ extension RequestSetting {
         case .bias(let path, _): settings[keyPath: path]?.isEmpty == false
         case .flag, .texts, .form: isSet(in: settings)
         }
+    }
+
+    fileprivate var changesResults: Bool {
+        if case .none = effect { false } else { true }
     }
 
     fileprivate func merge(_ line: RequestSettings, into merged: inout RequestSettings) {

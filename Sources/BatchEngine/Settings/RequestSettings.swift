@@ -90,12 +90,13 @@ extension RequestSetting {
             "max_tokens", "N",
             "the most tokens of a completion; no line can exceed it (default \(RequestSettings.defaultMaxTokens))",
             .int(\.maxTokens, 1...Int.max, default: RequestSettings.defaultMaxTokens),
-            for: [.generate, .choose], precedence: .least, effect: .always(),
+            for: [.generate, .choose], precedence: .least, effect: .always(), shapes: [.generate],
             chatHelp: "the most tokens of an answer (default 1024)"),
         RequestSetting(
             "temperature", "X", "0 is greedy (default 0)",
             .number(\.temperature, NumberRange(0, to: 10), default: 0),
-            in: Place.all, for: [.generate, .choose], effect: .always(),
+            // Of choices one is drawn once their probabilities are there.
+            in: Place.all, for: [.generate, .choose], effect: .always(), shapes: [.generate],
             chatHelp: "0 is greedy (default 0.7)"),
         RequestSetting(
             "top_p", "X", "keep the likeliest tokens that reach this probability together (default 1: all)",
@@ -136,7 +137,8 @@ extension RequestSetting {
         RequestSetting(
             "seed", "N", "seed of the random streams; a line's own replaces it (default 0)",
             .int(\.seed, Int.min...Int.max, default: 0), for: [.generate, .choose], precedence: .line,
-            effect: .always(unset: "0"),
+            // The random stream is made of it.
+            effect: .always(unset: "0"), shapes: [],
             chatHelp: "the same conversation then has the same answers (default: another one for each answer)"
         ),
         RequestSetting(
@@ -153,7 +155,9 @@ extension RequestSetting {
             "choices", "TEXT",
             "the answers to choose from, two or more: the result is the likeliest, with the probability of each; "
                 + "{{ FIELD }} alone is a field that has a list of them (\"phibatch help choices\" says more)",
-            .texts(\.choices, problem: ChoiceList.settingProblem), in: [.job, .line], for: [.choose]),
+            .texts(\.choices, problem: ChoiceList.settingProblem), in: [.job, .line], for: [.choose],
+            // The tree of their tokens is made of them.
+            shapes: []),
         RequestSetting(
             "samples", "N", "results for each line, each with a random stream of its own (default 1)",
             .int(\.samples, 1...10_000, default: 1), in: [.job], for: [.generate, .choose], effect: .none),
@@ -189,12 +193,12 @@ extension RequestSetting {
                 + "another random stream (default \(RequestSettings.defaultRetries))",
             .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
             in: [.job],
-            for: [.generate, .choose], group: .answers),
+            for: [.generate, .choose], group: .answers, shapes: []),
 
         RequestSetting(
             "tokens", "", "add the completion's token ids to each result (default: leave them out)",
             .flag(\.tokens), in: [.job], for: [.generate, .choose, .score], group: .results,
-            effect: .always(unset: "false")),
+            effect: .always(unset: "false"), shapes: []),
         RequestSetting(
             "logprobs", "K", "add log-probabilities of each chosen token and the K likeliest, 0 to 20",
             .int(\.logprobs, 0...20, default: nil), in: [.job, .body], group: .results, precedence: .line,

@@ -158,6 +158,11 @@ public struct JobSettings: Sendable, Equatable {
     public var keepOld = 3
     /// Whether a manifest of what it came from lies beside the finished output.
     public var provenance = false
+    /// The folder of a store of answers: what was computed before is taken from it, and what is computed added; nil
+    /// without one.
+    public var answers: String?
+    /// Bytes that the store may have; what was written least recently goes first.
+    public var answersLimit = 10_000_000_000
     /// Requests that the model would answer alike are computed once; results are the same without.
     package var computesEqualsOnce = true
     /// Seconds between two savings of the completions under way.

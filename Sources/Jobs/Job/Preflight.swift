@@ -14,6 +14,7 @@ extension JobSettings {
         try checkBeginnings()
         try checkEnds()
         if output != "-" { try checkOutput() }
+        try checkAnswerStore()
         if let errors { try FailedLinesFile.check(errors, in: POSIXFileSystem()) }
     }
 
@@ -47,6 +48,18 @@ extension JobSettings {
                 "the folder is not writable, so \(output) can't be written: \(error.reason).")
         }
         _ = try OutputPlace(paths, output: output, in: system)
+    }
+
+    /// - Throws: `JobError` if the folder of answers can't be one.
+    func checkAnswerStore() throws {
+        guard let answers, let kind = Files.kind(of: answers) else { return }
+        guard kind == .folder else {
+            throw JobError(.badJob, at: answers, "is not a folder, so answers can't be kept there.")
+        }
+        do { try Files.checkAccess(answers, writing: false) } catch {
+            throw JobError(
+                .missingInput, at: answers, "the folder of answers can't be read: \(error.reason).")
+        }
     }
 
     /// Makes the output's folder if it is not there.

@@ -1,31 +1,8 @@
 import BatchEngine
 import Essentials
 
-/// All that a model's answer to a request depends on, where no random stream plays a role: requests for which it is
-/// equal have the same outcome, whatever lines they belong to.
-///
-/// Within one job: what all its requests share, such as the tokens that end an answer, is not in it.
-final class RequestContent: Hashable {
-    private let prompt: [Int32]
-    private let goal: AnyHashable
-
-    /// Nil where a random stream plays a role.
-    init?(_ request: Request) {
-        guard let goal = request.goal.content else { return nil }
-        (prompt, self.goal) = (request.prompt, goal)
-    }
-
-    static func == (a: RequestContent, b: RequestContent) -> Bool {
-        a === b || a.prompt == b.prompt && a.goal == b.goal
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(prompt)
-        hasher.combine(goal)
-    }
-}
-
-/// Requests of a job that are equal: the first is computed, and its outcome is the others', too.
+/// Requests of a job that are equal, where no random stream plays a role: the first is computed, and its outcome is the
+/// others', too.
 ///
 /// What is known are those under way and the last ones that were finished, so that memory stays bounded.
 struct EqualRequests {
@@ -56,13 +33,13 @@ struct EqualRequests {
     }
 
     /// Those under way, and who waits for each.
-    private var open: [RequestContent: [any WorkPart]] = [:]
+    private var open: [RequestKey: [any WorkPart]] = [:]
     private var waiting = 0
-    private var outcomes: [RequestContent: Outcome] = [:]
+    private var outcomes: [RequestKey: Outcome] = [:]
     /// Those of `outcomes` that were used since they last were the oldest.
-    private var used: Set<RequestContent> = []
+    private var used: Set<RequestKey> = []
     /// All of `outcomes`, oldest first.
-    private var order: Queue<RequestContent> = []
+    private var order: Queue<RequestKey> = []
     private var weight = 0
 
     init(countLimit: Int = 1024, weightLimit: Int = 1 << 20) {
@@ -73,14 +50,13 @@ struct EqualRequests {
     var mayGrow: Bool { waiting < Self.waitingLimit }
 
     /// Takes note of a request that is about to begin.
-    mutating func answer(to request: Request) -> Answer {
-        guard let content = RequestContent(request) else { return .new }
-        if let outcome = outcomes[content] {
-            used.insert(content)
+    mutating func answer(to key: RequestKey, for part: any WorkPart) -> Answer {
+        if let outcome = outcomes[key] {
+            used.insert(key)
             return .known(outcome.sequence, provenance: outcome.provenance)
         }
-        if open[content]?.append(request.part) == nil {
-            open[content] = []
+        if open[key]?.append(part) == nil {
+            open[key] = []
             return .new
         }
         waiting += 1
@@ -88,10 +64,12 @@ struct EqualRequests {
     }
 
     /// - Returns: who waited for it.
-    mutating func finished(_ sequence: TokenSequence, _ provenance: [String: String]) -> [any WorkPart] {
-        guard let content = RequestContent(sequence.request), let others = close(content) else { return [] }
-        outcomes[content] = Outcome(sequence, provenance)
-        order.append(content)
+    mutating func finished(
+        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey
+    ) -> [any WorkPart] {
+        guard let others = close(key) else { return [] }
+        outcomes[key] = Outcome(sequence, provenance)
+        order.append(key)
         weight += sequence.weight
         while order.count > countLimit || weight > weightLimit, let oldest = order.popFirst() {
             if used.remove(oldest) != nil {
@@ -105,40 +83,64 @@ struct EqualRequests {
 
     /// Nothing comes of it.
     /// - Returns: who waited for it.
-    mutating func gaveUp(_ request: Request) -> [any WorkPart] {
-        RequestContent(request).flatMap { close($0) } ?? []
-    }
+    mutating func gaveUp(_ key: RequestKey) -> [any WorkPart] { close(key) ?? [] }
 
-    private mutating func close(_ content: RequestContent) -> [any WorkPart]? {
-        guard let others = open.removeValue(forKey: content) else { return nil }
+    private mutating func close(_ key: RequestKey) -> [any WorkPart]? {
+        guard let others = open.removeValue(forKey: key) else { return nil }
         waiting -= others.count
         return others
     }
 }
 
 extension JobRun {
-    /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
-    func isShared(_ request: Request) throws -> Bool {
-        guard job.computesEqualsOnce else { return false }
-        switch equals.answer(to: request) {
-        case .new: return false
-        case .waits: return true
-        case .known(let sequence, let provenance):
-            try take(sequence, as: request.part, provenance)
-            return true
-        }
+    private func key(of request: Request) -> RequestKey? {
+        guard job.computesEqualsOnce || answers != nil else { return nil }
+        return RequestKey(request, model: answers?.model ?? [])
     }
 
-    /// Hands a sequence to those who waited for it.
-    func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
-        guard job.computesEqualsOnce else { return }
-        for part in equals.finished(sequence, provenance) { try take(sequence, as: part, provenance) }
+    private func mayBeShared(_ key: RequestKey) -> Bool { job.computesEqualsOnce && !key.draws }
+
+    /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
+    func isShared(_ request: Request) throws -> Bool {
+        guard let key = key(of: request) else { return false }
+        if mayBeShared(key) {
+            switch equals.answer(to: key, for: request.part) {
+            case .new: break
+            case .waits: return true
+            case .known(let sequence, let provenance):
+                try take(sequence, as: request.part, provenance)
+                return true
+            }
+        }
+        guard let answers, let (sequence, provenance) = try answers.answer(to: request, key, for: self) else {
+            return false
+        }
+        statistics.answersTaken += 1
+        try take(sequence, as: request.part, provenance)
+        try share(sequence, provenance, key)
+        return true
     }
+
+    /// Keeps what was computed for a request, and hands it to those who waited for it.
+    func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
+        guard let key = key(of: sequence.request) else { return }
+        if answers?.store.add(sequence, provenance, key) == true { statistics.answersAdded += 1 }
+        try share(sequence, provenance, key)
+    }
+
+    private func share(_ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey) throws {
+        guard mayBeShared(key) else { return }
+        for part in equals.finished(sequence, provenance, key) { try take(sequence, as: part, provenance) }
+    }
+
+    /// Nothing comes of a request.
+    /// - Returns: who waited for it.
+    func gaveUp(_ request: Request) -> [any WorkPart] { key(of: request).map { equals.gaveUp($0) } ?? [] }
 }
 
 extension TokenSequence {
     /// Whether it was computed for this work, and not for an equal one.
-    func isOwn(_ label: WorkLabel) -> Bool { request.work.position == label.position }
+    func isOwn(_ label: WorkLabel) -> Bool { !isTaken && request.work.position == label.position }
 
     /// What it takes of memory, in tokens.
     fileprivate var weight: Int {

@@ -5,14 +5,14 @@ extension JobRun {
     package func refused(_ request: Request, _ refusal: Refusal) throws {
         let code = refusal.kind == .tooLarge ? LineError.Code.noRoom : .badPrompt
         let error = LineError(code, refusal.message)
-        for part in [request.part] + equals.gaveUp(request) {
+        for part in [request.part] + gaveUp(request) {
             try settle(part.outcome(of: error, nil), of: part.label, isOfLine: true)
         }
     }
 
     package func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {
         let error = LineError(fault, after: sequence.course.progress)
-        for part in [sequence.request.part] + equals.gaveUp(sequence.request) {
+        for part in [sequence.request.part] + gaveUp(sequence.request) {
             try settle(part.outcome(of: error, sequence), of: part.label)
         }
     }

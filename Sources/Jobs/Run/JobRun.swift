@@ -20,8 +20,10 @@ package final class JobRun: RequestSource {
     private(set) var result: Result<RunOutcome, any Error>?
 
     let job: JobSettings
-    private let models: ModelLoader
+    let models: ModelLoader
     let store: SharedStore
+    /// What was answered before, in this job or others; nil where the job asks for no such store.
+    let answers: StoredAnswers?
     private let stopFlag: StopFlag
     private let progress: (RunStatistics) -> Void
     private let ended: (Result<RunOutcome, any Error>) -> Void
@@ -71,10 +73,12 @@ package final class JobRun: RequestSource {
     /// - Throws: `JobError` if a template of the job is malformed.
     ///   - follows: the input is read on while it grows.
     ///   - piped: what is read in place of the input; the store, too.
+    ///   - answers: looked up before a request begins, and added to.
     ///   - readsAhead: lines are read on a thread of their own, and not when the loop asks for requests.
     package init(
         job: JobSettings, models: ModelLoader, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        follows: Bool = false, piped: PipedLines? = nil, readsAhead: Bool = true,
+        follows: Bool = false, piped: PipedLines? = nil, answers: StoredAnswers? = nil,
+        readsAhead: Bool = true,
         progress: @escaping (RunStatistics) -> Void = { _ in },
         ended: @escaping (Result<RunOutcome, any Error>) -> Void = { _ in }
     ) throws {
@@ -86,6 +90,7 @@ package final class JobRun: RequestSource {
         self.ended = ended
         self.follows = follows
         self.piped = piped
+        self.answers = answers
         self.readsAhead = readsAhead
         workers = job.engine.mostWorkers
         queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
@@ -291,6 +296,7 @@ package final class JobRun: RequestSource {
             total.stop()
             // What is remembered knows its source, which is this job.
             equals = EqualRequests()
+            answers?.store.flush()
             if let result { ended(result) }
         }
         do {
@@ -348,6 +354,7 @@ package final class JobRun: RequestSource {
                 doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
             try store.saveInFlight(records)
         }
+        answers?.store.flush()
         lastSaving = .now
     }
 

@@ -30,8 +30,12 @@ public struct RunStatistics: Sendable, Equatable {
     public var resumed = 0
     /// Answers that were not what was asked for, and were generated anew.
     public var turnedDown = 0
-    /// Results that needed no tokens of their own, as an equal request was computed. Their tokens are in no other number.
+    /// Results that needed no tokens of their own, as an equal request was computed, in this run or another. Their tokens are in no other number.
     public var copied = 0
+    /// Answers of requests, several of which a result may have, that were taken from the job's store of answers, and those
+    /// that were added to it.
+    public var answersTaken = 0
+    public var answersAdded = 0
     /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
     public var preempted = 0
     /// Requests under way now.

@@ -10,7 +10,7 @@ package final class Runner {
     /// - Throws: `JobError` if a template of the job is malformed, or the job asks for what the model lacks.
     package convenience init(
         job: JobSettings, model: LoadedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        readsAhead: Bool = true,
+        answers: StoredAnswers? = nil, readsAhead: Bool = true,
         progress: @escaping (RunStatistics) -> Void = { _ in }
     ) throws {
         let models = ModelLoader { model }
@@ -18,8 +18,8 @@ package final class Runner {
         self.init(
             [
                 try JobRun(
-                    job: job, models: models, store: store, stopFlag: stopFlag, readsAhead: readsAhead,
-                    progress: progress)
+                    job: job, models: models, store: store, stopFlag: stopFlag, answers: answers,
+                    readsAhead: readsAhead, progress: progress)
             ], models: models)
     }
 

@@ -72,9 +72,13 @@ package struct RequestMaker: Sendable {
     /// Who waits for what requests need that takes a while.
     let waiter: AnswerCompilation.Waiter
 
-    func request(_ prompt: [Int32], _ goal: any Goal, for part: any WorkPart) -> Request {
+    /// - Parameter asked: what the settings say of the outcome, `RequestSettings.content`; nil if that is not known.
+    func request(
+        _ prompt: [Int32], _ goal: any Goal, asked: [UInt8]? = nil, for part: any WorkPart
+    ) -> Request {
         var request = Request(prompt: prompt, goal: goal, label: part)
         request.rope = rope
+        request.asked = asked
         return request
     }
 }

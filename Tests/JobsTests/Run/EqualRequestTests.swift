@@ -182,29 +182,35 @@ import Testing
     @Test func theOldestAreForgotten() throws {
         let model = ScriptedModel()
         func request(_ number: Int) -> Request {
-            Request(
+            var request = Request(
                 prompt: [Int32(number)], goal: Scoring([1]),
                 label: GenerationPart(
                     label: WorkLabel(
                         position: number, index: number, sample: 0,
                         key: WorkKey(id: "\(number)", contentHash: 0), file: "", lineNumber: 1), seed: 0))
+            request.asked = []
+            return request
+        }
+        func key(_ number: Int) throws -> RequestKey {
+            try #require(RequestKey(request(number), model: []))
         }
         var equals = EqualRequests(countLimit: 4, weightLimit: 100)
-        func isKnown(_ number: Int) -> Bool {
-            if case .known = equals.answer(to: request(number)) { return true }
+        func isKnown(_ number: Int) throws -> Bool {
+            if case .known = equals.answer(to: try key(number), for: request(number).part) { return true }
             return false
         }
-        func finish(_ number: Int) {
-            #expect(!isKnown(number))
+        func finish(_ number: Int) throws {
+            #expect(try !isKnown(number))
             let loop = BatchLoop(engine: model, workers: 1, prefillChunk: 1)
             let source = OneRequest(request(number))
             loop.add(source)
             loop.run()
-            source.take().map { _ = equals.finished($0, [:]) }
+            let key = try key(number)
+            source.take().map { _ = equals.finished($0, [:], key) }
         }
-        for number in 1...4 { finish(number) }
-        #expect(isKnown(1) && isKnown(3))
-        for number in 5...6 { finish(number) }
-        #expect([1, 2, 3, 4, 5, 6].map(isKnown) == [true, false, true, false, true, true])
+        for number in 1...4 { try finish(number) }
+        #expect(try isKnown(1) && isKnown(3))
+        for number in 5...6 { try finish(number) }
+        #expect(try [1, 2, 3, 4, 5, 6].map(isKnown) == [true, false, true, false, true, true])
     }
 }

@@ -269,10 +269,10 @@ extension Runner {
     /// Lines are read when the loop asks for requests, so that nothing depends on how quick a thread is.
     convenience init(
         job: JobSettings, model: ScriptedModel, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
-        progress: @escaping (RunStatistics) -> Void = { _ in }
+        answers: StoredAnswers? = nil, progress: @escaping (RunStatistics) -> Void = { _ in }
     ) throws {
         try self.init(
-            job: job, model: model.loaded, store: store, stopFlag: stopFlag, readsAhead: false,
-            progress: progress)
+            job: job, model: model.loaded, store: store, stopFlag: stopFlag, answers: answers,
+            readsAhead: false, progress: progress)
     }
 }

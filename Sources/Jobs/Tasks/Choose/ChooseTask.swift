@@ -128,7 +128,8 @@ private struct PreparedChoice: PreparedLine {
         let part = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count, seed: question.seed,
             temperature: question.settings.temperature ?? 0)
-        return [.request(maker.request(prompt, Comparison(tree), for: part))]
+        let asked = question.settings.content(of: .choose)
+        return [.request(maker.request(prompt, Comparison(tree), asked: asked, for: part))]
     }
 }
 

@@ -59,11 +59,12 @@ private struct PreparedGeneration: PreparedLine {
             stops: stops,
             text: maker.text.makeTextStream(),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
-        guard let answer else { return [.request(maker.request(prompt, goal, for: part))] }
+        let request = maker.request(prompt, goal, asked: settings.content(of: .generate), for: part)
+        guard let answer else { return [.request(request)] }
         return [
             .waiting(
                 FormedRequest(
-                    request: maker.request(prompt, goal, for: part), goal: goal, part: part, answer: answer,
+                    request: request, goal: goal, part: part, answer: answer,
                     compilation: answer.begin(for: maker.waiter)))
         ]
     }

@@ -62,7 +62,8 @@ struct ScoreTask: LineTask {
             }
         }
         return PreparedScores(
-            own: own, parts: parts, isList: completions.isList, isCovered: encoder.isCovered)
+            own: own, parts: parts, isList: completions.isList, isCovered: encoder.isCovered,
+            asked: job.request.content(of: .score))
     }
 
     private func content(of record: PromptRecord) throws(LineError) -> (Prompt, LineCompletions) {
@@ -137,6 +138,8 @@ private struct PreparedScores: PreparedLine {
     let parts: [Part]
     let isList: Bool
     let isCovered: Bool
+    /// What the settings say of the outcome.
+    let asked: [UInt8]
 
     var prompt: [Int32] { own.isEmpty ? parts[0].prompt : own }
     var lengths: [(prompt: Int, completion: Int)] { parts.map { ($0.prompt.count, $0.completion.count) } }
@@ -146,7 +149,7 @@ private struct PreparedScores: PreparedLine {
         return parts.enumerated().map { number, part in
             .request(
                 maker.request(
-                    part.prompt, Scoring(part.completion),
+                    part.prompt, Scoring(part.completion), asked: asked,
                     for: ScorePart(label: label, number: number, scores: scores)))
         }
     }

@@ -1,0 +1,33 @@
+/// All that the outcome of a goal depends on beside the prompt, the request's settings and the model, written down: equal
+/// bytes, equal outcomes. Everything has its length before it or a fixed one, so no two goals run together to the same.
+package struct GoalContent: Sendable, Equatable {
+    package private(set) var bytes: [UInt8] = []
+    /// Whether a random stream, which is in the bytes, plays a role.
+    package private(set) var draws = false
+
+    /// - Parameter kind: the goal's, another one for each type.
+    package init(_ kind: String) { append(Array(kind.utf8)) }
+
+    package mutating func append(_ number: Int) { append(fixed: Int64(number)) }
+
+    package mutating func append(_ more: [UInt8]) {
+        append(more.count)
+        bytes += more
+    }
+
+    package mutating func append(_ tokens: some Collection<Int32>) {
+        append(tokens.count)
+        bytes.reserveCapacity(bytes.count + 4 * tokens.count)
+        for token in tokens { append(fixed: token) }
+    }
+
+    /// - Parameter stream: the key of the random stream that tokens are drawn with.
+    package mutating func append(stream: UInt64) {
+        draws = true
+        append(fixed: stream)
+    }
+
+    private mutating func append(fixed number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
+    }
+}

@@ -1,0 +1,110 @@
+import JSON
+
+/// A file of answers that one writer has made. It begins with a line that says what it is; records follow, in the order in
+/// which they came; a writer that has come to its end adds an index of them, so that nobody reads through them, and a
+/// line that says where that is. All are sealed lines.
+///
+/// What a killed writer has left has no index, and may end in half a record, which is none.
+enum AnswerSegment {
+    static let ending = ".answers"
+    static let head = SealedLine.make { $0.int("phibatch_answers", 1) } + [lineFeed]
+    static let lineFeed = UInt8(ascii: "\n")
+
+    /// A record's place, and what its key begins with.
+    struct Entry: Equatable {
+        var key: UInt64
+        var offset: Int
+    }
+
+    // MARK: Writing
+
+    /// What ends a segment.
+    /// - Parameter offset: where it will stand.
+    static func end(_ entries: [Entry], at offset: Int) -> [UInt8] {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(32 * entries.count)
+        for entry in entries {
+            JSONBytes.appendHex(entry.key, to: &digits)
+            JSONBytes.appendHex(UInt64(entry.offset), to: &digits)
+        }
+        let index = SealedLine.make { $0.string("index", String(decoding: digits, as: UTF8.self)) }
+        return index + [lineFeed] + lastLine(indexAt: offset)
+    }
+
+    private static func lastLine(indexAt offset: Int) -> [UInt8] {
+        SealedLine.make { $0.hex("index_at", UInt64(offset)) } + [lineFeed]
+    }
+
+    // MARK: Reading
+
+    static func isOne(_ file: File) throws -> Bool { try bytes(of: file, 0..<head.count) == head }
+
+    /// The entries of the index at its end.
+    /// - Returns: nil if it has none, or another one than was written.
+    static func index(of file: File, size: Int) throws -> [Entry]? {
+        let lastCount = lastLine(indexAt: 0).count
+        guard size >= head.count + lastCount else { return nil }
+        let last = try bytes(of: file, size - lastCount..<size)
+        let offset = last.withUnsafeBytes { bytes -> Int? in
+            let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
+            guard bytes.last == lineFeed, SealedLine.isValid(line) else { return nil }
+            var cursor = ByteCursor(bytes: line)
+            guard cursor.skip(SealedLine.start), cursor.hex() != nil, cursor.skip("\",\"index_at\":\"") else {
+                return nil
+            }
+            return cursor.hex().flatMap { Int(exactly: $0) }
+        }
+        guard let offset, offset >= head.count, offset < size - lastCount else { return nil }
+        let line = try bytes(of: file, offset..<size - lastCount)
+        return line.withUnsafeBytes { bytes -> [Entry]? in
+            let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
+            guard bytes.last == lineFeed, SealedLine.isValid(line) else { return nil }
+            var cursor = ByteCursor(bytes: line)
+            guard cursor.skip(SealedLine.start), cursor.hex() != nil, cursor.skip("\",\"index\":\"") else {
+                return nil
+            }
+            var entries: [Entry] = []
+            while let key = cursor.hex(), let place = cursor.hex() {
+                guard let place = Int(exactly: place), place < offset else { return nil }
+                entries.append(Entry(key: key, offset: place))
+            }
+            return entries
+        }
+    }
+
+    /// Goes through the records by their beginnings alone: whether one is as it was written shows when it is used.
+    /// - Returns: where the last whole line ends.
+    static func scan(_ file: File, from start: Int, _ body: (Entry) -> Void) throws -> Int {
+        try LineScanner(file: file).forEachLine(from: start) { line in
+            var cursor = ByteCursor(bytes: line.bytes)
+            if line.isWhole, cursor.skip(SealedLine.start), cursor.hex() != nil,
+                cursor.skip("\",\"key\":\""), let key = cursor.hex()
+            {
+                body(Entry(key: key, offset: line.offset))
+            }
+            return true
+        }
+    }
+
+    /// The record at a place; nil if what is there is none, or not as it was written.
+    static func record(in file: File, at offset: Int) throws -> AnswerRecord? {
+        var count = 1 << 12
+        while count <= SealedLine.maximumLength {
+            let piece = try bytes(of: file, offset..<offset + count)
+            if let end = piece.firstIndex(of: lineFeed) {
+                return piece.withUnsafeBytes { AnswerRecord(UnsafeRawBufferPointer(rebasing: $0[..<end])) }
+            }
+            if piece.count < count { return nil }
+            count *= 8
+        }
+        return nil
+    }
+
+    /// Fewer than asked for at the end of the file only.
+    private static func bytes(of file: File, _ range: Range<Int>) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: range.lowerBound) }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+}

@@ -1,0 +1,297 @@
+import BatchEngine
+import Essentials
+import Faults
+import OperatingSystem
+
+/// A folder of answers by what was asked, for any number of runs at once, on any number of machines.
+///
+/// Each writer has files of its own (`AnswerSegment`), which nobody else changes, so writers can't damage one another's.
+/// What is in the folder is known by the keys' first bytes; a record is used only if its sum and its whole key are right.
+/// All that goes wrong with it means computing again, never an error. For one thread at a time.
+package final class AnswerStore {
+    package let folder: String
+    /// Bytes of all segments together.
+    package var limit: Int
+    private let system: any FileSystem
+    /// Bytes of the disk that are left free.
+    private let reserve: Int
+    private let tell: (Message) -> Void
+
+    private struct Segment {
+        let name: String
+        /// How far its records are known.
+        var known = 0
+        /// Nothing more will come, or it is none of ours.
+        var isOver = false
+    }
+
+    private var segments: [Segment] = []
+    private var numbers: [String: Int] = [:]
+    private var index = AnswerIndex()
+    private var open: [Int: File] = [:]
+    /// The segment that is being written, and its number.
+    private var writer: (file: AnswerWriter, number: Int)?
+    private var hasWritten = false
+    /// Nothing is added any more.
+    private var isReadOnly = false
+    private var isClosed = false
+    private var lastLook = ContinuousClock.now
+    /// Records that were not as they were written, or no answer to what was asked.
+    package private(set) var damaged = 0
+
+    private static let openLimit = 16
+    private static let segmentCountLimit = 10_000
+    private static let lookInterval = 60.0
+    /// Where nobody can say whether a segment's writer lives, it is over if nothing has come for so long.
+    private static let silenceLimit = 86_400 * 1_000_000_000
+
+    /// - Parameter tell: takes what a person should know of the folder.
+    /// - Throws: `JobError` if the folder can't be made or read.
+    package init(
+        folder: String, limit: Int, reserve: Int = 1_000_000_000,
+        system: any FileSystem = POSIXFileSystem(), tell: @escaping (Message) -> Void = { _ in }
+    ) throws {
+        (self.folder, self.limit, self.reserve) = (folder, limit, reserve)
+        (self.system, self.tell) = (system, tell)
+        do throws(Files.Failure) { try Files.makeFolder(folder) } catch {
+            throw JobError(
+                .cannotWrite, at: folder, "the folder of answers can't be made: \(error.reason).")
+        }
+        if let info = try system.infoIfPresent(folder), info.mode & 0o002 != 0 {
+            tell(
+                "\(folder): everybody can write to the folder of answers (its mode is \(String(info.mode, radix: 8))), and so make answers for your jobs; chmod o-w mends that"
+            )
+        }
+        try look()
+    }
+
+    package var answerCount: Int { index.count }
+    /// What the index takes of memory.
+    package var indexBytes: Int { index.byteCount }
+
+    // MARK: What is there
+
+    /// Takes note of what others have added.
+    private func look() throws {
+        lastLook = .now
+        for (name, _) in try segmentsByAge() {
+            let number = numbers[name] ?? add(Segment(name: name))
+            if !segments[number].isOver, writer?.number != number { learn(number) }
+        }
+    }
+
+    private func add(_ segment: Segment) -> Int {
+        segments.append(segment)
+        numbers[segment.name] = segments.count - 1
+        return segments.count - 1
+    }
+
+    /// Those in the folder, the one first that was written least recently.
+    private func segmentsByAge() throws -> [(name: String, state: FileState)] {
+        let names: [String]
+        do throws(Files.Failure) { names = try Files.names(in: folder) } catch {
+            throw JobError(
+                .missingInput, at: folder, "the folder of answers can't be read: \(error.reason).")
+        }
+        return names.filter { $0.utf8.reversed().starts(with: AnswerSegment.ending.utf8.reversed()) }
+            .compactMap { name in Files.state(of: path(of: name)).map { (name: name, state: $0) } }
+            .sorted { ($0.state.modified, $0.name) < ($1.state.modified, $1.name) }
+    }
+
+    private func path(of name: String) -> String { Paths.join(folder, name) }
+
+    private func learn(_ number: Int) {
+        // One that can't be read is not there.
+        guard number < AnswerIndex.Place.segmentLimit, let file = try? self.file(number) else { return }
+        do {
+            let size = try file.info().size
+            guard size > segments[number].known else { return }
+            if segments[number].known == 0 {
+                guard try AnswerSegment.isOne(file) else {
+                    // Its writer may have made it just now.
+                    segments[number].isOver = size >= AnswerSegment.head.count
+                    return
+                }
+                if let entries = try AnswerSegment.index(of: file, size: size) {
+                    for entry in entries { note(entry, number) }
+                    segments[number].isOver = true
+                    return
+                }
+                segments[number].known = AnswerSegment.head.count
+            }
+            segments[number].known = try AnswerSegment.scan(file, from: segments[number].known) {
+                note($0, number)
+            }
+        } catch {
+            segments[number].isOver = true
+        }
+    }
+
+    private func note(_ entry: AnswerSegment.Entry, _ number: Int) {
+        guard entry.offset < AnswerIndex.Place.offsetLimit else { return }
+        index.set(entry.key, .init(segment: number, offset: entry.offset))
+    }
+
+    private func file(_ number: Int) throws -> File {
+        if let file = open[number] { return file }
+        let file = try File.open(path(of: segments[number].name), .readOwn, in: system)
+        guard try file.info().kind == .regular else {
+            throw StoreError(.io, path: file.path, "is not a regular file")
+        }
+        if open.count >= Self.openLimit { open = [:] }
+        open[number] = file
+        return file
+    }
+
+    // MARK: Answers
+
+    /// What is known for a key.
+    func find(_ key: RequestKey) -> AnswerRecord? {
+        guard let place = index[key.prefix] else { return nil }
+        guard let file = try? self.file(place.segment) else {
+            // Removed, to make room.
+            index.remove(key.prefix)
+            return nil
+        }
+        guard let record = try? AnswerSegment.record(in: file, at: place.offset),
+            Paths.areEqual(record.key, key.text)
+        else {
+            isUnfit(key)
+            return nil
+        }
+        return record
+    }
+
+    /// What is known for a key is no answer.
+    func isUnfit(_ key: RequestKey) {
+        damaged += 1
+        index.remove(key.prefix)
+    }
+
+    /// - Returns: whether the outcome will be kept; false if it can't be, or is there.
+    func add(_ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey) -> Bool {
+        guard !isReadOnly, index[key.prefix] == nil, let outcome = sequence.course.outcome else {
+            return false
+        }
+        do {
+            if writer == nil { writer = try begin() }
+            writer?.file.append(AnswerRecord(key: key, outcome, provenance).line, key: key.prefix)
+            if let waiting = writer?.file.waitingCount, waiting >= pieceSize { write() }
+        } catch {
+            giveUp(error)
+        }
+        return !isReadOnly
+    }
+
+    // MARK: Writing
+
+    /// A segment ends with the piece that brings it there.
+    private var segmentLimit: Int { min(1 << 28, max(limit / 8, 1 << 12)) }
+    private var pieceSize: Int { min(1 << 18, segmentLimit) }
+
+    private func begin() throws -> (file: AnswerWriter, number: Int) {
+        removeOldest(to: limit - segmentLimit - pieceSize)
+        let writer = try AnswerWriter(in: folder, system)
+        let number = add(Segment(name: Paths.name(of: writer.file.path)))
+        open[number] = writer.file
+        hasWritten = true
+        return (writer, number)
+    }
+
+    /// Brings what was added to the folder, if not to the disk; and looks from time to time what others have added.
+    package func flush() {
+        if writer != nil { write() }
+        guard (.now - lastLook).seconds >= Self.lookInterval else { return }
+        // A folder that has gone has nothing new.
+        try? look()
+    }
+
+    private func write() {
+        do {
+            if let free = DiskSpace.free(at: folder), free < reserve {
+                throw StoreError(.io, path: folder, "has less than \(reserve / 1_000_000) MB left.")
+            }
+            guard let number = writer?.number else { return }
+            for entry in try writer?.file.flush() ?? [] { note(entry, number) }
+            if let count = writer?.file.count, count >= segmentLimit { endSegment() }
+        } catch {
+            giveUp(error)
+        }
+    }
+
+    private func endSegment() {
+        guard let (file, number) = writer else { return }
+        do { try file.close() } catch { return giveUp(error) }
+        // With the file's last reference its lock goes.
+        (writer, open[number]) = (nil, nil)
+    }
+
+    /// The last thing to be done with it.
+    package func close() {
+        guard !isClosed else { return }
+        if writer != nil { write() }
+        endSegment()
+        if hasWritten, !isReadOnly { removeOldest(to: limit) }
+        (isReadOnly, isClosed) = (true, true)
+        open = [:]
+        if damaged > 0 {
+            tell(
+                "\(folder): \(counted(damaged, "answer")) could not be used, and \(damaged == 1 ? "was" : "were") computed anew: not as written"
+            )
+        }
+    }
+
+    /// Says it once; what is there can still be read.
+    private func giveUp(_ error: any Error) {
+        isReadOnly = true
+        if let number = writer?.number { open[number] = nil }
+        writer = nil
+        tell("no more answers are added to \(folder): \(error)")
+    }
+
+    // MARK: Bounds
+
+    /// Removes segments whose writers have ended, those first that were written least recently.
+    private func removeOldest(to limit: Int) {
+        guard let all = try? segmentsByAge() else { return }
+        var (bytes, count) = (all.reduce(0) { $0 + $1.state.size }, all.count)
+        for (name, state) in all where bytes > limit || count > Self.segmentCountLimit {
+            guard writer.map({ segments[$0.number].name }) != name, !isLive(name, state) else { continue }
+            do throws(Files.Failure) { try Files.remove(path(of: name)) } catch { continue }
+            bytes -= state.size
+            count -= 1
+        }
+    }
+
+    private func isLive(_ name: String, _ state: FileState) -> Bool {
+        do {
+            return try !File.open(path(of: name), .readOwn, in: system).lock(exclusive: true)
+        } catch {
+            return FileState.now - state.modified < Self.silenceLimit
+        }
+    }
+}
+
+/// A store as a run uses it, which has one model.
+package struct StoredAnswers {
+    package let store: AnswerStore
+    /// What tells the model from others, `RunFingerprint.model`.
+    let model: [UInt8]
+
+    package init(_ store: AnswerStore, model: [UInt8]) { (self.store, self.model) = (store, model) }
+
+    /// A request's outcome, if it is known, as the loop would hand it over.
+    func answer(
+        to request: Request, _ key: RequestKey, for run: JobRun
+    ) throws -> (TokenSequence, provenance: [String: String])? {
+        guard let record = store.find(key) else { return nil }
+        let size = try run.models.loaded().engine.limits.vocabularySize
+        guard let course = request.goal.course(record.outcome, after: request.prompt, vocabularySize: size),
+            course.isDone, course.fault == nil
+        else {
+            store.isUnfit(key)
+            return nil
+        }
+        return (TokenSequence(request, taken: course, by: run), record.provenance)
+    }
+}
