@@ -8,6 +8,7 @@ import PhiModel
 /// One run of a job, put together: the model is looked at, and the store is open.
 package final class JobSession {
     package let store: any ResultStore
+    private let fingerprint: RunFingerprint
     private let job: BatchJob
     private var settings: JobSettings { job.settings }
 
@@ -29,7 +30,8 @@ package final class JobSession {
             job.log.info("engine: auto takes \(job.settings.engine.usesMLX ? "MLX" : "the CPU")")
         }
         let identity = try engine ?? job.settings.engine.identity(cache: job.cache)
-        store = try Self.openStore(job, identity, stopFlag)
+        fingerprint = try Self.fingerprint(of: job, identity)
+        store = try Self.openStore(job, fingerprint, stopFlag)
     }
 
     /// Where the journal is; nil where the results go to a stream.
@@ -62,6 +64,7 @@ package final class JobSession {
         ended: @escaping (Int, Result<RunOutcome, any Error>) -> Void
     ) {
         var jobs: [JobRun] = []
+        var answers: [Files.Identity: AnswerStore] = [:]
         var isSound = true
         let noted = { (number: Int, result: Result<RunOutcome, any Error>) in
             if case .failure = result { isSound = false }
@@ -73,7 +76,8 @@ package final class JobSession {
                     jobs.append(
                         try JobRun(
                             job: session.settings, models: models, store: session.store, stopFlag: stopFlag,
-                            follows: follows, progress: { progress(number, $0) },
+                            follows: follows, answers: try session.answers(among: &answers),
+                            progress: { progress(number, $0) },
                             ended: { noted(number, session.closed($0)) }))
                 }
             } catch {
@@ -81,6 +85,7 @@ package final class JobSession {
             }
         }
         _ = Runner(jobs, models: models).runAll()
+        for store in answers.values { store.close() }
         let shouldStop = { sessions.contains { $0.stopFlag.isSet } }
         // After an error, or where somebody waits for the end, the results' own journal is all that is written.
         guard isSound, !shouldStop(), let engine = models.ifLoaded?.engine else { return }
@@ -93,11 +98,33 @@ package final class JobSession {
             let loaded = LoadedModel(model.engine)
             let models = ModelLoader { loaded }
             _ = try models.loaded(for: settings)
+            var stores: [Files.Identity: AnswerStore] = [:]
+            let answers = try self.answers(among: &stores)
             let source = try JobRun(
-                job: settings, models: models, store: store, stopFlag: run.stopFlag, progress: run.publish,
-                ended: { run.end(self.closed($0)) })
+                job: settings, models: models, store: store, stopFlag: run.stopFlag, answers: answers,
+                progress: run.publish,
+                ended: {
+                    answers?.store.close()
+                    run.end(self.closed($0))
+                })
             try model.join(source)
         }
+    }
+
+    /// The job's store of answers, of which jobs that run together have one; nil if it asks for none.
+    /// - Throws: `JobError` if the folder can't be made or read.
+    private func answers(among stores: inout [Files.Identity: AnswerStore]) throws -> StoredAnswers? {
+        guard let folder = settings.answers else { return nil }
+        let place = Files.identity(of: folder)
+        if let store = place.flatMap({ stores[$0] }) {
+            store.limit = min(store.limit, settings.answersLimit)
+            return StoredAnswers(store, model: fingerprint.model)
+        }
+        let store = try AnswerStore(folder: folder, limit: settings.answersLimit) { [job] in
+            job.log.notice("\($0.text)")
+        }
+        if let place = Files.identity(of: folder) { stores[place] = store }
+        return StoredAnswers(store, model: fingerprint.model)
     }
 
     /// The last thing that belongs to a complete job.
@@ -135,11 +162,11 @@ package final class JobSession {
         }
     }
 
-    private static func openStore(
-        _ job: BatchJob, _ engine: [(name: String, value: String)], _ stopFlag: StopFlag
-    ) throws -> any ResultStore {
-        let (settings, cache, log) = (job.settings, job.cache, job.log)
-        let fingerprint = try RunFingerprint(job: settings, engine: engine, cache: cache) { bytes in
+    private static func fingerprint(
+        of job: BatchJob, _ engine: [(name: String, value: String)]
+    ) throws -> RunFingerprint {
+        let (cache, log) = (job.cache, job.log)
+        return try RunFingerprint(job: job.settings, engine: engine, cache: cache) { bytes in
             guard bytes >= 1_000_000_000 else { return }
             let fault = cache.folder.flatMap { FileHashes.fault(in: $0) }
             let once = cache.folder == nil || fault != nil ? "" : "; it is known again next time"
@@ -150,6 +177,12 @@ package final class JobSession {
                 log.notice("hashes of the model's files are not kept: \(fault.path) \(fault.reason)")
             }
         }
+    }
+
+    private static func openStore(
+        _ job: BatchJob, _ fingerprint: RunFingerprint, _ stopFlag: StopFlag
+    ) throws -> any ResultStore {
+        let (settings, log) = (job.settings, job.log)
         guard settings.output != "-" else {
             if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
             if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }

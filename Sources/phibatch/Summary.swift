@@ -62,6 +62,7 @@ struct Summary {
                         + "(speculate)",
                     ["guessed": .int(statistics.guessed), "right_guesses": .int(statistics.rightGuesses)]))
         }
+        if let taken { lines.append(taken) }
         if let tally { lines.append(tally) }
         if let comparison { lines.append(comparison) }
         switch outcome.status {
@@ -77,6 +78,18 @@ struct Summary {
         case .tooManyFailures: break
         }
         return lines
+    }
+
+    /// What the store of answers was good for; nil where the job has none.
+    private var taken: LogLine? {
+        guard let folder = job.answers else { return nil }
+        let statistics = outcome.statistics
+        return LogLine(
+            "answers: \(statistics.answersTaken) taken from \(folder), \(statistics.answersAdded) added to it",
+            [
+                "answers_taken": .int(statistics.answersTaken),
+                "answers_added": .int(statistics.answersAdded),
+            ])
     }
 
     /// What became of rows that have steps.

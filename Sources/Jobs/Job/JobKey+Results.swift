@@ -43,6 +43,18 @@ extension JobKey {
                     + "input that it came from (default: don't)",
                 kind: .flag, .flag(\.provenance)),
             JobKey(
+                "answers", "FOLDER",
+                "a store of answers, which other jobs and people may use too: what the same model was asked before is taken "
+                    + "from it, and the rest added (default none; \"phibatch help reuse\" says more)",
+                SettingMember { job, value throws(SettingProblem) in job.answers = try value.path() }),
+            JobKey(
+                "answers_limit", "SIZE",
+                "the most bytes that the store of answers has, such as 2GB; what was written first goes first (default "
+                    + "10GB)",
+                SettingMember(
+                    set: { job, value throws(SettingProblem) in job.answersLimit = try value.size() },
+                    problem: { $0.answersLimit > 0 ? nil : "must be above 0, but is \($0.answersLimit)" })),
+            JobKey(
                 "checkpoint_interval", "SECONDS", "how often completions under way are saved (default 15)",
                 .seconds(\.checkpointInterval, upTo: 86_400)),
         ]

@@ -31,6 +31,13 @@ extension SettingValue {
         return .count(count)
     }
 
+    func size() throws(SettingProblem) -> Int {
+        guard let text, let bytes = byteCount(text), bytes > 0 else {
+            throw wrong("a size in bytes, such as 4GB or 512MiB")
+        }
+        return bytes
+    }
+
     func memoryBudget() throws(SettingProblem) -> MemoryBudget {
         let right = "a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto"
         guard let text else { throw wrong(right) }

@@ -55,6 +55,9 @@ package final class MetricsFile {
         add("results_copied", "Results of this run that an equal request was computed for.") {
             Double($0.statistics.copied)
         }
+        add("answers_taken", "Answers that this run took from the store of answers.") {
+            Double($0.statistics.answersTaken)
+        }
         add("requests", "Requests under way.") { Double($0.statistics.running) }
         add("prompt_tokens", "Tokens of prompts admitted by this run.") {
             Double($0.statistics.promptTokens)

@@ -24,7 +24,7 @@ from ._results import Result, Row, Scores, answer, row
 #: A job file, or what one would say.
 Job = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
-_PATHS = ("adapter", "errors", "prompt_file")
+_PATHS = ("adapter", "answers", "errors", "prompt_file")
 
 
 @dataclass(frozen=True)
