@@ -32,6 +32,7 @@ package struct JobFreshness: Sendable, Equatable {
     /// - Returns: nil if nothing is there.
     /// - Throws: `JobError`, `StoreError` or `ModelError` if a file can't be read.
     package init?(_ job: JobSettings, cache: WeightCacheLocation, comparesLines: Bool = true) throws {
+        let job = try job.asFinished(in: job.output)
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, format: job.outputFormat.format, in: system)
         let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)

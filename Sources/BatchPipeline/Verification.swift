@@ -53,6 +53,8 @@ package struct Verification {
     package init(
         _ job: BatchJob, results: String, errors: String?, extent: Extent, run: (BatchJob) throws -> Void
     ) throws {
+        var job = job
+        job.settings = try job.settings.asFinished(in: results)
         guard let total = try job.settings.countLines() else {
             throw JobError(.usage, "an input that is read but once can't be verified; give a file.")
         }

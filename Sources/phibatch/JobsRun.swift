@@ -228,7 +228,7 @@ final class JobsRun {
     private func status(of outcome: RunOutcome) -> Int32 {
         switch outcome.status {
         case .complete: 0
-        case .tooManyFailures: 3
+        case .tooManyFailures, .tooFewAccepted: 3
         case .interrupted: stopped
         }
     }

@@ -79,6 +79,8 @@ final class ProgressReport {
             "running": .int(statistics.running),
             "tokens_per_second": .figure(statistics.tokensPerSecond), "seconds": .figure(statistics.seconds),
         ]
+        figures["accepted"] = statistics.accepted.map { .int($0) }
+        figures["until"] = statistics.wanted.map { .int($0) }
         figures["total"] = statistics.total.map { .int($0) }
         figures["seconds_left"] = statistics.secondsLeft.map { .figure($0) }
         return figures
@@ -92,6 +94,8 @@ final class ProgressReport {
                 writer.string("job", job.text)
                 writer.int("results", statistics.finished)
                 if let total = statistics.total { writer.int("total", total) }
+                if let accepted = statistics.accepted { writer.int("accepted", accepted) }
+                if let wanted = statistics.wanted { writer.int("until", wanted) }
                 writer.int("done", statistics.done)
                 writer.int("failed", statistics.failedResults)
                 writer.int("skipped", statistics.skipped)
@@ -109,7 +113,9 @@ final class ProgressReport {
 
     static func text(_ statistics: RunStatistics) -> Message {
         var parts: [Message] = []
-        if let total = statistics.total {
+        if let accepted = statistics.accepted, let wanted = statistics.wanted {
+            parts.append("\(accepted)/\(wanted) accepted, \(statistics.finished) done")
+        } else if let total = statistics.total {
             // Down, so that 100 % means all.
             let percent = total > 0 ? 100 * statistics.finished / total : 100
             parts.append("\(statistics.finished)/\(total) \(percent) %")

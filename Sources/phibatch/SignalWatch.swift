@@ -82,7 +82,7 @@ final class SignalWatch: Sendable {
     func runHasEnded(_ status: RunOutcome.Status) {
         switch status {
         case .complete: endStatus.store(0, ordering: .releasing)
-        case .tooManyFailures: endStatus.store(3, ordering: .releasing)
+        case .tooManyFailures, .tooFewAccepted: endStatus.store(3, ordering: .releasing)
         case .interrupted: break
         }
     }

@@ -75,7 +75,7 @@ struct Summary {
                     job.output == "-"
                         ? "stopped before the end; the results so far are out, and another run begins anew"
                         : "stopped before the end; run the same command again to go on"))
-        case .tooManyFailures: break
+        case .tooManyFailures, .tooFewAccepted: break
         }
         return lines
     }
@@ -262,7 +262,13 @@ struct Summary {
         return LogLine(text, figures)
     }
 
+    /// Why the output is not written although all lines were tried.
     var failureReport: LogLine {
+        if case .tooFewAccepted(let accepted, let wanted) = outcome.status {
+            return LogLine(
+                "accepted rows: \(accepted); until wants \(wanted), and the input has no more lines. All results are kept, but \(job.output) is not written. Add lines and run again (only they are done), or want fewer with --until \(accepted).",
+                ["accepted": .int(accepted), "until": .int(wanted)])
+        }
         guard case .tooManyFailures(let allowed) = outcome.status else { return LogLine("") }
         let failed = outcome.statistics.failed
         let advice: Message =

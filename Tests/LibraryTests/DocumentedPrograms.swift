@@ -37,6 +37,7 @@ private enum DocumentedPrograms {
         switch try await run.outcome.status {
         case .complete: print("the output is in place")
         case .tooManyFailures(let allowed): print("more than \(allowed) lines failed")
+        case .tooFewAccepted(let accepted, _): print("only \(accepted) rows are accepted")
         case .interrupted: print("run it again to go on")
         }
     }

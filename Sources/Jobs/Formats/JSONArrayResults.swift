@@ -98,5 +98,10 @@ extension JSONArrayResults {
 
     package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { Self.elements.lasting(in: piece) }
 
+    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
+        let isApart = piece.first.map { $0 != UInt8(ascii: "{") } ?? false
+        return Self.elements.generationResult(in: isApart ? Self.element(in: piece) : piece)
+    }
+
     package func makeCheck() -> (any LineCheck)? { Self.elements.makeCheck() }
 }

@@ -1,3 +1,4 @@
+import JSON
 import PhiText
 
 /// One of a job's templates, filled from a line.
@@ -20,8 +21,11 @@ struct LineTemplate: Sendable {
     /// All fields that its text can depend on.
     var names: [String] { template.names }
 
-    func fill(from record: PromptRecord) throws(LineError) -> String {
-        guard case .object(let members) = record.fields else { return "" }
+    func fill(from record: PromptRecord) throws(LineError) -> String { try fill(from: record.fields) }
+
+    /// - Parameter fields: an object.
+    func fill(from fields: JSONValue) throws(LineError) -> String {
+        guard case .object(let members) = fields else { return "" }
         let fields = Dictionary(
             members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         do {

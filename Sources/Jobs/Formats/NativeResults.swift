@@ -27,6 +27,10 @@ package struct NativeResults: SelfRecordingFormat {
         return writer.bytes
     }
 
+    package func generationResult(in line: UnsafeRawBufferPointer) -> GenerationResult? {
+        NativeLine.result(in: NativeLine.withoutLineFeed(line))
+    }
+
     package func makeCheck() -> (any LineCheck)? { Check() }
 
     private struct Encoder: ResultEncoder {

@@ -29,6 +29,10 @@ package struct PartOfResults: ResultFormat {
 
     package func makeCheck() -> (any LineCheck)? { base.makeCheck() }
 
+    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
+        base.generationResult(in: piece)
+    }
+
     package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { base.lasting(in: piece) }
 
     package func fault(

@@ -46,6 +46,9 @@ package protocol ResultFormat: Sendable {
         _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
     ) -> Bool
 
+    /// The result that a piece holds; nil if it holds none, or not all of one, as tables do.
+    func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult?
+
     /// What a piece's content says but for times, which differ from run to run; nil if it is none of this format.
     func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]?
 
@@ -92,6 +95,8 @@ extension ResultFormat {
         // One of several in a piece says nothing of the others.
         return !encoder.isHolding && !fresh.isEmpty && piece.elementsEqual(fresh)
     }
+
+    package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? { nil }
 
     package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { Array(piece) }
 

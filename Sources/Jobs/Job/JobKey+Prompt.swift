@@ -62,10 +62,31 @@ extension JobKey {
             SettingMember(
                 set: { _, value throws(SettingProblem) in _ = try value.int(in: 1...Int.max) },
                 resolve: { job, value throws(SettingProblem) in
-                    guard job.selection == .all else {
+                    if case .shard = job.selection {
                         throw SettingProblem("can't be combined with shard", line: value.line)
                     }
                     job.selection = .first(try value.int(in: 1...Int.max))
+                })),
+        JobKey(
+            "until", "N",
+            "of a job with steps: end once N rows are accepted, with the lines up to there; fewer in the whole input are an "
+                + "error (exit code 3). A limit goes before it",
+            SettingMember(
+                set: { _, value throws(SettingProblem) in _ = try value.int(in: JobSettings.untilRange) },
+                resolve: { job, value throws(SettingProblem) in
+                    let wanted = try value.int(in: JobSettings.untilRange)
+                    switch job.selection {
+                    case .all, .accepted: job.until = wanted
+                    case .first: break
+                    case .shard, .some:
+                        throw SettingProblem("can't be combined with shard", line: value.line)
+                    }
+                },
+                problem: { job in
+                    guard let until = job.until else { return nil }
+                    if job.steps.isEmpty { return "needs steps, which say what is accepted" }
+                    let range = JobSettings.untilRange
+                    return range.contains(until) ? nil : "must be \(range.right), but is \(until)"
                 })),
     ]
 

@@ -30,7 +30,7 @@ extension JobStep {
     private static func hint(for key: String) -> String {
         if JobKey.named(key) != nil { return "; it is said for the whole job" }
         let hint = NearMiss.hint(
-            for: key, among: ["name", "where", "accept", "tries"] + keys.map(\.name))
+            for: key, among: ["name", "where", "accept", "distinct", "tries"] + keys.map(\.name))
         return hint.isEmpty ? "" : " (d\(hint.dropFirst(2)))"
     }
 
@@ -55,6 +55,7 @@ extension JobStep {
                 case "name": break
                 case "where": condition = try value.string()
                 case "accept": accept = try value.string()
+                case "distinct": distinct = try Distinctness(value)
                 case "tries": tries = try value.int(in: Self.triesRange)
                 default:
                     guard let known = Self.keys.first(where: { $0.name == text }) else {
@@ -78,5 +79,27 @@ extension JobStep {
                     "\(self.name.prefix(64)): \(key.name) \(error.message)", line: error.line ?? value.line)
             }
         }
+    }
+}
+
+extension Distinctness {
+    /// An expression, or a mapping with `text` and `near`.
+    fileprivate init(_ value: SettingValue) throws(SettingProblem) {
+        guard case .mapping(let members) = value.content else {
+            self.init(try value.string())
+            return
+        }
+        var text: String?
+        var similarity: Double?
+        for (key, value) in members {
+            switch key.text {
+            case "text": text = try value.string()
+            case "near": similarity = try value.number(in: Self.range)
+            default:
+                throw SettingProblem("has text and near, but not \(key.shown)", line: key.line)
+            }
+        }
+        guard let text else { throw value.wrong("an expression, or a mapping with text and near") }
+        self.init(text, similarity: similarity)
     }
 }

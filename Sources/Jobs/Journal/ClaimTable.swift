@@ -118,6 +118,19 @@ package final class ClaimTable {
 
     // MARK: Positions
 
+    /// Positions from here on are not needed. What the journal has of them goes, and is no loss; what the output has is.
+    func end(at count: Int) {
+        positions.removeSubrange(count...)
+        var needed = Set<UInt32>(minimumCapacity: count)
+        needed.formUnion(positions)
+        var lost = 0
+        for number in 0..<index.count where !needed.contains(UInt32(number)) {
+            let entry = index[number]
+            if entry.isStored, !entry.isFailed, entry.isInOutput { lost += 1 }
+        }
+        earlier.endsEarly(losing: lost)
+    }
+
     /// The entry's number in the index, and the entry.
     func entry(at position: Int) -> (number: Int, entry: ResultIndex.Entry) {
         let number = Int(positions[position])

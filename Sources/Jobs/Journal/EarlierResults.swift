@@ -36,6 +36,14 @@ package struct EarlierResults {
     /// Whether so many would go that it looks like a mistake.
     package var losesTooMany: Bool { gone * 10 > found }
 
+    /// Of all results only so many in the output are not in what is needed.
+    mutating func endsEarly(losing count: Int) {
+        ahead = Tally()
+        inJournal = Tally()
+        let changed = min(inOutput.changed, max(0, inOutput.found - count))
+        inOutput = Tally(found: inOutput.found, kept: inOutput.found - changed - count, changed: changed)
+    }
+
     mutating func find(_ entry: ResultIndex.Entry) {
         guard entry.isStored, !entry.isFailed else { return }
         if entry.isInOutput { inOutput.found += 1 } else { inJournal.found += 1 }

@@ -44,6 +44,12 @@ package final class FinishedOutput: @unchecked Sendable {
         index.find(ResultIndex.nameHash(key, repetition: 0)).map { [index[$0].contentHash] } ?? []
     }
 
+    /// The result of a key; nil if there is none.
+    func result(of key: WorkKey) throws -> GenerationResult? {
+        guard let number = index.find(ResultIndex.nameHash(key, repetition: 0)) else { return nil }
+        return try with(number) { _, bytes in format.generationResult(in: bytes) }
+    }
+
     /// - Parameter body: gets a result, and its bytes in the output.
     /// - Throws: `StoreError` if it is no longer there as it was.
     package func with<R>(

@@ -126,7 +126,8 @@ extension JournalStore {
         if isUnchanged, try !system.exists(paths.output) { return }
         try OutputSettings(
             fingerprint: fingerprint, kept: journal.header.kept, lines: [options.lines] + usedSchemes,
-            shard: options.selection.name, input: inputEnd?.seen, failures: failures
+            shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
+            input: inputEnd?.seen, failures: failures
         ).put(at: place)
     }
 }

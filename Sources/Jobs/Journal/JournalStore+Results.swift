@@ -64,6 +64,26 @@ extension JournalStore: ResultStore {
         }
     }
 
+    package func result(at position: Int) throws -> GenerationResult? {
+        if let failure { throw failure }
+        let (_, known) = claims.entry(at: position)
+        guard known.isStored else { return nil }
+        let file = known.isInOutput ? earlierOutput?.source : journal.file
+        guard let file else { return nil }
+        var line = [UInt8](repeating: 0, count: Int(known.length))
+        let count = try line.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
+        guard count == line.count else { throw StoreError.changedUnderneath(file.path) }
+        return try line.withUnsafeBytes { line in
+            guard known.isInOutput else { return JournalRecord(line, keeps: true)?.result }
+            return try earlierOutput?.withKept(line, of: known) { options.format.generationResult(in: $1) }
+                ?? nil
+        }
+    }
+
+    package func verified(_ key: WorkKey) throws -> GenerationResult? { try others?.result(of: key) }
+
+    package func endsEarly(at count: Int) { earlyEnd = count }
+
     package func sync() throws {
         if let failure { throw failure }
         try failing { try journal.sync() }
@@ -90,6 +110,11 @@ extension JournalStore: ResultStore {
 
     package func finish(count: Int) throws {
         if let failure { throw failure }
+        if let earlyEnd {
+            claims.end(at: earlyEnd)
+            // The input goes on.
+            inputEnd = nil
+        }
         precondition(count == claims.count, "every position is claimed")
         defer { close() }
         try failing { try journal.sync() }

@@ -31,6 +31,8 @@ package final class JournalStore {
     let claims = ClaimTable()
     var hasKeptOutput = false
     var inputEnd: InputEnd?
+    /// Positions from here on are not needed; nil if all are.
+    var earlyEnd: Int?
     /// What lies beside a finished output.
     var settings: OutputSettings?
     /// By which schemes lines are known in what was there, but for the run's own.

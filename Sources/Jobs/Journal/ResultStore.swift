@@ -78,6 +78,12 @@ package protocol ResultStore: AnyObject {
     /// Notes that `key` stands at `position` of the input, and says what is known of it.
     /// The same key may come again (a duplicate id): that is another piece of work.
     func claim(_ key: WorkKey, position: Int) throws -> StoredState
+    /// The result of a position that was claimed, and is done; nil if it can't be read again.
+    func result(at position: Int) throws -> GenerationResult?
+    /// The result of a key in an output that is verified by this run; nil if none is.
+    func verified(_ key: WorkKey) throws -> GenerationResult?
+    /// Positions from here on are not needed, as enough is accepted before; nothing is appended there from now on.
+    func endsEarly(at count: Int)
     /// Takes one finished result. On return it is handed over; it is durable after the next `sync` (which the store
     /// also does by itself, in groups). A later result of the same position replaces an earlier one.
     func append(_ result: GenerationResult, key: WorkKey, position: Int) throws
@@ -107,6 +113,9 @@ extension ResultStore {
     package var earlierSchemes: [LineScheme] { [] }
     package func filedHashes(of key: WorkKey) throws -> [UInt64] { [] }
     package func note(earlierScheme: LineScheme) {}
+    package func result(at position: Int) throws -> GenerationResult? { nil }
+    package func verified(_ key: WorkKey) throws -> GenerationResult? { nil }
+    package func endsEarly(at count: Int) {}
     package var needsLookAhead: Bool { false }
     package func lookAhead(at key: WorkKey) throws {}
     package func inputEnds(_ end: InputEnd) throws {}

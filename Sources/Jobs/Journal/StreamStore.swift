@@ -16,6 +16,8 @@ package final class StreamStore: ResultStore {
     private var hasBegun = false
     private var next = 0
     private var claimed = 0
+    /// Results from this position on are not needed.
+    private var end = Int.max
     private var failure: StoreError?
 
     /// - Parameters:
@@ -34,6 +36,8 @@ package final class StreamStore: ResultStore {
         self.heldLimit = heldLimit
         self.system = system
     }
+
+    package func endsEarly(at count: Int) { end = count }
 
     package var positionLimit: Int { heldBytes < heldLimit ? .max : next + 1 }
 
@@ -55,7 +59,7 @@ package final class StreamStore: ResultStore {
             return
         }
         try put(result, key)
-        while let line = held.removeValue(forKey: next) {
+        while next < end, let line = held.removeValue(forKey: next) {
             heldBytes -= line.count
             guard let record = line.withUnsafeBytes({ JournalRecord($0, keeps: true) }) else {
                 preconditionFailure("a record of ours can be read")

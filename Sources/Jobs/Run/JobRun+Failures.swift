@@ -34,7 +34,8 @@ extension JobRun {
     /// Whether the job's own limit is passed, whatever the other lines come to. (A job that sets none is done to its
     /// end, so that all that is wrong shows at once.)
     private var failsForCertain: Bool {
-        guard let limit = job.maxFailures else { return false }
+        // Those that have failed may be beyond what is needed.
+        guard let limit = job.maxFailures, gates?.wanted == nil else { return false }
         switch limit {
         case .count(let count): return statistics.failed > count
         case .percent:
@@ -52,6 +53,7 @@ extension JobRun {
         // The step that failed with it has counted it.
         if error.code != .earlierError, counts ?? (label.sample == 0) {
             statistics.failed += 1
+            if gates?.wanted != nil { failedPositions.append(label.position) }
             statistics.errors[error.code, default: 0] += 1
             if failures.count < Self.failuresReported {
                 failures.append(
@@ -62,6 +64,6 @@ extension JobRun {
         endsEarly = endsEarly || failsForCertain
         if error.code == .earlierError { statistics.passedOn += 1 }
         let result = GenerationResult(error, label, job: job, text: text)
-        try store.use { try $0.append(result, key: label.key, position: label.position) }
+        try put(result, label)
     }
 }

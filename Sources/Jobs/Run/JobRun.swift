@@ -46,6 +46,13 @@ package final class JobRun: RequestSource {
     var again: Queue<Request> = []
     /// Next steps that wait for the form of their answer.
     private var waiting: [any WaitingRequest] = []
+    /// Nil where nothing is decided in the input's order.
+    var gates: RowGates?
+    var isDeciding = false
+    /// The store knows where what is needed ends.
+    var knowsEnd = false
+    /// Where lines have failed, while it is not known which are needed.
+    var failedPositions: [Int] = []
     /// Those that the model would answer alike are computed once.
     var equals = EqualRequests()
     /// Whether any answer is judged, so that its request may come again.
@@ -91,8 +98,12 @@ package final class JobRun: RequestSource {
         self.follows = follows
         self.piped = piped
         self.answers = answers
+        if piped != nil, RowGates(job) != nil {
+            throw JobError(.badJob, "distinct and until need an input that is there, and no pipe.")
+        }
         self.readsAhead = readsAhead
         workers = job.engine.mostWorkers
+        gates = RowGates(job)
         queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
@@ -113,6 +124,7 @@ package final class JobRun: RequestSource {
         // A step between two may be due.
         var copies = 0
         while !isCancelled, copies < EqualRequests.copiesAtOnce {
+            if gates?.isEnough == true { return .end }
             if let request = again.popFirst() {
                 if giveUp(request.work) { continue }
                 guard try isShared(request) else { return .request(request) }
@@ -125,7 +137,7 @@ package final class JobRun: RequestSource {
             }
             guard equals.mayGrow else { break }
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
-            let limit = store.use { $0.positionLimit }
+            let limit = min(store.use { $0.positionLimit }, gates?.positionLimit ?? .max)
             switch try queue.pop(
                 patience: patience, before: limit,
                 cost: flows ? nil : { [expected] in expected.cost(of: $0) })
@@ -140,14 +152,26 @@ package final class JobRun: RequestSource {
                 work.set(running: open.count)
                 guard try isShared(request) else { return .request(request) }
                 copies += 1
-            case .failure(let label, let error): try file(error, label)
+            case .failure(let label, let error):
+                try file(error, label)
+                try decide()
+            case .held(let row):
+                open[row.label.index, default: 0] += 1
+                judges = true
+                work.set(running: open.count)
+                try settle(.held(row), of: row.label)
+            case .past(let row):
+                take(row)
+                try decide()
             case .wait:
                 reportIfDue()
                 return .wait
             case .end:
                 guard judges, !open.isEmpty else { return .end }
                 // Nothing else is left to do.
-                guard waiting.count == open.values.reduce(0, +), let first = waiting.first else {
+                guard waiting.count + (gates?.heldCount ?? 0) == open.values.reduce(0, +),
+                    let first = waiting.first
+                else {
                     return .wait
                 }
                 waiting.removeFirst()
@@ -191,12 +215,16 @@ package final class JobRun: RequestSource {
 
     // MARK: Requests that nobody waits for any more
 
-    package var drops: Bool { piped?.drops ?? false }
+    package var drops: Bool { piped?.drops ?? false || gates?.isEnough ?? false }
 
     package func drops(_ request: Request) -> Bool { giveUp(request.work) }
 
     /// - Returns: whether the request, which is open, is cancelled; then it is closed.
     private func giveUp(_ label: WorkLabel) -> Bool {
+        if gates?.isEnough == true {
+            close(label)
+            return true
+        }
         guard piped?.drops(label) == true else { return false }
         close(label)
         piped?.gone(label)
@@ -218,14 +246,19 @@ package final class JobRun: RequestSource {
 
     /// - Parameter isOfLine: an error is one of all the line's samples.
     func settle(_ outcome: WorkOutcome, of label: WorkLabel, isOfLine: Bool = false) throws {
+        try take(outcome, of: label, isOfLine: isOfLine)
+        try decide()
+    }
+
+    private func take(_ outcome: WorkOutcome, of label: WorkLabel, isOfLine: Bool) throws {
         switch outcome {
         case .made(let made, let timing, let isOwn):
             close(label)
             statistics.done += 1
             if !isOwn { statistics.copied += 1 }
             note(made, timing, isOwn: isOwn)
-            let result = GenerationResult(made, timing: timing, kept: label.kept)
-            try store.use { try $0.append(result, key: label.key, position: label.position) }
+            try put(GenerationResult(made, timing: timing, kept: label.kept), label)
+        case .held(let row): try hold(row)
         case .failed(let error, let text):
             if !isOfLine { return try fail(label, error, text: text) }
             close(label)
@@ -240,6 +273,7 @@ package final class JobRun: RequestSource {
                 case .request(let request): again.append(request)
                 case .waiting(let request): waiting.append(request)
                 case .failure(let label, let error): try fail(label, error)
+                case .held, .past: preconditionFailure("a step's work is a request")
                 }
             }
         case .open: close(label)
@@ -261,13 +295,21 @@ package final class JobRun: RequestSource {
         // Asked to stop at the last moment: then the next run puts the results in place.
         guard stopFlag.beginEnd() else { return abandoned([], error: nil) }
         end([]) {
-            let count = feeder.count
+            var count = feeder.count
+            forgetFailuresBeyondEnough()
+            if let end = gates?.end { (count.positions, count.lines) = (end, end / job.sampleCount) }
             let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
             guard statistics.failed <= allowed else {
                 try store.close { try $0.suspend() }
                 return outcome(.tooManyFailures(allowed: allowed))
             }
-            if !follows, let half = count.unfinished.first { throw JobError(half) }
+            if gates?.end == nil {
+                if !follows, let half = count.unfinished.first { throw JobError(half) }
+                if let wanted = gates?.wanted {
+                    try store.close { try $0.suspend() }
+                    return outcome(.tooFewAccepted(accepted: gates?.accepted ?? 0, wanted: wanted))
+                }
+            }
             try store.close { [statistics, job] store in
                 (store as? JournalStore)?.failures = AllowedFailures(
                     lines: statistics.failed, limit: job.maxFailures ?? .count(0))
@@ -347,6 +389,7 @@ package final class JobRun: RequestSource {
             + (again + waiting.map(\.request)).map { ($0.part, [], []) })
             .sorted { $0.0.label.position < $1.0.label.position }
             .compactMap { part, tokens, notes in part.record(tokens, notes) }
+            + (gates?.held.map(\.record) ?? [])
         let count = feeder.count
         try store.use { store in
             (store as? JournalStore)?.progress = JobProgress(
@@ -375,6 +418,9 @@ package final class JobRun: RequestSource {
         statistics.missing = count.missing
         statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
         statistics.seconds = (.now - started).seconds
+        if let gates, let wanted = gates.wanted {
+            (statistics.accepted, statistics.wanted) = (gates.accepted, wanted)
+        }
         return statistics
     }
 }

@@ -1,5 +1,6 @@
 import BatchEngine
 import Faults
+import JSON
 import OperatingSystem
 import PhiText
 
@@ -35,6 +36,8 @@ final class LineFeeder: @unchecked Sendable {
     private let queue: WorkQueue
     private let preparer: LinePreparer
     private let keys: LineKeys
+    /// Nil where rows that are done decide nothing of others.
+    private let plan: StepPlan?
     private let lock = Lock()
     private var counted = Count()
     // Used by the feeder's thread alone.
@@ -59,6 +62,7 @@ final class LineFeeder: @unchecked Sendable {
         self.store = store
         self.queue = queue
         preparer = try LinePreparer(job)
+        plan = RowGates(job) == nil ? nil : try StepPlan(job)
         keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
         reader = piped.map { InputReader($0) } ?? job.inputReader(follow: follow)
         seen = piped == nil ? SeenIDs() : nil
@@ -142,6 +146,7 @@ final class LineFeeder: @unchecked Sendable {
             // A failed piece is tried again: perhaps what made it fail has been mended.
             if case .done(failed: false) = state {
                 lock.withLock { counted.done += 1 }
+                guard try pushPast(label, parsed.fields) else { return false }
                 continue
             }
             if !hasLookedAhead {
@@ -169,6 +174,14 @@ final class LineFeeder: @unchecked Sendable {
             for work in works { guard queue.push(work) else { return false } }
         }
         return true
+    }
+
+    /// Rows that are done decide of others.
+    private func pushPast(_ label: WorkLabel, _ fields: JSONValue?) throws -> Bool {
+        guard let plan else { return true }
+        let result = try store.use { try $0.result(at: label.position) }
+        return queue.push(
+            .past(PastRow(result?.made, plan, id: label.key.id, position: label.position, fields: fields)))
     }
 
     // MARK: From bytes to a record

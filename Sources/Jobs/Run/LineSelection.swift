@@ -6,21 +6,36 @@ package enum LineSelection: Sendable, Equatable {
     case shard(index: Int, count: Int)
     /// So many lines.
     case first(Int)
+    /// From the first line on, until so many rows are accepted: of a finished output it is known how many lines that
+    /// took.
+    case accepted(Int, lines: Int?)
     /// Ascending places, each once.
     case some([Int])
 
-    /// `I/N`, I from 1 on, or `first N`: what settings beside an output say; nil for all lines.
+    /// `I/N`, I from 1 on, `first N`, or `accepted N of K`: what settings beside an output say; nil for all lines.
     var name: String? {
         switch self {
         case .shard(let index, let count): "\(index + 1)/\(count)"
         case .first(let count): "first \(count)"
-        case .all, .some: nil
+        case .accepted(let wanted, let lines?): "accepted \(wanted) of \(lines)"
+        case .all, .some, .accepted: nil
         }
+    }
+
+    /// As it was in the end of a run that needed so many lines; nil for all of them.
+    func ended(after lines: Int?) -> LineSelection {
+        if case .accepted(let wanted, _) = self { .accepted(wanted, lines: lines) } else { self }
     }
 
     init?(name: String) {
         if name.hasPrefix("first "), let count = Int(name.dropFirst(6)), count > 0 {
             self = .first(count)
+            return
+        }
+        if let parts = name.wholeMatch(of: /accepted (\d+) of (\d+)/), let wanted = Int(parts.1),
+            let lines = Int(parts.2), wanted > 0, lines > 0
+        {
+            self = .accepted(wanted, lines: lines)
             return
         }
         let parts = name.split(separator: "/").compactMap { Int($0) }
@@ -33,6 +48,7 @@ package enum LineSelection: Sendable, Equatable {
         case .all: return true
         case .shard(let index, let count): return place % count == index
         case .first(let count): return place < count
+        case .accepted(_, let lines): return place < lines ?? .max
         case .some(let places):
             let range = places.partition(below: place)
             return range < places.count && places[range] == place
@@ -42,7 +58,7 @@ package enum LineSelection: Sendable, Equatable {
     /// The place in the input of the line with a number among those selected, both from 0.
     package func place(of number: Int) -> Int {
         switch self {
-        case .all, .first: number
+        case .all, .first, .accepted: number
         case .shard(let index, let count): number * count + index
         // Nothing beyond the last one is ever asked for but by an output that is not of this selection.
         case .some(let places): number < places.count ? places[number] : .max
@@ -63,6 +79,7 @@ package enum LineSelection: Sendable, Equatable {
         switch self {
         case .all: total
         case .first(let count): min(count, total)
+        case .accepted(_, let lines): min(lines ?? total, total)
         case .shard(let index, let count): (total - index + count - 1) / count
         case .some(let places): places.partition(below: total)
         }

@@ -45,6 +45,7 @@ package struct OutputAudit {
         visit: (Spot, ResultCursor.Piece?) throws -> Void = { _, _ in }
     ) throws {
         let format = job.outputFormat.format
+        let job = try job.asFinished(in: path)
         guard let output = try FinishedOutput(path, format, samples: job.sampleCount) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
@@ -119,6 +120,7 @@ package struct OutputAudit {
         var reader = job.inputReader()
         var repetitions: [UInt64: Int] = [:]
         var seen = SeenIDs()
+        var decisions = try RowAudit(job)
         var (place, next, wanted) = (0, 0, 0)
         while let line = try reader.next() {
             if reader.isHalf(line) { continue }
@@ -153,10 +155,14 @@ package struct OutputAudit {
                 next = max(next, number + 1)
                 try cursor.with(number, isLast: sample == samples - 1) { piece in
                     check(piece, number, spot, cursor.output.format, run, kept)
+                    if let fault = decisions?.fault(in: piece, wanted - 1, identity, cursor.output.format) {
+                        add(number, key, fault)
+                    }
                     try visit(spot, piece)
                 }
             }
         }
+        if let fault = decisions?.faultAtEnd { add(fault) }
         if index.count > next {
             try cursor.output.with(next) { there, _ in
                 add(next, there.key, "is one of \(index.count - next) that no line of the input is left for")

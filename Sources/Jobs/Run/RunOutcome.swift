@@ -58,6 +58,9 @@ public struct RunStatistics: Sendable, Equatable {
     public var finishReasons: [String: Int] = [:]
     /// What became of rows that have steps: how many this run accepted, and how many each step dropped.
     public var tally: [String: Int] = [:]
+    /// Rows that are accepted, so far as all before them are done, and how many are wanted; nil where all are.
+    public var accepted: Int?
+    public var wanted: Int?
     public var errors: [LineError.Code: Int] = [:]
     /// Seconds from when a request began to run until its first token was there, and until its end; waiting for a free
     /// place is not in it.
@@ -93,7 +96,13 @@ public struct RunStatistics: Sendable, Equatable {
 
     /// At the pace of this run; nil where `total` or a pace is not known.
     public var secondsLeft: Double? {
-        guard let total, done + failedResults > 0, seconds > 0 else { return nil }
+        guard done + failedResults > 0, seconds > 0 else { return nil }
+        if let accepted, let wanted {
+            // What earlier runs have accepted is in it; those were no faster.
+            guard accepted > 0, skipped == 0 else { return nil }
+            return Double(max(0, wanted - accepted)) * seconds / Double(accepted)
+        }
+        guard let total else { return nil }
         return Double(max(0, total - finished)) * seconds / Double(done + failedResults)
     }
 
@@ -134,6 +143,8 @@ public struct RunOutcome: Sendable {
         case complete
         /// More lines failed than `max_failures` allows. Every line was tried, unless the run ended early.
         case tooManyFailures(allowed: Int)
+        /// The input has come to its end before as many rows were accepted as `until` wants.
+        case tooFewAccepted(accepted: Int, wanted: Int)
         /// The stop flag was set in time; the next run goes on from here.
         case interrupted
     }

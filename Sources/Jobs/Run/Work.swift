@@ -41,6 +41,10 @@ package enum Work: Sendable {
     case request(Request)
     case failure(WorkLabel, LineError)
     case waiting(any WaitingRequest)
+    /// A row that goes on where others decide of it.
+    case held(HeldRow)
+    /// A row that an earlier run has done; others are decided by it.
+    case past(PastRow)
 
     /// How many tokens it keeps in memory.
     var weight: Int {
@@ -55,13 +59,18 @@ package enum Work: Sendable {
         switch self {
         case .request(let request): request
         case .waiting(let waiting): waiting.request
-        case .failure: nil
+        case .failure, .held, .past: nil
         }
     }
 
-    /// The line's place.
-    var index: Int {
-        if case .failure(let label, _) = self { label.index } else { request?.work.index ?? 0 }
+    /// The line's place; nil of one that is done.
+    var index: Int? {
+        switch self {
+        case .failure(let label, _): label.index
+        case .held(let row): row.label.index
+        case .request, .waiting: request?.work.index
+        case .past: nil
+        }
     }
 
     /// - Parameter limit: positions from here on can't begin yet.

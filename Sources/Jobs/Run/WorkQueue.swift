@@ -9,6 +9,8 @@ final class WorkQueue: @unchecked Sendable {
     package enum Answer {
         case request(Request)
         case failure(WorkLabel, LineError)
+        case held(HeldRow)
+        case past(PastRow)
         /// Nothing there yet.
         case wait
         /// All has been handed out.
@@ -94,7 +96,7 @@ final class WorkQueue: @unchecked Sendable {
     }
 
     /// The first line of which there is work; nil if there is none.
-    var lowestIndex: Int? { condition.withLock { items.lazy.map(\.index).min() } }
+    var lowestIndex: Int? { condition.withLock { items.lazy.compactMap(\.index).min() } }
 
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
@@ -119,6 +121,8 @@ final class WorkQueue: @unchecked Sendable {
             switch work {
             case .request(let request): return .request(request)
             case .failure(let label, let error): return .failure(label, error)
+            case .held(let row): return .held(row)
+            case .past(let row): return .past(row)
             case .waiting(let waiting):
                 do throws(LineError) { return .request(try waiting.begun()) } catch {
                     return .failure(waiting.request.work, error)

@@ -123,6 +123,8 @@ enum WorkOutcome {
     case again(Request)
     /// To be done next, before there is a result.
     case more([Work])
+    /// To be decided once all rows before it have got as far.
+    case held(HeldRow)
     /// Other parts are to come.
     case open
 }

@@ -19,6 +19,8 @@ package protocol TaskResult: Sendable, Equatable {
 
     /// What it counts as in the summary of a run, where results differ in that; nil, the default, where they don't.
     var tally: String? { get }
+    /// Whether it counts as one of those that are wanted. The default is that it does.
+    var isAccepted: Bool { get }
 
     /// Writes its members.
     func write(to writer: inout JSONWriter)
@@ -35,6 +37,7 @@ extension TaskResult {
     package static var isAnswer: Bool { true }
     package var completion: GeneratedResult? { nil }
     package var tally: String? { nil }
+    package var isAccepted: Bool { true }
     package func writeMore(to writer: inout JSONWriter) {}
     package func cell(_ column: String) -> String? { countCell(column) }
 

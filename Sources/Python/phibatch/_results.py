@@ -174,6 +174,7 @@ class Row:
     Attributes:
         steps: what each made, in order.
         dropped: the step that did not accept what it had made; None of a row that went to its end.
+        duplicate_of: the id of the row that it is too much like, where it was dropped for that.
         usage: of all steps.
         raw: the result as the program writes it.
     """
@@ -184,6 +185,7 @@ class Row:
     steps: Mapping[str, Result | Scores]
     dropped: str | None = None
     usage: Usage = Usage(0, 0)
+    duplicate_of: str | None = None
 
     #: A line that failed has a `Result` with its error.
     error = None
@@ -273,6 +275,7 @@ def row(raw: Mapping[str, Any]) -> Row:
         {name: answer({**identity, **raw[name]}) for name in raw["steps"]},
         raw.get("dropped"),
         usage(raw),
+        raw.get("duplicate_of"),
     )
 
 

@@ -15,6 +15,7 @@ final class MemoryStore: ResultStore {
     private var slots: [Slot] = []
     private var repetitions: [WorkKey: Int] = [:]
     private(set) var output: [String]?
+    private var end: Int?
     private(set) var suspensions = 0
     private(set) var savings = 0
     private(set) var appended = 0
@@ -47,7 +48,12 @@ final class MemoryStore: ResultStore {
 
     func sync() throws {}
 
+    func result(at position: Int) throws -> GenerationResult? { results[slots[position]] }
+
+    func endsEarly(at count: Int) { end = count }
+
     func finish(count: Int) throws {
+        if let end { slots.removeSubrange(end...) }
         precondition(count == slots.count)
         output = slots.enumerated().map { position, slot in
             guard let result = results[slot] else { preconditionFailure("position \(position) is not done") }
@@ -72,5 +78,6 @@ final class MemoryStore: ResultStore {
     private func beginAgain() {
         slots = []
         repetitions = [:]
+        end = nil
     }
 }

@@ -14,6 +14,8 @@ public struct JobStep: Sendable, Equatable {
     public var condition: String?
     /// A condition on what the step has made: a row for which it is false is dropped. Nil is none.
     public var accept: String?
+    /// A row is dropped if what the step has made, and accepted, is too much like that of an earlier row. Nil is never.
+    public var distinct: Distinctness?
     /// How many times the step is made, each time with another random stream, until `accept` holds; at least 1.
     public var tries = 1
 
@@ -56,7 +58,7 @@ public struct JobStep: Sendable, Equatable {
     /// All that results depend on, as text.
     var text: String {
         ResultText.list(
-            [name, condition ?? "", accept ?? "", "\(tries)"]
+            [name, condition ?? "", accept ?? "", "\(tries)"] + (distinct?.parts ?? [])
                 + settings.resultSettings.flatMap { [$0.name, $0.value] })
     }
 }
@@ -124,6 +126,9 @@ extension JobStep {
     fileprivate func problem(in job: JobSettings, isFirst: Bool) -> String? {
         if !Self.triesRange.contains(tries) {
             return "tries must be \(Self.triesRange.right), but is \(tries)."
+        }
+        if let similarity = distinct?.similarity, !Distinctness.range.contains(similarity) {
+            return "distinct: near must be \(Distinctness.range.right), but is \(similarity)."
         }
         if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
         if isFirst, condition != nil { return "where has no meaning in the first step." }

@@ -19,6 +19,9 @@ struct StepRow: Sendable {
     private var place = 0
     /// How many times it was made in vain.
     private var vain = 0
+    /// What an earlier run has made of steps to come, and of the one after them.
+    private var earlier: ArraySlice<StepsResult.Step> = []
+    private var saved: InFlightRecord?
 
     init(
         plan: StepPlan, record: PromptRecord, model: LinePreparer.Model, maker: RequestMaker, label: WorkLabel
@@ -47,7 +50,7 @@ struct StepRow: Sendable {
         do {
             guard try row.holds(step.accept) else { return row.notAccepted(result) }
             row.done.append(.init(step.name, result))
-            return try row.goOn() ?? row.end(dropped: nil)
+            return try row.passed()
         } catch {
             return .failed(row.error(error))
         }
@@ -63,30 +66,54 @@ struct StepRow: Sendable {
         do { return .more(try row.works()) } catch { return .failed(row.error(error)) }
     }
 
-    /// - Returns: the next step's work; nil if there is none.
-    private mutating func goOn(_ saved: InFlightRecord? = nil) throws -> WorkOutcome? {
+    /// What comes after a step that is made and accepted.
+    private mutating func passed() throws -> WorkOutcome {
+        guard let (text, gate) = step.compared else { return try goOn() }
+        return .held(HeldRow(row: self, gate: gate, text: try text.fill(from: fields)))
+    }
+
+    /// - Parameter original: the id of the row that it is too much like; nil if it goes on.
+    func compared(with original: String?) -> WorkOutcome {
+        var row = self
+        if let original { return row.end(dropped: step.name, original: original) }
+        do { return try row.goOn() } catch { return .failed(row.error(error)) }
+    }
+
+    private mutating func goOn() throws -> WorkOutcome {
         vain = 0
         while place + 1 < plan.steps.count {
             place += 1
-            if try holds(step.condition) { return .more(try works(saved)) }
+            if let made = earlier.first {
+                guard made.name == step.name else {
+                    values.append((step.name, .null))
+                    continue
+                }
+                earlier.removeFirst()
+                note(made.name, made.result)
+                done.append(made)
+                return try passed()
+            }
+            if try holds(step.condition) {
+                let works = try works(saved)
+                return .more(works)
+            }
             values.append((step.name, .null))
         }
-        return nil
+        return end(dropped: nil)
     }
 
-    private func end(dropped: String?) -> WorkOutcome {
+    private func end(dropped: String?, original: String? = nil) -> WorkOutcome {
         guard let timing else { preconditionFailure("a row has a step") }
-        return .made(StepsResult(done, dropped: dropped), timing, isOwn: isOwn)
+        return .made(StepsResult(done, dropped: dropped, original: original), timing, isOwn: isOwn)
     }
 
     private func holds(_ condition: LineTemplate?) throws(LineError) -> Bool {
         guard let condition else { return true }
-        var seen = record
-        seen.fields = fields
-        return try !condition.fill(from: seen).isEmpty
+        return try !condition.fill(from: fields).isEmpty
     }
 
-    private func works(_ saved: InFlightRecord? = nil) throws -> [Work] {
+    private mutating func works(_ saved: InFlightRecord? = nil) throws -> [Work] {
+        self.saved = nil
         var asked = record
         asked.fields = fields
         // A later step has a prompt of its own.
@@ -109,7 +136,7 @@ struct StepRow: Sendable {
     }
 
     /// The members of its result, and those of an answer that is a JSON object.
-    private static func value(of result: any TaskResult) -> JSONValue {
+    static func value(of result: any TaskResult) -> JSONValue {
         var writer = JSONWriter()
         writer.object { result.write(to: &$0) }
         guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
@@ -130,6 +157,7 @@ struct StepRow: Sendable {
         case .request(let request): .request(wrapped(request))
         case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
         case .failure(let label, let failure): .failure(label, error(failure))
+        case .held, .past: work
         }
     }
 
@@ -147,7 +175,7 @@ struct StepRow: Sendable {
     // MARK: Rows under way
 
     /// The steps that are made; nil if there are none.
-    var saved: String? {
+    var savedSteps: String? {
         guard !done.isEmpty else { return nil }
         var writer = JSONWriter()
         writer.object { StepsResult(done).writeSteps(to: &$0) }
@@ -158,25 +186,23 @@ struct StepRow: Sendable {
     var isFirstTry: Bool { vain == 0 }
 
     /// - Returns: nil if the text is not what a run of this job has left.
-    func resumed(_ text: String, _ saved: InFlightRecord?) -> [Work]? {
+    func resumed(_ text: String, _ saved: InFlightRecord) -> [Work]? {
         guard let steps = StepsReader.steps(saved: text), !steps.isEmpty else { return nil }
-        var row = self
-        var next = 0
+        var names = plan.steps.map(\.name)[...]
         for step in steps {
-            while next < plan.steps.count, plan.steps[next].name != step.name {
-                row.values.append((plan.steps[next].name, .null))
-                next += 1
-            }
-            guard next < plan.steps.count else { return nil }
-            row.place = next
-            row.note(step.name, step.result)
-            row.done.append(step)
-            next += 1
+            guard let place = names.firstIndex(of: step.name) else { return nil }
+            names = names[(place + 1)...]
         }
+        var row = self
+        (row.place, row.earlier, row.saved) = (-1, steps[...], saved)
         row.timing = .init(queued: 0, prefill: 0, decode: 0, tokensPerSecond: 0)
+        row.isOwn = true
         do {
-            guard case .more(let works)? = try row.goOn(saved) else { return nil }
-            return works
+            switch try row.goOn() {
+            case .more(let works): return works
+            case .held(let row): return [.held(row)]
+            default: return nil
+            }
         } catch {
             return [.failure(label, row.error(error))]
         }
@@ -240,7 +266,7 @@ private struct StepPart: WorkPart {
         case .failed(let error, let text): .failed(row.error(error), text: text)
         case .again(let request): .again(row.wrapped(request))
         case .more(let works): .more(works.map(row.wrapped))
-        case .open: .open
+        case .held, .open: outcome
         }
     }
 
@@ -250,7 +276,7 @@ private struct StepPart: WorkPart {
         var record = InFlightRecord(
             key: label.key, tokens: isKept ? tokens : [], logprobs: isKept ? notes : [],
             attempt: isKept ? label.attempt : 0)
-        record.row = row.saved
+        record.row = row.savedSteps
         return record.row == nil && record.tokens.isEmpty && record.attempt == 0 ? nil : record
     }
 }

@@ -4,7 +4,7 @@ import JSON
 /// What the steps of a job made of a row, each under its name as it would be a result by itself. Steps that the row passed
 /// over are missing.
 ///
-///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"dropped":"judge"],"usage":{…}
+///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"dropped":"judge"[,"duplicate_of":"a7"]],"usage":{…}
 package struct StepsResult: TaskResult {
     package struct Step: Sendable, Equatable {
         package var name: String
@@ -20,19 +20,27 @@ package struct StepsResult: TaskResult {
     package var steps: [Step]
     /// The step that did not accept what it had made; nil of a row that went to its end.
     package var dropped: String?
+    /// The id of the row that it is too much like, where it was dropped for that.
+    package var original: String?
 
-    package init(_ steps: [Step], dropped: String? = nil) { (self.steps, self.dropped) = (steps, dropped) }
+    package init(_ steps: [Step], dropped: String? = nil, original: String? = nil) {
+        (self.steps, self.dropped, self.original) = (steps, dropped, original)
+    }
 
     package static var reader: any ResultReader.Type { StepsReader.self }
-    package static let names: Set = ["steps", "dropped"]
+    package static let names: Set = ["steps", "dropped", "duplicate_of"]
 
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
-    package var tally: String? { dropped.map { "dropped by \($0)" } ?? "accepted" }
+    package var isAccepted: Bool { dropped == nil }
+    package var tally: String? {
+        dropped.map { "dropped by \($0)" + (original == nil ? "" : " as duplicates") } ?? "accepted"
+    }
 
     package func write(to writer: inout JSONWriter) {
         writeSteps(to: &writer)
         if let dropped { writer.string("dropped", dropped) }
+        if let original { writer.string("duplicate_of", original) }
         ResultCoding.writeUsage(of: self, &writer)
     }
 
@@ -42,7 +50,8 @@ package struct StepsResult: TaskResult {
     }
 
     package func describe(in report: inout ReportedResult) {
-        report.status = dropped.map { "dropped by \($0)" } ?? "accepted"
+        report.status =
+            dropped.map { "dropped by \($0)" + (original == nil ? "" : ", a duplicate") } ?? "accepted"
         var texts: [String] = []
         for step in steps {
             var own = ReportedResult(id: report.id, status: "")
@@ -58,6 +67,7 @@ struct StepsReader: ResultReader {
     private var names: [String]?
     private var steps: [StepsResult.Step] = []
     private var dropped: String?
+    private var original: String?
     private var usage: ResultCoding.Usage?
 
     init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
@@ -80,6 +90,8 @@ struct StepsReader: ResultReader {
             steps.append(.init(names[steps.count], try result(&scanner)))
         } else if name.spells("dropped") {
             dropped = try scanner.string()
+        } else if dropped != nil, name.spells("duplicate_of") {
+            original = try scanner.string()
         } else if name.spells("usage") {
             usage = try ResultCoding.Usage(&scanner)
         } else {
@@ -104,7 +116,7 @@ struct StepsReader: ResultReader {
 
     var result: (any TaskResult)? {
         guard let names, !names.isEmpty, names.count == steps.count, let usage else { return nil }
-        let made = StepsResult(steps, dropped: dropped)
+        let made = StepsResult(steps, dropped: dropped, original: original)
         guard made.promptTokens == usage.prompt, made.completionTokens == usage.completion,
             dropped == nil || dropped == names.last
         else { return nil }

@@ -59,6 +59,8 @@ final class StepPlan: Sendable {
         let tasks: [any LineTask]
         let condition: LineTemplate?
         let accept: LineTemplate?
+        /// The text that is compared with earlier rows', and which of the steps that do so this is.
+        let compared: (text: LineTemplate, gate: Int)?
         let tries: Int
 
         func prepare(
@@ -79,6 +81,7 @@ final class StepPlan: Sendable {
 
     /// - Throws: `JobError` if a template or a condition is malformed.
     init(_ job: JobSettings) throws {
+        var gates = 0
         steps = try job.steps.map { step in
             let own = step.job(in: job)
             let builder = try PromptBuilder(own)
@@ -90,13 +93,21 @@ final class StepPlan: Sendable {
                 tasks: try own.task.types.map { try $0.init(own, builder) },
                 condition: try condition("where", step.condition),
                 accept: try condition("accept", step.accept),
+                compared: try step.distinct.map { distinct in
+                    gates += 1
+                    return (
+                        try LineTemplate("distinct (\(step.name))", "{{ \(distinct.text) }}"), gates - 1
+                    )
+                },
                 tries: step.tries)
         }
         var fields: Set<String> = []
         for step in steps {
             fields.formUnion(step.builder.fields)
             for task in step.tasks { fields.formUnion(task.fields) }
-            for condition in [step.condition, step.accept] { fields.formUnion(condition?.variables ?? []) }
+            for condition in [step.condition, step.accept, step.compared?.text] {
+                fields.formUnion(condition?.variables ?? [])
+            }
         }
         used = fields
         self.fields = fields.subtracting(steps.map(\.name))
@@ -116,11 +127,32 @@ private struct PreparedRow: PreparedLine {
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
-        guard let text = saved?.row else {
-            return first.work(row.stepLabel, saved: saved, maker).map(row.wrapped)
-        }
         // What an earlier run has made of the row. If that can't be ours, it is made from its beginning.
-        return row.resumed(text, saved) ?? first.work(row.stepLabel, saved: nil, maker).map(row.wrapped)
+        if let saved, let text = saved.row {
+            if let works = row.resumed(text, saved) { return works }
+            return first.work(row.stepLabel, saved: nil, maker).map(row.wrapped)
+        }
+        return first.work(row.stepLabel, saved: saved, maker).map(row.wrapped)
+    }
+}
+
+extension StepPlan {
+    /// What was compared with earlier rows, of a row that has come to its end.
+    /// - Parameter fields: the line's.
+    func comparedTexts(of result: StepsResult, _ fields: JSONValue) -> [PastRow.Text] {
+        guard case .object(var members) = fields else { return [] }
+        var texts: [PastRow.Text] = []
+        for step in steps {
+            let made = result.steps.first { $0.name == step.name }
+            members[step.name] = made.map { StepRow.value(of: $0.result) } ?? .null
+            let original = result.dropped == step.name ? result.original : nil
+            let isAccepted = result.dropped != step.name || original != nil
+            guard made != nil, isAccepted, let (template, gate) = step.compared,
+                let text = try? template.fill(from: .object(members))
+            else { continue }
+            texts.append(.init(gate: gate, text: text, original: original))
+        }
+        return texts
     }
 }
 

@@ -14,7 +14,7 @@ extension HelpTopic {
           its end before them. `stop_sequence`: it had one of \
           the texts of `stop`.
         - probabilities :: Of each choice; with `choices`.
-        - steps, dropped :: Of a job with steps, which has their results under their names (`phibatch help steps`).
+        - steps, dropped, duplicate_of :: Of a job with steps, which has their results under their names (`phibatch help steps`).
         - usage :: `prompt_tokens` and `completion_tokens`.
         - seed :: What the random stream was made with.
         - tokens :: The completion's token ids; with `tokens`.

@@ -35,6 +35,10 @@ extension HelpTopic {
         - where :: A condition in the templates' language. A row for which it is false passes over the step. The first \
           step has none.
         - accept :: A condition on what the step has made. A row for which it is false is dropped: no step comes after.
+        - distinct :: A text in the templates' language, such as `question.text`. A row is dropped if an earlier row that \
+          got so far has the same text. With `{text: question.text, near: 0.8}` it is dropped if the texts are so similar: of \
+          the pieces of five characters that the two have, both have at least that share (upper and lower case are the \
+          same; the share is estimated by MinHash, and may be off by 0.1).
         - tries :: How many times the step is made, until `accept` is true (default 1).
 
         Templates and conditions see the line's fields, and under its name the result of each step before: its `text`, as in \
@@ -66,6 +70,7 @@ extension HelpTopic {
         - steps :: The names of the steps that were made.
         - NAME :: What the step made, as it would be a result by itself; of several tries the last.
         - dropped :: The step that didn't accept what it had made; missing in a row that went to its end.
+        - duplicate_of :: The id of the first row that it is too much like, where it was dropped for that.
         - usage :: The tokens of all these together; earlier tries are not counted.
 
         A row that is dropped stays in the output, as each line has its result. A run says at its end how many there were:
@@ -73,6 +78,14 @@ extension HelpTopic {
           rows: 3 accepted, 2 dropped by judge
 
           jq -c 'select(.error or .dropped | not) | {id, question: .question.text}' questions.jsonl
+
+        `until: 200` in the job (or `--until 200`) ends the run as soon as 200 rows are accepted: the output has the lines up to \
+        there, and what was begun beyond them is dropped. If the input ends before that, nothing is put in place, and the \
+        exit code is 3; with more lines the same command goes on. More can be wanted later, too: what is done is kept.
+
+        Which rows are duplicates, and which are the first 200, is decided in the input's order, whichever is ready first. \
+        So that depends on neither the number of workers nor interruptions. A row waits for that until those before it have got as far. \
+        `phibatch verify` decides again for all rows.
 
         A step that can't be done makes an error of the whole row.
 
@@ -83,7 +96,7 @@ extension HelpTopic {
 
         Limits: steps are said in a job file. The output is `jsonl` or `json`. `keep` names fields, and none as a step is \
         named. A line that is one of OpenAI's requests, or has a form of answers of its own (`schema` and so on), is an \
-        error. `phibatch check` shows and counts the prompts of the first step alone.
+        error. `distinct` compares the rows of one shard; `until` has no shards. `phibatch check` shows and counts the prompts of the first step alone.
 
           phibatch run jobs/steps.yaml
           phibatch run jobs/repair.yaml

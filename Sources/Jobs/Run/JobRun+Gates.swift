@@ -1,0 +1,49 @@
+import BatchEngine
+
+/// What is decided of rows in the input's order.
+extension JobRun {
+    /// A row has got to where its text is compared with earlier ones'.
+    func hold(_ row: HeldRow) throws {
+        // What is verified stands beside other rows than it did: then it goes on as it did.
+        if let known = try store.use({ try $0.verified(row.label.key) }) {
+            return try settle(row.decided(as: known.made), of: row.label)
+        }
+        gates?.hold(row)
+    }
+
+    /// A row was at its end before this run.
+    func take(_ row: PastRow) {
+        gates?.take(row)
+        tellEnd()
+    }
+
+    /// A result is there.
+    func put(_ result: GenerationResult, _ label: WorkLabel) throws {
+        gates?.ended(label.position, isAccepted: result.made?.isAccepted ?? false)
+        tellEnd()
+        if let end = gates?.end, label.position >= end { return }
+        try store.use { try $0.append(result, key: label.key, position: label.position) }
+    }
+
+    private func tellEnd() {
+        guard !knowsEnd, let end = gates?.end else { return }
+        knowsEnd = true
+        store.use { $0.endsEarly(at: end) }
+    }
+
+    /// Acts on what was decided. That may decide more.
+    func decide() throws {
+        guard !isDeciding else { return }
+        isDeciding = true
+        defer { isDeciding = false }
+        while let decision = gates?.nextDecision() {
+            try settle(decision.row.decided(decision.original), of: decision.row.label)
+        }
+    }
+
+    /// Lines that failed beyond those that are needed are none of the job's.
+    func forgetFailuresBeyondEnough() {
+        guard let end = gates?.end else { return }
+        statistics.failed -= failedPositions.count { $0 >= end }
+    }
+}

@@ -1,0 +1,178 @@
+import Essentials
+import JSON
+
+/// What is decided of rows in the order of the input, whichever is ready first: which are too much like earlier ones,
+/// and when enough are accepted. So what comes of them does not depend on timing.
+struct RowGates {
+    /// What is known of a row where texts are compared.
+    private enum Arrival {
+        case row(HeldRow)
+        /// It was decided in an earlier run; `original` is the row that it was like.
+        case decided(id: String, text: String, original: String?)
+        /// It does not get there.
+        case absent
+    }
+
+    /// A step that compares texts.
+    private struct Gate {
+        var arrivals = InOrder<Arrival>()
+        var kept: KeptTexts
+    }
+
+    struct Decision {
+        var row: HeldRow
+        /// The id of the row that it is like; nil of one that passes.
+        var original: String?
+    }
+
+    /// How far beyond the first row that is not decided others may begin, so that what waits stays bounded.
+    private static let window = 4096
+
+    private var gates: [Gate]
+    /// What was decided, and is to be acted on.
+    private var decisions: Queue<Decision> = []
+    /// Rows that have come to their end, and whether they are accepted.
+    private var ends = InOrder<Bool>()
+    /// How many accepted rows are enough; nil where all are wanted.
+    let wanted: Int?
+    private let samples: Int
+    /// Accepted rows, so far as all before them have come to their end.
+    private(set) var accepted = 0
+    /// Enough rows are accepted before this position, and those from here on are not needed.
+    private(set) var end: Int?
+    /// How many rows wait for earlier ones.
+    private(set) var heldCount = 0
+
+    /// - Returns: nil if nothing is decided so.
+    init?(_ job: JobSettings) {
+        gates = job.steps.compactMap { step in step.distinct.map { Gate(kept: KeptTexts($0)) } }
+        (wanted, samples) = (job.until, job.sampleCount)
+        if gates.isEmpty, wanted == nil { return nil }
+    }
+
+    /// Whether all rows that are needed have come to their end.
+    var isEnough: Bool { end.map { ends.next >= $0 } ?? false }
+
+    /// Rows from this position on may not begin yet.
+    var positionLimit: Int {
+        min(end ?? .max, gates.reduce(ends.next) { min($0, $1.arrivals.next) } + Self.window)
+    }
+
+    var held: [HeldRow] {
+        gates.flatMap { gate in
+            gate.arrivals.waiting.compactMap { if case .row(let row) = $0 { row } else { nil } }
+        }
+    }
+
+    // MARK: Rows
+
+    mutating func hold(_ row: HeldRow) {
+        heldCount += 1
+        gates[row.gate].arrivals.add(.row(row), at: row.position)
+        decide()
+    }
+
+    /// A row has come to its end, or was at it before this run.
+    mutating func ended(_ position: Int, isAccepted: Bool) {
+        for number in gates.indices { gates[number].arrivals.add(.absent, at: position) }
+        ends.add(isAccepted, at: position)
+        while let isAccepted = ends.pop() {
+            guard isAccepted else { continue }
+            accepted += 1
+            // A line's samples stay together.
+            if accepted == wanted { end = ((ends.next - 1) / samples + 1) * samples }
+        }
+        decide()
+    }
+
+    mutating func nextDecision() -> Decision? { decisions.popFirst() }
+
+    /// A row was at its end before this run.
+    mutating func take(_ row: PastRow) {
+        for text in row.texts {
+            gates[text.gate].arrivals.add(
+                .decided(id: row.id, text: text.text, original: text.original), at: row.position)
+        }
+        ended(row.position, isAccepted: row.isAccepted)
+    }
+
+    private mutating func decide() {
+        for number in gates.indices {
+            while let arrival = gates[number].arrivals.pop() {
+                switch arrival {
+                case .row(let row):
+                    heldCount -= 1
+                    let original = gates[number].kept.take(row.text, of: row.id)
+                    decisions.append(Decision(row: row, original: original))
+                case .decided(let id, let text, nil): _ = gates[number].kept.take(text, of: id, isKept: true)
+                case .decided, .absent: break
+                }
+            }
+        }
+    }
+
+    /// Whether the rows of an output were decided as they would be now. They come in their order.
+    /// - Returns: what is wrong with the row; nil if nothing is.
+    mutating func fault(in row: PastRow) -> (found: String?, right: String?)? {
+        var fault: (String?, String?)?
+        for text in row.texts {
+            let original = gates[text.gate].kept.take(text.text, of: row.id)
+            if fault == nil, original != text.original { fault = (text.original, original) }
+        }
+        if row.isAccepted { accepted += 1 }
+        return fault
+    }
+}
+
+/// A row whose way on is decided once all rows before it have got as far.
+package struct HeldRow: Sendable {
+    let row: StepRow
+    /// Which of the steps that compare texts it is.
+    let gate: Int
+    let text: String
+
+    var label: WorkLabel { row.label }
+    var position: Int { label.position }
+    var id: String { label.key.id }
+
+    /// What comes of it.
+    /// - Parameter original: the id of the row that it is too much like; nil if it passes.
+    func decided(_ original: String?) -> WorkOutcome { row.compared(with: original) }
+
+    /// As an earlier result says.
+    func decided(as result: (any TaskResult)?) -> WorkOutcome {
+        let known = result as? StepsResult
+        return decided(known?.dropped == row.step.name ? known?.original : nil)
+    }
+
+    /// What is saved of it while it waits.
+    var record: InFlightRecord {
+        var record = InFlightRecord(key: label.key, tokens: [])
+        record.row = row.savedSteps
+        return record
+    }
+}
+
+/// What a finished row says where texts are compared.
+package struct PastRow: Sendable {
+    struct Text: Sendable {
+        var gate: Int
+        var text: String
+        /// The row that it was found to be like.
+        var original: String?
+    }
+
+    var position: Int
+    var id: String
+    var isAccepted: Bool
+    /// One for each step that has compared it.
+    var texts: [Text] = []
+
+    /// - Parameter fields: the line's.
+    init(_ result: (any TaskResult)?, _ plan: StepPlan, id: String, position: Int, fields: JSONValue?) {
+        (self.id, self.position) = (id, position)
+        isAccepted = result?.isAccepted ?? false
+        guard let result = result as? StepsResult, let fields else { return }
+        texts = plan.comparedTexts(of: result, fields)
+    }
+}

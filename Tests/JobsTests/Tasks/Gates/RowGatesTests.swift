@@ -1,0 +1,226 @@
+import BatchEngine
+import Foundation
+import JSON
+import PhiModel
+import TestSupport
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// What is decided of rows in the input's order: duplicates, and when enough are accepted.
+@Suite struct RowGatesTests {
+    private static func step(_ name: String, _ change: (inout JobStep) -> Void) -> JobStep {
+        var step = JobStep(name)
+        change(&step)
+        return step
+    }
+
+    /// Of lines with few topics: the same topic gives the same question.
+    private static let steps = [
+        step("question") { step in
+            step.settings.prompt = "Ask about {{ topic }}."
+            step.settings.request.temperature = 0
+            step.distinct = Distinctness("question.text")
+        },
+        step("judge") { step in
+            step.settings.prompt = "{{ question.text }} {{ n }}"
+            step.settings.choices = ["yes", "no", "perhaps"]
+            step.accept = "judge.text != 'no'"
+        },
+        step("answer") { step in
+            step.settings.prompt = "{{ question.text }} {{ judge.text }}"
+            step.distinct = Distinctness("answer.text", similarity: 0.6)
+        },
+    ]
+
+    private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
+        .test(input: [path]) { job in
+            (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
+            job.keep = .fields([.init("topic")])
+            job.steps = Self.steps
+            change(&job)
+        }
+    }
+
+    private func lines(_ folder: TemporaryFolder, _ count: Int = 60, topics: Int = 40) throws -> String {
+        try folder.write(
+            (0..<count).map {
+                let topic = $0 * 7 % topics
+                let words = String(repeating: "thing ", count: topic % 9)
+                return "{\"id\":\"r\($0)\",\"topic\":\"\(words)\(topic)\",\"n\":\($0)}\n"
+            }.joined(), to: "in.jsonl")
+    }
+
+    private static func member(_ line: String, _ name: String) -> String? {
+        guard
+            let json = try? JSONValue(
+                parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
+        else { return nil }
+        return json.string(name)
+    }
+
+    @Test func duplicatesAreThoseOfEarlierRowsHoweverTheyRun() throws {
+        let folder = try TemporaryFolder()
+        let job = job(try lines(folder))
+        var expected: [String]?
+        try ScriptedRun.inManyWays(job) { outcome, lines, _ in
+            #expect(outcome.status == .complete && lines.count == 60)
+            #expect(lines == expected ?? lines)
+            expected = lines
+        }
+        let lines = try #require(expected)
+        var first: [String: String] = [:]
+        for (number, line) in lines.enumerated() {
+            let topic = try #require(Self.member(line, "topic"))
+            let isDuplicate = Self.member(line, "dropped") == "question"
+            #expect((first[topic] != nil) == isDuplicate, "\(line)")
+            if isDuplicate {
+                #expect(Self.member(line, "duplicate_of") == first[topic])
+            } else {
+                first[topic] = "r\(number)"
+            }
+        }
+        #expect(first.count == 40)
+    }
+
+    @Test func enoughIsEnoughHoweverTheyRun() throws {
+        let folder = try TemporaryFolder()
+        let path = try lines(folder, 90, topics: 80)
+        let all = try ScriptedRun.run(job(path)).lines
+        let accepted = all.indices.filter { Self.member(all[$0], "dropped") == nil }
+        #expect(accepted.count > 12)
+        for samples in [1, 3] {
+            let all = samples == 1 ? all : try ScriptedRun.run(job(path) { $0.samples = samples }).lines
+            let accepted = all.indices.filter { Self.member(all[$0], "dropped") == nil }
+            let end = (accepted[9] / samples + 1) * samples
+            try ScriptedRun.inManyWays(
+                job(path) {
+                    $0.until = 10
+                    $0.samples = samples
+                }
+            ) { outcome, lines, _ in
+                #expect(outcome.status == .complete && lines == Array(all[..<end]))
+            }
+        }
+        let more = try ScriptedRun.run(job(path) { $0.until = accepted.count + 1 })
+        #expect(
+            more.outcome.status == .tooFewAccepted(accepted: accepted.count, wanted: accepted.count + 1)
+                && more.lines.isEmpty)
+        let just = try ScriptedRun.run(job(path) { $0.until = accepted.count })
+        #expect(just.outcome.status == .complete && just.lines == Array(all[...accepted[accepted.count - 1]]))
+    }
+
+    /// What failed beyond the rows that are needed is nobody's fault.
+    @Test func failuresBeyondEnoughDoNotCount() throws {
+        let folder = try TemporaryFolder()
+        let path = try lines(folder, 30)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let broken = try folder.write(text + "{\n{\"id\":\"x\"}\n", to: "broken.jsonl")
+        try ScriptedRun.inManyWays(
+            job(broken) {
+                $0.until = 5
+                $0.maxFailures = .count(0)
+            }
+        ) { outcome, lines, _ in #expect(outcome.status == .complete && outcome.statistics.failed == 0) }
+        let (outcome, _) = try ScriptedRun.run(job(broken))
+        #expect(outcome.statistics.failed == 2)
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8])
+    func stoppedAnywhereTheRowsAreTheSame(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        let path = try lines(folder)
+        for until in [nil, 12] {
+            let (_, expected) = try ScriptedRun.run(job(path) { $0.until = until })
+            var random = FixedRandom(seed)
+            let store = MemoryStore()
+            var runs = 0
+            while store.output == nil, runs < 200 {
+                let model = ScriptedModel()
+                let flag = StopFlag()
+                let last = Int.random(in: 1...30, using: &random)
+                let crashes = Bool.random(using: &random)
+                model.beforeStep = { step in
+                    guard step == last else { return }
+                    if crashes { throw ModelError(.resources, "out of luck") }
+                    flag.set()
+                }
+                let workers = Int.random(in: 1...9, using: &random)
+                let job = job(path) {
+                    $0.until = until
+                    $0.engine.workers = .count(workers)
+                }
+                _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
+                runs += 1
+            }
+            #expect(runs > 2)
+            #expect(store.output?.map(withoutTiming) == expected)
+        }
+    }
+
+    // MARK: Job files
+
+    private static let start = "model: m\ninput: in.jsonl\noutput: out.jsonl\n"
+
+    @Test func theyAreRead() throws {
+        let folder = try TemporaryFolder()
+        let yaml =
+            Self.start + """
+                until: 200
+                steps:
+                  - name: question
+                    prompt: "{{ topic }}"
+                    distinct: question.text
+                  - name: answer
+                    prompt: "{{ question.text }}"
+                    distinct: {text: "answer.text | lower", near: 0.7}
+                """
+        let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
+        #expect(job.until == 200 && job.selection == .accepted(200, lines: nil))
+        #expect(job.steps[0].distinct == Distinctness("question.text"))
+        #expect(job.steps[1].distinct == Distinctness("answer.text | lower", similarity: 0.7))
+        let text = try #require(job.resultSettings.first { $0.name == "steps" }?.value)
+        var other = job
+        other.steps[1].distinct?.similarity = 0.8
+        #expect(other.resultSettings.first { $0.name == "steps" }?.value != text)
+        #expect(!job.resultSettings.contains { $0.name == "until" })
+    }
+
+    @Test(arguments: [
+        ("steps:\n  - {name: a, distinct: 5}\n", "distinct must be a string"),
+        ("steps:\n  - {name: a, distinct: {text: a.text, near: 2}}\n", "distinct must be a number above 0"),
+        (
+            "steps:\n  - {name: a, distinct: {text: a.text, similar: 2}}\n",
+            "has text and near, but not similar"
+        ),
+        ("steps:\n  - {name: a, distinct: {near: 0.5}}\n", "a mapping with text and near"),
+        ("steps:\n  - {name: a, distinct: \"a.text |\"}\n", "distinct (a)"),
+        (
+            "steps:\n  - {name: a, distinct: b.text}\n  - {name: b, prompt: x}\n",
+            "b, which is a step that comes later"
+        ),
+        ("until: 3\n", "until needs steps"),
+        ("until: 0\nsteps:\n  - {name: a}\n", "until must be"),
+        ("until: 3\nshard: 1/2\nsteps:\n  - {name: a}\n", "until can't be combined with shard"),
+    ]) func wrongOnesAreRefused(_ yaml: String, _ message: String) throws {
+        let folder = try TemporaryFolder()
+        do {
+            let job = try JobSettings.parse(Self.start + yaml, name: "job.yaml", folder: folder.path)
+            _ = try BatchJob(job)
+            _ = try LinePreparer(job)
+            Issue.record("\(yaml) is taken")
+        } catch { #expect("\(error)".contains(message), "\(error)") }
+    }
+
+    @Test func selectionsHaveNames() {
+        let ended = LineSelection.accepted(20, lines: nil).ended(after: 31)
+        #expect(ended.name == "accepted 20 of 31" && LineSelection(name: "accepted 20 of 31") == ended)
+        #expect(ended.holds(30) && !ended.holds(31) && ended.count(of: 90) == 31)
+        #expect(LineSelection.accepted(20, lines: nil).name == nil)
+        for name in ["accepted 0 of 3", "accepted 2 of", "accepted x of 3"] {
+            #expect(LineSelection(name: name) == nil)
+        }
+        #expect(LineSelection.all.ended(after: nil) == .all)
+    }
+}

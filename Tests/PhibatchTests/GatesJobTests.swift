@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+/// Duplicates and enough rows on the embedded model, by the real program.
+@Suite(.tags(.slow), .enabled(if: DemoJob.canRun, "the demo model is not there; make test fetches it"))
+struct GatesJobTests {
+    private static func yaml(until: Int) -> String {
+        #"""
+        temperature: 0.9
+        max_tokens: 16
+        keep: [topic]
+        checkpoint_interval: 0.05
+        until: \#(until)
+        steps:
+          - name: word
+            prompt: "{{ topic }}"
+            regex: "(red|green|blue) (cat|dog|bird|fish)"
+            distinct: word.text
+          - name: judge
+            prompt: "{{ word.text }}, {{ topic }}"
+            choices: ["yes", "no"]
+            accept: judge.probabilities.yes > 0.4
+          - name: line
+            prompt: "A line about {{ word.text }}:"
+            distinct: {text: line.text, near: 0.9}
+        """#
+    }
+
+    private func job(_ count: Int = 60, until: Int = 4) throws -> DemoJob {
+        let lines = (0..<count).map { "{\"id\":\"r\($0)\",\"topic\":\"animal \($0)\"}" }
+        let job = try DemoJob(lines, ["--workers", "3", "job.yaml"])
+        try write(job, until: until)
+        return job
+    }
+
+    private func write(_ job: DemoJob, until: Int) throws {
+        try Data(Self.yaml(until: until).utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
+    }
+
+    private func program(
+        _ command: [String], _ job: DemoJob, _ more: [String] = []
+    ) throws -> (status: Int32, output: String, errors: String) {
+        let ended = try RunningProgram(command + job.arguments(more), folder: job.folder).end()
+        return (ended.status, ended.output, ended.errors)
+    }
+
+    @Test func killedAnywhereTheSameRowsAreEnough() throws {
+        let undisturbed = try job()
+        defer { undisturbed.remove() }
+        let whole = try undisturbed.run()
+        #expect(whole.status == 0, "\(whole.errors)")
+        let expected = try #require(undisturbed.results)
+        #expect(expected.count { !$0.contains("\"dropped\":") } == 4)
+        #expect(expected.contains { $0.contains("\"dropped\":\"word\",\"duplicate_of\":\"r") }, "\(expected)")
+        #expect(expected.last?.contains("\"dropped\":") == false && expected.count < 60)
+        for seed in [UInt64(1), 2] {
+            let job = try job()
+            defer { job.remove() }
+            var kills = 0
+            let journal = job.folder + "/out.jsonl.journal"
+            while job.results == nil, kills < 8 {
+                let program = try job.start()
+                var looks = 0
+                try program.wait(for: "a result, or the end") {
+                    looks += FileManager.default.fileExists(atPath: journal) ? 1 : 0
+                    return looks > kills * 3 + Int(seed) || job.results != nil
+                }
+                program.send(SIGKILL)
+                _ = try program.end()
+                kills += 1
+            }
+            let last = try job.run()
+            #expect(last.status == 0, "\(last.errors)")
+            #expect(job.results == expected)
+        }
+        for command in [["verify", "--sample", "100%"], ["status", "--check"]] {
+            let looked = try program([command[0]], undisturbed, Array(command.dropFirst()))
+            #expect(looked.status == 0, "\(command) \(looked)")
+        }
+        let again = try undisturbed.run()
+        #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again.errors)")
+    }
+
+    @Test func moreCanBeWantedLater() throws {
+        let job = try job(until: 2)
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let few = try #require(job.results)
+        try write(job, until: 5)
+        let status = try program(["status"], job)
+        #expect(status.status == 14, "\(status)")
+        let more = try job.run()
+        #expect(more.status == 0, "\(more.errors)")
+        let many = try #require(job.results)
+        #expect(Array(many.prefix(few.count)) == few)
+        #expect(many.count { !$0.contains("\"dropped\":") } == 5)
+        // Fewer would lose results.
+        try write(job, until: 2)
+        let fewer = try job.run()
+        #expect(fewer.status == 65 && fewer.errors.contains("--prune"), "\(fewer.errors)")
+        // There are no more than twelve words.
+        try write(job, until: 13)
+        let tooMany = try job.run()
+        #expect(
+            tooMany.status == 3 && tooMany.errors.contains("until wants 13"),
+            "\(tooMany.status) \(tooMany.errors)")
+        #expect(job.results == many)
+        // A stream has the same rows.
+        try write(job, until: 5)
+        let stream = try program(["run"], job, ["--output", "-"])
+        let rows = stream.output.split(separator: "\n").map { withoutTimes(String($0)) }
+        #expect(stream.status == 0 && rows == many.map(withoutTimes), "\(stream.errors)")
+    }
+
+    private func withoutTimes(_ line: String) -> String {
+        line.replacing(/"timing":\{[^}]*\},?/, with: "").replacing(/,"sum":"[^"]*"/, with: "")
+    }
+
+    @Test func forgedDecisionsAreFound() throws {
+        let job = try job()
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let output = URL(filePath: job.folder + "/out.jsonl")
+        let text = try String(contentsOf: output, encoding: .utf8)
+        let rows = text.split(separator: "\n").map(String.init)
+        let duplicate = try #require(rows.firstIndex { $0.contains("\"duplicate_of\":\"r") })
+        var another = rows
+        another[duplicate] = another[duplicate].replacing(
+            /"duplicate_of":"r[0-9]+"/, with: "\"duplicate_of\":\"r59\"")
+        var passed = rows
+        passed[duplicate] = passed[duplicate].replacing(
+            /"dropped":"word","duplicate_of":"r[0-9]+",/, with: "")
+        for (forged, what) in [
+            (another, "is said to be a duplicate of r59"), (passed, "and not dropped as one"),
+            (Array(rows.dropLast()), "only 3 of 4 rows are accepted"),
+        ] {
+            try Data((forged.joined(separator: "\n") + "\n").utf8).write(to: output)
+            let verified = try program(["verify"], job, ["--sample", "1"])
+            #expect(verified.status != 0 && "\(verified)".contains(what), "\(verified)")
+        }
+    }
+}
