@@ -90,7 +90,7 @@ struct StatusCommand: ParsableCommand {
         job = try job.asFinished(in: job.output)
         let format = job.outputFormat.format
         let status = try JobStatus.read(
-            output: job.output, format: format)
+            output: job.output, format: format, tallies: job.task == .steps)
         // Lines may ask for more than one result themselves.
         let total =
             try job.countLines().map { max($0 * job.sampleCount, status.done) }
@@ -102,6 +102,7 @@ struct StatusCommand: ParsableCommand {
             state: JobState(
                 status, job: job, total: total, freshness: freshness, command: options.command("run")),
             now: freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil)
+        report.until = job.until
         if check {
             let check = try OutputCheck.read(output: job.output, format: format, errors: job.errors)
             let audit = try check.map { _ in
@@ -122,6 +123,8 @@ struct StatusReport {
     let state: JobState
     /// What the results should be made with, if that is known, and not said to be otherwise.
     let now: RunFingerprint?
+    /// How many accepted rows end the job; nil where all lines are wanted.
+    var until: Int?
     /// Nil if it was not asked for.
     var check: CheckReport?
 
@@ -145,6 +148,10 @@ struct StatusReport {
         let done = "\(status.done)" + (total.map { " of \($0)" } ?? "")
         rows.append(("done", done + (status.failed > 0 ? ", \(status.failed) of them failed" : "")))
         if let left { rows.append(("left", "\(left)")) }
+        if !status.tally.isEmpty {
+            let wanted = until.map { " (until \($0))" } ?? ""
+            rows.append(("rows", Summary.told(tally: status.tally).text + wanted))
+        }
         if status.inFlight > 0 {
             rows.append(("under way", "\(status.inFlight), with \(status.inFlightTokens) tokens saved"))
         }
@@ -184,6 +191,13 @@ struct StatusReport {
             member("done", status.done) { $0.int($1) }
             member("failed", status.failed) { $0.int($1) }
             member("left", left) { $0.int($1) }
+            if !status.tally.isEmpty {
+                writer.object("rows") { writer in
+                    for (told, count) in status.tally.sorted(by: { $0.key < $1.key }) {
+                        writer.int(told, count)
+                    }
+                }
+            }
             member("in_flight", status.inFlight) { $0.int($1) }
             member("in_flight_tokens", status.inFlightTokens) { $0.int($1) }
             member("completion_tokens", status.completionTokens) { $0.int($1) }

@@ -28,6 +28,9 @@ package struct JobStatus: Sendable, Equatable {
     /// What the results were made with, those of the latest run first, and what that is; nil if nobody knows.
     package var madeBy: [RunShare] = []
     package var latest: RunFingerprint?
+    /// What became of rows that have steps, where that was asked for: how many are accepted, and how many each step
+    /// dropped.
+    package var tally: [String: Int] = [:]
 
     /// Completion tokens a second of the run that saved `progress`.
     package var tokensPerSecond: Double? {
@@ -54,10 +57,12 @@ package struct JobStatus: Sendable, Equatable {
         return Double(left) / resultsPerSecond
     }
 
-    /// - Parameter format: of the output.
+    /// - Parameters:
+    ///   - format: of the output.
+    ///   - tallies: whether results are read for their `tally`.
     /// - Throws: `StoreError` of kind `io` if a file is there and can't be read.
     package static func read(
-        output: String, format: any ResultFormat = ResultFormats.standard,
+        output: String, format: any ResultFormat = ResultFormats.standard, tallies: Bool = false,
         system: any FileSystem = POSIXFileSystem()
     ) throws -> JobStatus {
         let paths = try OutputPaths(output: output, format: format, in: system)
@@ -98,6 +103,7 @@ package struct JobStatus: Sendable, Equatable {
             by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
         status.done = index.count
         status.failed = (0..<index.count).count { index[$0].isFailed }
+        if tallies { try status.readTally(paths, format, index, in: system) }
         let hasOutput = try system.exists(paths.output)
         status.state =
             lock.isHeld ? .running : hasJournal ? .stopped : hasOutput ? .complete : .notStarted
@@ -123,6 +129,26 @@ package struct JobStatus: Sendable, Equatable {
             return false
         }
         return isResult
+    }
+
+    private mutating func readTally(
+        _ paths: OutputPaths, _ format: any ResultFormat, _ index: ResultIndex, in system: any FileSystem
+    ) throws {
+        let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system).map(FilePieces.init)
+        let output = try File.openIfPresent(paths.output, .read, in: system).map(FilePieces.init)
+        for number in 0..<index.count where !index[number].isFailed {
+            let entry = index[number]
+            // A run that goes on may put its results in place meanwhile.
+            guard let file = entry.isInOutput ? output : journal,
+                let result = try file.with(
+                    entry.offset..<entry.offset + Int(entry.length),
+                    { line in
+                        entry.isInOutput
+                            ? format.generationResult(in: line) : JournalRecord(line, keeps: false)?.result
+                    })
+            else { continue }
+            if let told = result?.made?.tally { tally[told, default: 0] += 1 }
+        }
     }
 
     private mutating func readOutput(

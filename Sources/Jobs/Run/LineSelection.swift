@@ -70,6 +70,7 @@ package enum LineSelection: Sendable, Equatable {
         switch self {
         case .all, .shard: total
         case .first(let count): min(count, total)
+        case .accepted(_, let lines): min(lines ?? total, total)
         case .some(let places): min((places.last ?? -1) + 1, total)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 struct JobExamplesTests {
     /// Each file of `jobs` is in the table, and its command does what it says, in a clone with nothing done yet.
     @Test func theTableOfJobsIsTrue() throws {
-        try #require(JobsClone.commands.count == 12)
+        try #require(JobsClone.commands.count == 13)
         let files = try FileManager.default.contentsOfDirectory(atPath: JobsClone.top.path + "/jobs")
         let named = JobsClone.commands.flatMap { $0.files.components(separatedBy: ", ") }
         #expect(files.filter { $0 != "README.md" }.sorted() == named.sorted())
@@ -16,13 +16,13 @@ struct JobExamplesTests {
             "kubernetes.yaml, kubernetes-merge.yaml": "kubectl",
             "phibatch.service, phibatch.timer": "systemctl", "ray_shards.py": "out/demo.jsonl",
             "pipeline.mk, answers.yaml, judge.yaml": "out/judged.jsonl", "repair.yaml": "out/repaired.jsonl",
-            "rows.yaml": "out/rows.jsonl",
+            "rows.yaml": "out/rows.jsonl", "dataset.yaml": "out/dataset.jsonl",
             "slurm-array.sh": "out/demo.jsonl", "steps.yaml": "out/steps.jsonl",
         ]
         for (files, command) in JobsClone.commands {
             try JobsClone.with { clone in
                 // Three tokens are too few for an answer that follows a schema.
-                let isFormed = files.hasPrefix("extract") || files.hasPrefix("repair")
+                let isFormed = ["extract", "repair", "dataset"].contains { files.hasPrefix($0) }
                 let command = isFormed ? command + " --max-tokens 80" : command
                 let run = try clone.shell(command)
                 #expect(run.status == 0, "\(command): \(run.output) \(run.errors)")
@@ -182,6 +182,21 @@ struct JobExamplesTests {
             #expect(check.status == 0 && check.output.contains("lines      12"), "\(check)")
             let status = try clone.shell("phibatch status jobs/rows.yaml")
             #expect(status.status == 0, "\(status)")
+        }
+    }
+
+    @Test func aDatasetFromNothing() throws {
+        try JobsClone.with { clone in
+            let run = try clone.shell("phibatch run jobs/dataset.yaml --until 6 --max-tokens 40")
+            #expect(run.status == 0, "\(run.errors)")
+            let rows = try clone.objects("out/dataset.jsonl")
+            #expect(rows.count { $0["dropped"] == nil } == 6 && rows.last?["dropped"] == nil)
+            // Some are dropped by the judge and some as duplicates, or the example shows little.
+            #expect(rows.contains { $0["dropped"] as? String == "judge" }, "\(run.errors)")
+            #expect(rows.contains { $0["duplicate_of"] is String }, "\(run.errors)")
+            let verified = try clone.shell(
+                "phibatch verify jobs/dataset.yaml --until 6 --max-tokens 40 --sample 100%")
+            #expect(verified.status == 0, "\(verified.errors)")
         }
     }
 
