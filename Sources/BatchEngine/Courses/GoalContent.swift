@@ -17,8 +17,7 @@ package struct GoalContent: Sendable, Equatable {
 
     package mutating func append(_ tokens: some Collection<Int32>) {
         append(tokens.count)
-        bytes.reserveCapacity(bytes.count + 4 * tokens.count)
-        for token in tokens { append(fixed: token) }
+        tokens.map(\.littleEndian).withUnsafeBytes { bytes += $0 }
     }
 
     /// - Parameter stream: the key of the random stream that tokens are drawn with.

@@ -10,11 +10,14 @@ package struct GenerateTask: LineTask {
     let jobForm: AnswerForm?
     private let builder: PromptBuilder
     private let jobStops: StopSet
+    /// What the job's settings say of the outcome.
+    private let jobAsked: [UInt8]
 
     init(_ job: JobSettings, _ builder: PromptBuilder) {
         (self.job, self.builder) = (job, builder)
         jobForm = job.answerForm
         jobStops = StopSet(job.stop ?? [])
+        jobAsked = job.request.content(of: .generate)
     }
 
     func prepare(
@@ -30,6 +33,7 @@ package struct GenerateTask: LineTask {
         return PreparedGeneration(
             question: question, maxTokens: maxTokens,
             stops: settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? []),
+            asked: settings == job.request ? jobAsked : settings.content(of: .generate),
             answer: try answer(of: record, settings, maxTokens: maxTokens, model.grammars))
     }
 }
@@ -38,6 +42,7 @@ private struct PreparedGeneration: PreparedLine {
     let question: EncodedQuestion
     let maxTokens: Int
     let stops: StopSet
+    let asked: [UInt8]
     let answer: GenerateTask.Answer?
 
     var prompt: [Int32] { question.tokens }
@@ -59,7 +64,7 @@ private struct PreparedGeneration: PreparedLine {
             stops: stops,
             text: maker.text.makeTextStream(),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
-        let request = maker.request(prompt, goal, asked: settings.content(of: .generate), for: part)
+        let request = maker.request(prompt, goal, asked: asked, for: part)
         guard let answer else { return [.request(request)] }
         return [
             .waiting(
