@@ -194,6 +194,10 @@ struct RunCommand: ParsableCommand {
         var job = try BatchJob(settings)
         (job.restarts, job.prunes, job.waits, job.ifChanged) = (restart, prune, wait, ifChanged)
         job.cache = .standard()
+        if follow, job.settings.until != nil {
+            throw JobError(
+                .usage, "--follow and until can't be combined: one never ends, and the other does.")
+        }
         if follow, job.settings.input.contains("-") {
             throw JobError(.usage, "--follow needs files; stdin is read to its end as it comes, without it.")
         }

@@ -39,7 +39,7 @@ package struct EarlierResults {
     /// Of all results only so many in the output are not in what is needed.
     mutating func endsEarly(losing count: Int) {
         ahead = Tally()
-        inJournal = Tally()
+        inJournal = Tally(found: inJournal.changed, kept: 0, changed: inJournal.changed)
         let changed = min(inOutput.changed, max(0, inOutput.found - count))
         inOutput = Tally(found: inOutput.found, kept: inOutput.found - changed - count, changed: changed)
     }

@@ -19,7 +19,8 @@ extension JobRun {
 
     /// A result is there.
     func put(_ result: GenerationResult, _ label: WorkLabel) throws {
-        gates?.ended(label.position, isAccepted: result.made?.isAccepted ?? false)
+        gates?.ended(
+            label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
         tellEnd()
         if let end = gates?.end, label.position >= end { return }
         try store.use { try $0.append(result, key: label.key, position: label.position) }

@@ -163,6 +163,7 @@ package final class JobRun: RequestSource {
             case .past(let row):
                 take(row)
                 try decide()
+                copies += 1
             case .wait:
                 reportIfDue()
                 return .wait
@@ -419,7 +420,8 @@ package final class JobRun: RequestSource {
         statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
         statistics.seconds = (.now - started).seconds
         if let gates, let wanted = gates.wanted {
-            (statistics.accepted, statistics.wanted) = (gates.accepted, wanted)
+            (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)
+            if let end = gates.end { (statistics.lines, statistics.results) = (end / job.sampleCount, end) }
         }
         return statistics
     }

@@ -179,7 +179,7 @@ final class LineFeeder: @unchecked Sendable {
     /// Rows that are done decide of others.
     private func pushPast(_ label: WorkLabel, _ fields: JSONValue?) throws -> Bool {
         guard let plan else { return true }
-        let result = try store.use { try $0.result(at: label.position) }
+        let result = try store.result(at: label.position)
         return queue.push(
             .past(PastRow(result?.made, plan, id: label.key.id, position: label.position, fields: fields)))
     }

@@ -15,6 +15,13 @@ final class SharedStore: @unchecked Sendable {
         return isClosed ? nil : try store.claim(key, position: position)
     }
 
+    /// - Returns: nil once the run is over, too.
+    func result(at position: Int) throws -> GenerationResult? {
+        lock.lock()
+        defer { lock.unlock() }
+        return isClosed ? nil : try store.result(at: position)
+    }
+
     func filedHashes(of key: WorkKey) throws -> [UInt64] { try use { try $0.filedHashes(of: key) } }
 
     /// - Returns: whether to go on: neither is the run over, nor is all known.

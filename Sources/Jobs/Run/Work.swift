@@ -77,6 +77,7 @@ package enum Work: Sendable {
     func mayBegin(before limit: Int) -> Bool {
         if let request, request.work.position >= limit { return false }
         if case .waiting(let waiting) = self { return waiting.isReady }
+        if case .past(let row) = self { return row.position < limit }
         return true
     }
 }

@@ -8,6 +8,8 @@ struct RowAudit {
     /// How many were accepted before the last line.
     private var before = 0
     private let samples: Int
+    /// Rows that got past a comparison may have failed after it. Their texts nobody knows.
+    private var failed: Set<String> = []
 
     /// - Returns: nil if nothing is decided so.
     init?(_ job: JobSettings) throws {
@@ -21,9 +23,12 @@ struct RowAudit {
         in piece: ResultCursor.Piece, _ position: Int, _ line: LineIdentity, _ format: any ResultFormat
     ) -> Message? {
         if position % samples == 0 { before = gates.accepted }
-        guard let result = piece.bytes.flatMap(format.generationResult), !result.isFailed else { return nil }
+        guard let result = piece.bytes.flatMap(format.generationResult), !result.isFailed else {
+            failed.insert(line.id)
+            return nil
+        }
         let row = PastRow(result.made, plan, id: line.id, position: position, fields: line.fields)
-        guard let (found, right) = gates.fault(in: row) else { return nil }
+        guard let (found, right) = gates.fault(in: row, failed: failed) else { return nil }
         switch (found, right) {
         case (let found?, let right?): return "is said to be a duplicate of \(found), and is one of \(right)"
         case (let found?, nil): return "is said to be a duplicate of \(found), and is of none"

@@ -31,8 +31,10 @@ struct RowGates {
     private var gates: [Gate]
     /// What was decided, and is to be acted on.
     private var decisions: Queue<Decision> = []
-    /// Rows that have come to their end, and whether they are accepted.
-    private var ends = InOrder<Bool>()
+    /// Rows that have come to their end: whether they are accepted, and what this run counts them as.
+    private var ends = InOrder<(isAccepted: Bool, tally: String?)>()
+    /// What became of rows in this run, so far as all before them have come to their end, up to where it is enough.
+    private(set) var tally: [String: Int] = [:]
     /// How many accepted rows are enough; nil where all are wanted.
     let wanted: Int?
     private let samples: Int
@@ -73,11 +75,12 @@ struct RowGates {
     }
 
     /// A row has come to its end, or was at it before this run.
-    mutating func ended(_ position: Int, isAccepted: Bool) {
+    mutating func ended(_ position: Int, isAccepted: Bool, tally: String? = nil) {
         for number in gates.indices { gates[number].arrivals.add(.absent, at: position) }
-        ends.add(isAccepted, at: position)
-        while let isAccepted = ends.pop() {
-            guard isAccepted else { continue }
+        ends.add((isAccepted, tally), at: position)
+        while end.map({ ends.next < $0 }) ?? true, let row = ends.pop() {
+            if let tally = row.tally { self.tally[tally, default: 0] += 1 }
+            guard row.isAccepted else { continue }
             accepted += 1
             // A line's samples stay together.
             if accepted == wanted { end = ((ends.next - 1) / samples + 1) * samples }
@@ -113,9 +116,11 @@ struct RowGates {
 
     /// Whether the rows of an output were decided as they would be now. They come in their order.
     /// - Returns: what is wrong with the row; nil if nothing is.
-    mutating func fault(in row: PastRow) -> (found: String?, right: String?)? {
+    /// - Parameter failed: rows before it that have no result.
+    mutating func fault(in row: PastRow, failed: Set<String>) -> (found: String?, right: String?)? {
         var fault: (String?, String?)?
         for text in row.texts {
+            if let original = text.original, failed.contains(original) { continue }
             let original = gates[text.gate].kept.take(text.text, of: row.id)
             if fault == nil, original != text.original { fault = (text.original, original) }
         }
