@@ -108,7 +108,10 @@ struct GatesJobTests {
         #expect(job.results == many)
         // A stream has the same rows.
         try write(job, until: 5)
-        let stream = try program(["run"], job, ["--output", "-"])
+        var arguments = job.arguments()
+        let output = try #require(arguments.firstIndex(of: "--output"))
+        arguments[output + 1] = "-"
+        let stream = try RunningProgram(["run"] + arguments, folder: job.folder).end()
         let rows = stream.output.split(separator: "\n").map { withoutTimes(String($0)) }
         #expect(stream.status == 0 && rows == many.map(withoutTimes), "\(stream.errors)")
     }

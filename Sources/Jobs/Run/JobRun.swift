@@ -421,7 +421,11 @@ package final class JobRun: RequestSource {
         statistics.seconds = (.now - started).seconds
         if let gates, let wanted = gates.wanted {
             (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)
-            if let end = gates.end { (statistics.lines, statistics.results) = (end / job.sampleCount, end) }
+            if let end = gates.end {
+                (statistics.lines, statistics.results) = (end / job.sampleCount, end)
+                // Those beyond are in neither.
+                (statistics.done, statistics.copied) = (gates.tally.values.reduce(0, +), 0)
+            }
         }
         return statistics
     }

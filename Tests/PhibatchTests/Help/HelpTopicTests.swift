@@ -7,6 +7,7 @@ import Testing
 @Suite struct HelpTopicTests {
     /// Words as the help has them that are no settings: members of results and lines, codes of errors.
     private static let others: Set = [
+        "distinct", "duplicate_of",
         "finish_reason", "stop_sequence", "prompt_tokens", "completion_tokens", "line_hash", "custom_id",
         "error_message", "json_object", "json_schema", "context_length", "bad_message", "bad_settings",
         "model_failed",
