@@ -128,7 +128,7 @@ package final class ClaimTable {
             let entry = index[number]
             if entry.isStored, !entry.isFailed, entry.isInOutput { lost += 1 }
         }
-        earlier.endsEarly(losing: lost)
+        earlier.end(losing: lost)
     }
 
     /// The entry's number in the index, and the entry.

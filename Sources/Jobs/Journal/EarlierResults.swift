@@ -17,6 +17,8 @@ package struct EarlierResults {
     var superseded = 0
     /// Lines of the output that aren't as this run would write them.
     var foreignLines = 0
+    /// Lines beyond those that are needed may be in the input.
+    private(set) var endsEarly = false
     /// What a look ahead saw beyond the lines that are claimed.
     var ahead = Tally()
 
@@ -36,8 +38,9 @@ package struct EarlierResults {
     /// Whether so many would go that it looks like a mistake.
     package var losesTooMany: Bool { gone * 10 > found }
 
-    /// Of all results only so many in the output are not in what is needed.
-    mutating func endsEarly(losing count: Int) {
+    /// What is needed ends early: so many results in the output are beyond it, and others in the journal are no loss.
+    mutating func end(losing count: Int) {
+        endsEarly = true
         ahead = Tally()
         inJournal = Tally(found: inJournal.changed, kept: 0, changed: inJournal.changed)
         let changed = min(inOutput.changed, max(0, inOutput.found - count))

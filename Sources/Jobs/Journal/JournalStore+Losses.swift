@@ -9,7 +9,9 @@ extension JournalStore {
         guard !options.prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
         let all = "the \(earlier.found) results of an earlier run"
         let what =
-            if earlier.kept == 0 {
+            if earlier.endsEarly {
+                "of \(all) \(earlier.gone) would go, as enough rows are accepted before their lines (until)"
+            } else if earlier.kept == 0 {
                 "none of \(all) fits a line of the input any more (lines gone: \(earlier.gone), changed: "
                     + "\(earlier.changed))"
             } else if earlier.losesTooMany {

@@ -17,24 +17,24 @@ package final class JobRun: RequestSource {
     var prefillChunk: Int { job.engine.prefillChunk }
     package var speculation: Speculation { job.engine.speculation.engineValue }
     /// How the job ended; nil before.
-    private(set) var result: Result<RunOutcome, any Error>?
+    var result: Result<RunOutcome, any Error>?
 
     let job: JobSettings
     let models: ModelLoader
     let store: SharedStore
     /// What was answered before, in this job or others; nil where the job asks for no such store.
     let answers: StoredAnswers?
-    private let stopFlag: StopFlag
-    private let progress: (RunStatistics) -> Void
-    private let ended: (Result<RunOutcome, any Error>) -> Void
+    let stopFlag: StopFlag
+    let progress: (RunStatistics) -> Void
+    let ended: (Result<RunOutcome, any Error>) -> Void
 
     let queue: WorkQueue
     let feeder: LineFeeder
     let total = InputTotal()
     let work: WorkLeft
-    private let follows: Bool
-    private let followed: FollowedInput?
-    private let piped: PipedLines?
+    let follows: Bool
+    let followed: FollowedInput?
+    let piped: PipedLines?
     private let readsAhead: Bool
     /// Somebody waits for each result, in order.
     private var flows: Bool { job.output == "-" }
@@ -45,7 +45,7 @@ package final class JobRun: RequestSource {
     /// To be generated anew, as what came was not what was asked for.
     var again: Queue<Request> = []
     /// Next steps that wait for the form of their answer.
-    private var waiting: [any WaitingRequest] = []
+    var waiting: [any WaitingRequest] = []
     /// Nil where nothing is decided in the input's order.
     var gates: RowGates?
     var isDeciding = false
@@ -67,11 +67,11 @@ package final class JobRun: RequestSource {
     /// Once the model is there and the first request admitted: what speeds are reckoned from.
     private var hasBegun = false
     /// What the engine had taken until then.
-    private var timesBefore: ComputeTimes?
-    private var started = ContinuousClock.now
-    private var startedAt = Date().timeIntervalSince1970
-    private var lastSaving = ContinuousClock.now
-    private var lastProgress = ContinuousClock.now
+    var timesBefore: ComputeTimes?
+    var started = ContinuousClock.now
+    var startedAt = Date().timeIntervalSince1970
+    var lastSaving = ContinuousClock.now
+    var lastProgress = ContinuousClock.now
 
     /// - Parameters:
     ///   - stopFlag: once set, the job saves what is under way and ends, resumable.
@@ -288,145 +288,5 @@ package final class JobRun: RequestSource {
         guard isOwn else { return }
         statistics.firstTokenTimes.add(timing.prefill)
         statistics.requestTimes.add(timing.prefill + timing.decode)
-    }
-
-    // MARK: The end
-
-    package func completed() {
-        // Asked to stop at the last moment: then the next run puts the results in place.
-        guard stopFlag.beginEnd() else { return abandoned([], error: nil) }
-        end([]) {
-            var count = feeder.count
-            forgetFailuresBeyondEnough()
-            if let end = gates?.end { (count.positions, count.lines) = (end, end / job.sampleCount) }
-            let allowed = (job.maxFailures ?? .count(0)).allowed(of: count.lines)
-            guard statistics.failed <= allowed else {
-                try store.close { try $0.suspend() }
-                return outcome(.tooManyFailures(allowed: allowed))
-            }
-            if gates?.end == nil {
-                if !follows, let half = count.unfinished.first { throw JobError(half) }
-                if let wanted = gates?.wanted {
-                    try store.close { try $0.suspend() }
-                    return outcome(.tooFewAccepted(accepted: gates?.accepted ?? 0, wanted: wanted))
-                }
-            }
-            try store.close { [statistics, job] store in
-                (store as? JournalStore)?.failures = AllowedFailures(
-                    lines: statistics.failed, limit: job.maxFailures ?? .count(0))
-                try store.finish(count: count.positions)
-            }
-            return outcome(.complete)
-        }
-    }
-
-    package func abandoned(_ live: [TokenSequence], error: (any Error)?) {
-        end(live) {
-            if let error { throw error }
-            try save(live)
-            try store.close { try $0.suspend() }
-            guard endsEarly, !stopFlag.isSet, let limit = job.maxFailures else {
-                return outcome(.interrupted)
-            }
-            let lines = total.lines ?? feeder.count.lines
-            return outcome(.tooManyFailures(allowed: limit.allowed(of: lines)), endedEarly: true)
-        }
-    }
-
-    private func end(_ live: [TokenSequence], _ body: () throws -> RunOutcome) {
-        defer {
-            queue.close()
-            total.stop()
-            // What is remembered knows its source, which is this job.
-            equals = EqualRequests()
-            answers?.store.flush()
-            if let result { ended(result) }
-        }
-        do {
-            result = .success(try body())
-        } catch {
-            // The first error is the one to tell; saving may well fail for the same reason.
-            try? save(live)
-            try? store.close { try $0.suspend() }
-            result = .failure(error)
-        }
-    }
-
-    private func outcome(_ status: RunOutcome.Status, endedEarly: Bool = false) -> RunOutcome {
-        let count = feeder.count
-        return RunOutcome(
-            status: status, endedEarly: endedEarly, statistics: currentStatistics, failures: failures,
-            unfinished: count.unfinished, inputs: followed?.paths ?? job.input,
-            hasNumbered: count.numbered > 0,
-            missingFields: count.missingFields)
-    }
-
-    // MARK: Checkpoints and progress
-
-    package func stepped(_ report: StepReport, in loop: BatchLoop) throws {
-        let share = report.seconds / Double(max(1, report.stepRows))
-        statistics.prefillSeconds += share * Double(report.prefillRows)
-        statistics.decodeSeconds += share * Double(report.decodeRows)
-        let before = timesBefore ?? report.timesBefore
-        timesBefore = before
-        statistics.compute = report.times - before
-        statistics.completionTokens += report.tokens
-        statistics.guessed += report.guessed
-        statistics.rightGuesses += report.rightGuesses
-        if !job.task.answers {
-            statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
-        }
-        statistics.preempted += report.preempted
-        statistics.running = report.running
-        statistics.workers = loop.workersFinding
-        if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
-        reportIfDue()
-    }
-
-    /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
-    private func save(_ live: [TokenSequence]) throws {
-        let records =
-            (live.map { ($0.request.part, $0.course.sampled, $0.course.notes) }
-            + (again + waiting.map(\.request)).map { ($0.part, [], []) })
-            .sorted { $0.0.label.position < $1.0.label.position }
-            .compactMap { part, tokens, notes in part.record(tokens, notes) }
-            + (gates?.held.map(\.record) ?? [])
-        let count = feeder.count
-        try store.use { store in
-            (store as? JournalStore)?.progress = JobProgress(
-                startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
-                doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
-            try store.saveInFlight(records)
-        }
-        answers?.store.flush()
-        lastSaving = .now
-    }
-
-    private func reportIfDue() {
-        guard (.now - lastProgress).seconds >= 0.1 else { return }
-        lastProgress = .now
-        progress(currentStatistics)
-    }
-
-    private var currentStatistics: RunStatistics {
-        var statistics = statistics
-        let count = feeder.count
-        statistics.lines = count.lines
-        statistics.results = count.positions
-        statistics.skipped = count.done
-        statistics.passedOver = count.passedOver
-        statistics.covered = count.covered
-        statistics.missing = count.missing
-        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
-        statistics.seconds = (.now - started).seconds
-        if let gates, let wanted = gates.wanted {
-            (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)
-            if let end = gates.end {
-                (statistics.lines, statistics.results) = (end / job.sampleCount, end)
-                // Those beyond are in neither.
-                (statistics.done, statistics.copied) = (gates.tally.values.reduce(0, +), 0)
-            }
-        }
-        return statistics
     }
 }

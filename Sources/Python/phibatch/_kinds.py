@@ -62,7 +62,7 @@ def members(schema: Any) -> List[Tuple[str, Kind]] | None:
 
 
 def kind(schema: Any) -> Kind:
-    """Of a whole answer."""
+    """The kind of a whole answer."""
     return _kind(schema, schema, 0)
 
 

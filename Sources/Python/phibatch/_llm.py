@@ -476,7 +476,7 @@ def _read(said: _Said) -> tuple[Mapping[str, Any] | None, int]:
 
 
 def _joined(raws: Sequence[Mapping[str, Any]], schema: Schema | None) -> Result:
-    """Of all samples of a prompt."""
+    """The results of all samples of a prompt."""
     made = [result(raw, schema) for raw in sorted(raws, key=lambda raw: raw.get("sample", 0))]
     first = made[0]
     if len(made) > 1:

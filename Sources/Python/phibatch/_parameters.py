@@ -133,7 +133,7 @@ class SamplingParams:
 
 
 def parameters(base: SamplingParams | None, keywords: Mapping[str, Any]) -> SamplingParams:
-    """Of an object, of keywords, or of an object in which keywords replace something.
+    """Takes the settings of an object, of keywords, or of an object in which keywords replace something.
 
     Raises:
         UsageError: for a keyword that there is none.

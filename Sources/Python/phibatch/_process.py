@@ -99,7 +99,7 @@ class PipeProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """Of the program, once it has ended."""
+        """The exit code of the program, once it has ended."""
         return self._process.poll()
 
     # Requests

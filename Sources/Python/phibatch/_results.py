@@ -159,7 +159,7 @@ class Scores:
 
     @property
     def logprob(self) -> float:
-        """Of the best one."""
+        """The log-probability of the best one."""
         return self.scores[self.best].logprob
 
     def __repr__(self) -> str:
@@ -215,7 +215,7 @@ def line_error(raw: Mapping[str, Any]) -> LineError | None:
 
 
 def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
-    """Of a line of a native output."""
+    """Makes a result of a line of a native output."""
     error = line_error(raw)
     if error is not None:
         return Result(str(raw["id"]), raw["index"], raw, error=error, _schema=schema)
@@ -235,7 +235,7 @@ def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
 
 
 def scores(raw: Mapping[str, Any]) -> Scores:
-    """Of a line of a native output of ``task: score``."""
+    """Makes scores of a line of a native output of ``task: score``."""
     error = line_error(raw)
     if error is not None:
         return Scores(str(raw["id"]), raw["index"], raw, error=error)
@@ -261,12 +261,12 @@ def scores(raw: Mapping[str, Any]) -> Scores:
 
 
 def answer(raw: Mapping[str, Any]) -> Result | Scores:
-    """Of a line of a native output, whichever it is."""
+    """Makes a result or scores of a line of a native output."""
     return scores(raw) if "logprob" in raw or "scores" in raw else result(raw)
 
 
 def row(raw: Mapping[str, Any]) -> Row:
-    """Of a line of a native output of a job with steps."""
+    """Makes a row of a line of a native output of a job with steps."""
     identity = {"id": raw["id"], "index": raw["index"]}
     return Row(
         str(raw["id"]),

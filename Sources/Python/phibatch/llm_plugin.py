@@ -88,7 +88,7 @@ def register_models(register: Any) -> None:
 
 
 def _names() -> List[str]:
-    """Of ``phibatch models``: the first column of its table, and what is here besides."""
+    """Reads ``phibatch models``: the first column of its table, and what is here besides."""
     try:
         table = subprocess.run([program(), "models"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError, PhibatchError):

@@ -59,7 +59,7 @@ class PhibatchLM(LM):
         raise UsageError("phibatch applies the chat template itself, and only to generation; leave apply_chat_template out.")
 
     def loglikelihood(self, requests: List[Any], disable_tqdm: bool = False) -> List[Tuple[float, bool]]:
-        """Of each continuation after its context, and whether greedy generation would write it."""
+        """The log-likelihood of each continuation after its context, and whether greedy generation would write it."""
         pairs = [request.args for request in requests]
         scored = self._llm.score(
             [context for context, _ in pairs], [text for _, text in pairs], chat=False, tokens=True
@@ -81,7 +81,7 @@ class PhibatchLM(LM):
         ]
 
     def loglikelihood_rolling(self, requests: List[Any], disable_tqdm: bool = False) -> List[float]:
-        """Of each whole text, which must fit into the context."""
+        """The log-likelihood of each whole text, which must fit into the context."""
         texts = [request.args[0] for request in requests]
         scored = self._llm.score(["" for _ in texts], texts, chat=False)
         return [one[0].logprob for one in scored]

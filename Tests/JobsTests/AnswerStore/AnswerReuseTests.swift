@@ -282,16 +282,7 @@ import Testing
         for _ in 0..<2 {
             let results = MemoryStore()
             while results.output == nil, runs < 400 {
-                let model = ScriptedModel()
-                let flag = StopFlag()
-                let crashes = Bool.random(using: &random)
-                let last = Int.random(in: 1...25, using: &random)
-                model.beforeStep = { step in
-                    guard step == last else { return }
-                    if crashes { throw ModelError(.resources, "out of luck") }
-                    flag.set()
-                }
-                let workers = Int.random(in: 1...9, using: &random)
+                let (model, flag, crashes, workers) = ScriptedRun.unlucky(&random)
                 let job = ScriptedRun.job(path) { $0.engine.workers = .count(workers) }
                 let store = try AnswerStore(folder.path + "/answers")
                 do {

@@ -19,16 +19,7 @@ import Testing
         var runs = 0
         var resumed = 0
         while store.output == nil {
-            let model = ScriptedModel()
-            let flag = StopFlag()
-            let crashes = Bool.random(using: &random)
-            let last = Int.random(in: 1...25, using: &random)
-            model.beforeStep = { step in
-                guard step == last else { return }
-                if crashes { throw ModelError(.resources, "out of luck") }
-                flag.set()
-            }
-            let workers = Int.random(in: 1...9, using: &random)
+            let (model, flag, crashes, workers) = ScriptedRun.unlucky(&random)
             let job = ScriptedRun.job(path) { $0.engine.workers = .count(workers) }
             do {
                 let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()

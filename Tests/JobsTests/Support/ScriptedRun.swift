@@ -52,6 +52,21 @@ enum ScriptedRun {
         return (outcome, (store.output ?? []).map(withoutTiming))
     }
 
+    /// A model that crashes in some step, or sets a flag there, and how many requests run together.
+    static func unlucky(
+        _ random: inout FixedRandom, steps: Int = 25
+    ) -> (model: ScriptedModel, flag: StopFlag, crashes: Bool, workers: Int) {
+        let (model, flag) = (ScriptedModel(), StopFlag())
+        let crashes = Bool.random(using: &random)
+        let last = Int.random(in: 1...steps, using: &random)
+        model.beforeStep = { step in
+            guard step == last else { return }
+            if crashes { throw ModelError(.resources, "out of luck") }
+            flag.set()
+        }
+        return (model, flag, crashes, Int.random(in: 1...9, using: &random))
+    }
+
     /// The same job with few and many workers, in small pieces, with much in the cache and with little room.
     static func inManyWays(
         _ job: JobSettings, _ body: (RunOutcome, [String], ScriptedModel) throws -> Void

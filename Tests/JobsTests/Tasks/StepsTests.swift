@@ -7,30 +7,24 @@ import Testing
 
 /// Jobs with steps, over a scripted model.
 @Suite struct StepsTests {
-    private static func step(_ name: String, _ change: (inout JobStep) -> Void) -> JobStep {
-        var step = JobStep(name)
-        change(&step)
-        return step
-    }
-
     private static let steps = [
-        step("question") { step in
+        JobStep.named("question") { step in
             step.settings.prompt = "Ask about {{ topic }}."
             step.settings.stop = ["end"]
             step.settings.tokens = true
         },
-        step("note") { step in
+        JobStep.named("note") { step in
             step.condition = "question.text | length > 12"
             step.settings.prompt = "{{ topic }}: {{ question.text }}?"
             step.settings.logprobs = 1
         },
-        step("judge") { step in
+        JobStep.named("judge") { step in
             step.settings.prompt = "{{ question.text }}{% if note %} ({{ note.text }}){% endif %}"
             step.settings.choices = ["yes", "no", "perhaps"]
             step.accept = "judge.text != 'no'"
             step.tries = 2
         },
-        step("likely") { step in
+        JobStep.named("likely") { step in
             step.settings.task = .score
             step.settings.prompt = "{{ judge.text }}"
             step.settings.completion = "{{ question.text }}."
@@ -93,7 +87,7 @@ import Testing
             job.temperature = 0
             job.steps =
                 Array(Self.steps[..<1]) + [
-                    Self.step("answer") { $0.settings.prompt = "{{ question.text }}!" }
+                    JobStep.named("answer") { $0.settings.prompt = "{{ question.text }}!" }
                 ]
         }
         let rows = try ScriptedRun.run(whole).lines
@@ -120,7 +114,7 @@ import Testing
         let job = job(try lines(folder)) { job in
             job.temperature = 0
             job.steps = [
-                Self.step("question") { step in
+                JobStep.named("question") { step in
                     step.settings.prompt =
                         "{% if question %}Not {{ question.text }} but{% else %}Ask{% endif %} {{ topic }}"
                     step.accept = "(question.text | length) % 2 == 0"
@@ -145,8 +139,8 @@ import Testing
         let job = job(path) { job in
             job.maxFailures = .count(9)
             job.steps = [
-                Self.step("one") { $0.settings.prompt = "say" },
-                Self.step("two") { $0.settings.prompt = "{{ topic.upper() }}" },
+                JobStep.named("one") { $0.settings.prompt = "say" },
+                JobStep.named("two") { $0.settings.prompt = "{{ topic.upper() }}" },
             ]
         }
         let (outcome, lines) = try ScriptedRun.run(job)

@@ -109,7 +109,7 @@ extension JobStep {
         return Self.words.contains(name) ? "is a word of the templates' language" : nil
     }
 
-    /// Of the templates' language, which so are no names.
+    /// They belong to the templates' language, and so are no names.
     static let words: Set = [
         "true", "false", "none", "null", "True", "False", "None", "and", "or", "not", "in", "is", "if",
         "else", "loop",

@@ -19,7 +19,7 @@ import Testing
         return Double(common) / Double(a.count + b.count - common)
     }
 
-    /// Of ASCII in lower case, longer than a piece.
+    /// The text is ASCII in lower case, and longer than a piece.
     private static func pieces(_ text: String) -> Set<Int> {
         let bytes = Array(text.utf8)
         return Set((0...bytes.count - 5).map { bytes[$0..<$0 + 5].reduce(0) { $0 << 8 | Int($1) } })

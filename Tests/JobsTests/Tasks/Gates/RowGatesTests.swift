@@ -10,25 +10,19 @@ import Testing
 
 /// What is decided of rows in the input's order: duplicates, and when enough are accepted.
 @Suite struct RowGatesTests {
-    private static func step(_ name: String, _ change: (inout JobStep) -> Void) -> JobStep {
-        var step = JobStep(name)
-        change(&step)
-        return step
-    }
-
-    /// Of lines with few topics: the same topic gives the same question.
+    /// Lines have few topics, and the same topic gives the same question.
     private static let steps = [
-        step("question") { step in
+        JobStep.named("question") { step in
             step.settings.prompt = "Ask about {{ topic }}."
             step.settings.request.temperature = 0
             step.distinct = Distinctness("question.text")
         },
-        step("judge") { step in
+        JobStep.named("judge") { step in
             step.settings.prompt = "{{ question.text }} {{ n }}"
             step.settings.choices = ["yes", "no", "perhaps"]
             step.accept = "judge.text != 'no'"
         },
-        step("answer") { step in
+        JobStep.named("answer") { step in
             step.settings.prompt = "{{ question.text }} {{ judge.text }}"
             step.distinct = Distinctness("answer.text", similarity: 0.6)
         },
@@ -137,16 +131,7 @@ import Testing
             let store = MemoryStore()
             var runs = 0
             while store.output == nil, runs < 200 {
-                let model = ScriptedModel()
-                let flag = StopFlag()
-                let last = Int.random(in: 1...30, using: &random)
-                let crashes = Bool.random(using: &random)
-                model.beforeStep = { step in
-                    guard step == last else { return }
-                    if crashes { throw ModelError(.resources, "out of luck") }
-                    flag.set()
-                }
-                let workers = Int.random(in: 1...9, using: &random)
+                let (model, flag, _, workers) = ScriptedRun.unlucky(&random, steps: 30)
                 let job = job(path) {
                     $0.until = until
                     $0.engine.workers = .count(workers)

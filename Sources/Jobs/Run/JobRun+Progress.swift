@@ -1,0 +1,73 @@
+import BatchEngine
+import Essentials
+import PhiText
+
+/// What is saved of a run, and told of it, while it goes on.
+extension JobRun {
+    package func stepped(_ report: StepReport, in loop: BatchLoop) throws {
+        let share = report.seconds / Double(max(1, report.stepRows))
+        statistics.prefillSeconds += share * Double(report.prefillRows)
+        statistics.decodeSeconds += share * Double(report.decodeRows)
+        let before = timesBefore ?? report.timesBefore
+        timesBefore = before
+        statistics.compute = report.times - before
+        statistics.completionTokens += report.tokens
+        statistics.guessed += report.guessed
+        statistics.rightGuesses += report.rightGuesses
+        if !job.task.answers {
+            statistics.scoringRows += report.prefillRows + report.decodeRows - report.tokens
+        }
+        statistics.preempted += report.preempted
+        statistics.running = report.running
+        statistics.workers = loop.workersFinding
+        if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
+        reportIfDue()
+    }
+
+    /// Saves what is under way. (What an earlier run saved of requests that still wait, the store keeps.)
+    func save(_ live: [TokenSequence]) throws {
+        let records =
+            (live.map { ($0.request.part, $0.course.sampled, $0.course.notes) }
+            + (again + waiting.map(\.request)).map { ($0.part, [], []) })
+            .sorted { $0.0.label.position < $1.0.label.position }
+            .compactMap { part, tokens, notes in part.record(tokens, notes) }
+            + (gates?.held.map(\.record) ?? [])
+        let count = feeder.count
+        try store.use { store in
+            (store as? JournalStore)?.progress = JobProgress(
+                startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
+                doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
+            try store.saveInFlight(records)
+        }
+        answers?.store.flush()
+        lastSaving = .now
+    }
+
+    func reportIfDue() {
+        guard (.now - lastProgress).seconds >= 0.1 else { return }
+        lastProgress = .now
+        progress(currentStatistics)
+    }
+
+    var currentStatistics: RunStatistics {
+        var statistics = statistics
+        let count = feeder.count
+        statistics.lines = count.lines
+        statistics.results = count.positions
+        statistics.skipped = count.done
+        statistics.passedOver = count.passedOver
+        statistics.covered = count.covered
+        statistics.missing = count.missing
+        statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
+        statistics.seconds = (.now - started).seconds
+        if let gates, let wanted = gates.wanted {
+            (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)
+            if let end = gates.end {
+                (statistics.lines, statistics.results) = (end / job.sampleCount, end)
+                // Those beyond are in neither.
+                (statistics.done, statistics.copied) = (gates.tally.values.reduce(0, +), 0)
+            }
+        }
+        return statistics
+    }
+}
