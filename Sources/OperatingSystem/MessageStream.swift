@@ -6,8 +6,8 @@ import JSON
 /// must not wait for that: information is left out then, and warnings and errors are kept until there is room.
 ///
 /// The descriptor is shared with other programs, so it stays as it is: blocking.
-package final class MessageStream: @unchecked Sendable {
-    package enum Weight: String {
+package final class MessageStream: Sendable {
+    package enum Weight: String, Sendable {
         /// Left out if the stream doesn't take it at once.
         case info
         /// Kept until there is room, in the end for a second.
@@ -16,34 +16,25 @@ package final class MessageStream: @unchecked Sendable {
         case error
     }
 
-    private let descriptor: Int32
-    private let lock = Lock()
-    // All below is guarded by `lock`.
-    /// What is still to be written. Of the first some may be out already.
-    private var waiting: Queue<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
-    private var leftOut = 0
-    /// The name of the job whose lines these are, where they go to a log.
-    private var job: String?
-    private var form = LogForm.text
-    /// Whether the last line is one that is drawn over.
-    private var isDrawn = false
+    fileprivate struct State {
+        let descriptor: Int32
+        /// What is still to be written. Of the first some may be out already.
+        var waiting: Queue<(bytes: ArraySlice<UInt8>, weight: Weight)> = []
+        var leftOut = 0
+        /// The name of the job whose lines these are, where they go to a log.
+        var job: String?
+        var form = LogForm.text
+        /// Whether the last line is one that is drawn over.
+        var isDrawn = false
+    }
 
-    package init(descriptor: Int32) { self.descriptor = descriptor }
+    private let state: Guarded<State>
+
+    package init(descriptor: Int32) { state = Guarded(State(descriptor: descriptor)) }
 
     /// From now on each line has the time and the job's name, as in a log that several jobs share.
     package func log(for job: Message, as form: LogForm) {
-        lock.withLock { (self.job, self.form) = (job.text, form) }
-    }
-
-    /// A line with its line feed.
-    private func entry(
-        _ message: String, _ weight: Weight, of one: Message? = nil, _ figures: JSONObject = [:]
-    ) -> String {
-        guard let job = job.map({ one?.text ?? $0 }) else {
-            return "phibatch: \(one.map { "[\($0.text)] " } ?? "")\(message)\n"
-        }
-        let time = UTCTime(seconds: Int(Date().timeIntervalSince1970)).text
-        return form.line(time: time, job: job, level: weight.rawValue, message: message, figures)
+        state.withLock { ($0.job, $0.form) = (job.text, form) }
     }
 
     /// A line that stays.
@@ -53,58 +44,81 @@ package final class MessageStream: @unchecked Sendable {
     package func line(
         _ message: Message, _ weight: Weight, of job: Message? = nil, figures: JSONObject = [:]
     ) {
-        lock.withLock {
-            flush(milliseconds: 0)
-            if weight == .info, !waiting.isEmpty || !FileCalls.isReady(descriptor, milliseconds: 0) {
-                leftOut += 1
-                return
-            }
-            var text = isDrawn ? "\r\u{1B}[K" : ""
-            if leftOut > 0 {
-                let what =
-                    leftOut == 1 ? "is left out here: nobody read it" : "are left out here: nobody read them"
-                text += entry(
-                    "\(counted(leftOut, "line")) \(what)", .info, of: nil, ["left_out": .int(leftOut)])
-            }
-            text += entry(message.text, weight, of: job, figures)
-            (isDrawn, leftOut) = (false, 0)
-            waiting.append((Array(text.utf8)[...], weight))
-            flush(milliseconds: 0)
-        }
+        state.withLock { $0.line(message, weight, of: job, figures: figures) }
     }
 
     /// A line for programs, as it is; left out if the stream doesn't take it at once.
     package func object(_ json: String) {
-        lock.withLock {
-            flush(milliseconds: 0)
-            guard waiting.isEmpty, FileCalls.isReady(descriptor, milliseconds: 0) else { return }
-            waiting.append((Array((json + "\n").utf8)[...], .warning))
-            flush(milliseconds: 0)
+        state.withLock { state in
+            guard state.isReady else { return }
+            state.waiting.append((Array((json + "\n").utf8)[...], .warning))
+            state.flush(milliseconds: 0)
         }
     }
 
     /// A line that the next one replaces. For terminals only.
     package func draw(_ message: Message) {
-        lock.withLock {
-            flush(milliseconds: 0)
-            guard waiting.isEmpty, FileCalls.isReady(descriptor, milliseconds: 0) else { return }
-            waiting.append((Array("\r\(message.text)\u{1B}[K".utf8)[...], .info))
-            flush(milliseconds: 0)
-            isDrawn = true
+        state.withLock { state in
+            guard state.isReady else { return }
+            state.waiting.append((Array("\r\(message.text)\u{1B}[K".utf8)[...], .info))
+            state.flush(milliseconds: 0)
+            state.isDrawn = true
         }
     }
 
     /// Writes what is still waiting. To be called once, at the end.
     package func finish() {
-        lock.withLock {
-            let isLasting = waiting.contains { $0.weight == .error }
-            flush(milliseconds: isLasting ? -1 : 1000)
-            waiting = []
+        state.withLock { state in
+            let isLasting = state.waiting.contains { $0.weight == .error }
+            state.flush(milliseconds: isLasting ? -1 : 1000)
+            state.waiting = []
+        }
+    }
+}
+
+extension MessageStream.State {
+    /// Whether the stream takes more at once, after what was waiting.
+    var isReady: Bool {
+        mutating get {
+            flush(milliseconds: 0)
+            return waiting.isEmpty && FileCalls.isReady(descriptor, milliseconds: 0)
         }
     }
 
+    /// A line with its line feed.
+    private func entry(
+        _ message: String, _ weight: MessageStream.Weight, of one: Message? = nil, _ figures: JSONObject = [:]
+    ) -> String {
+        guard let job = job.map({ one?.text ?? $0 }) else {
+            return "phibatch: \(one.map { "[\($0.text)] " } ?? "")\(message)\n"
+        }
+        let time = UTCTime(seconds: Int(Date().timeIntervalSince1970)).text
+        return form.line(time: time, job: job, level: weight.rawValue, message: message, figures)
+    }
+
+    mutating func line(
+        _ message: Message, _ weight: MessageStream.Weight, of job: Message?, figures: JSONObject
+    ) {
+        flush(milliseconds: 0)
+        if weight == .info, !waiting.isEmpty || !FileCalls.isReady(descriptor, milliseconds: 0) {
+            leftOut += 1
+            return
+        }
+        var text = isDrawn ? "\r\u{1B}[K" : ""
+        if leftOut > 0 {
+            let what =
+                leftOut == 1 ? "is left out here: nobody read it" : "are left out here: nobody read them"
+            text += entry(
+                "\(counted(leftOut, "line")) \(what)", .info, of: nil, ["left_out": .int(leftOut)])
+        }
+        text += entry(message.text, weight, of: job, figures)
+        (isDrawn, leftOut) = (false, 0)
+        waiting.append((Array(text.utf8)[...], weight))
+        flush(milliseconds: 0)
+    }
+
     /// Writes as long as the stream takes it.
-    private func flush(milliseconds: Int32) {
+    mutating func flush(milliseconds: Int32) {
         while let first = waiting.first {
             // More than this, and a pipe that is ready could still make us wait.
             let part = first.bytes.prefix(FileCalls.pipeUnit)

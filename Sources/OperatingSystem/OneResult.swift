@@ -1,18 +1,21 @@
 /// Carries one result from a thread to the task that waits for it.
-package final class OneResult<Value: Sendable>: @unchecked Sendable {
-    private let lock = Lock()
-    private var result: Result<Value, any Error>?
-    private var waiter: CheckedContinuation<Value, any Error>?
+package final class OneResult<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var waiter: CheckedContinuation<Value, any Error>?
+    }
+
+    private let state = Guarded(State())
 
     package init() {}
 
     /// The first result counts.
     package func set(_ new: Result<Value, any Error>) {
-        let waiter = lock.withLock {
-            guard result == nil else { return nil as CheckedContinuation<Value, any Error>? }
-            result = new
-            defer { self.waiter = nil }
-            return self.waiter
+        let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+            guard state.result == nil else { return nil }
+            state.result = new
+            defer { state.waiter = nil }
+            return state.waiter
         }
         waiter?.resume(with: new)
     }
@@ -22,15 +25,33 @@ package final class OneResult<Value: Sendable>: @unchecked Sendable {
         get async throws {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    let known = lock.withLock {
-                        if result == nil { waiter = continuation }
-                        return result
+                    let known = state.withLock { state in
+                        if state.result == nil { state.waiter = continuation }
+                        return state.result
                     }
                     if let known { continuation.resume(with: known) }
                 }
             } onCancel: {
                 set(.failure(CancellationError()))
             }
+        }
+    }
+}
+
+extension WorkerThread {
+    /// Calls `body` on a new thread; the task waits for it, and none of the threads that Swift's tasks share does.
+    /// - Parameter onCancel: called if the task is cancelled; `body` goes on and should soon end.
+    /// - Throws: `CannotStart`, what `body` throws, or `CancellationError` at once if the task is cancelled.
+    package static func result<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws -> Value,
+        onCancel: @escaping @Sendable () -> Void = {}
+    ) async throws -> Value {
+        let result = OneResult<Value>()
+        try start(name) { result.set(Result { try body() }) }
+        return try await withTaskCancellationHandler {
+            try await result.value
+        } onCancel: {
+            onCancel()
         }
     }
 }

@@ -1,39 +1,42 @@
 /// What there is to take of a state that is waited for.
-package enum Taken<Value> {
+package enum Taken<Value: Sendable>: Sendable {
     case notYet
     case taken(Value)
 }
 
-/// State that threads change and tasks wait for.
-package final class Watched<State>: @unchecked Sendable {
-    private let lock = Lock()
-    private var state: State
-    private var changes = 0
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+/// State that threads change and tasks wait for. Threads wait for a `Monitor`.
+package final class Watched<State: Sendable>: Sendable {
+    private struct Content {
+        var state: State
+        var changes = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
 
-    package init(_ state: State) { self.state = state }
+    private let content: Guarded<Content>
+
+    package init(_ state: State) { content = Guarded(Content(state: state)) }
 
     /// Looks at the state, or takes something from it that nobody waits for.
-    package func withState<R>(_ body: (inout State) throws -> R) rethrows -> R {
-        try lock.withLock { try body(&state) }
+    package func withState<Value: Sendable>(_ body: (inout State) throws -> Value) rethrows -> Value {
+        try content.withLock { try body(&$0.state) }
     }
 
     /// Changes the state, and wakes all who wait for it.
     package func change(_ body: (inout State) -> Void) {
-        let woken = lock.withLock {
-            body(&state)
-            changes += 1
-            defer { waiters = [] }
-            return waiters
+        let woken = content.withLock { content in
+            body(&content.state)
+            content.changes += 1
+            defer { content.waiters = [] }
+            return content.waiters
         }
         for waiter in woken { waiter.resume() }
     }
 
     /// Waits until there is something to take.
     /// - Parameter take: asked again after each change while it says `notYet`.
-    package func next<R>(_ take: (inout State) throws -> Taken<R>) async rethrows -> R {
+    package func next<Value: Sendable>(_ take: (inout State) throws -> Taken<Value>) async rethrows -> Value {
         while true {
-            let (taken, seen) = try lock.withLock { (try take(&state), changes) }
+            let (taken, seen) = try content.withLock { (try take(&$0.state), $0.changes) }
             if case .taken(let value) = taken { return value }
             await wait(after: seen)
         }
@@ -41,9 +44,9 @@ package final class Watched<State>: @unchecked Sendable {
 
     private func wait(after seen: Int) async {
         await withCheckedContinuation { continuation in
-            let hasNews = lock.withLock {
-                let hasNews = changes > seen
-                if !hasNews { waiters.append(continuation) }
+            let hasNews = content.withLock { content in
+                let hasNews = content.changes > seen
+                if !hasNews { content.waiters.append(continuation) }
                 return hasNews
             }
             if hasNews { continuation.resume() }

@@ -1,0 +1,59 @@
+/// State that threads change and threads wait for. Tasks wait for a `Watched`.
+// Unchecked, as the compiler can't see that `state` is reached with the lock held only.
+package final class Monitor<State>: @unchecked Sendable {
+    private let condition = Condition()
+    private var state: State
+
+    package init(_ state: sending State) { self.state = state }
+
+    /// Looks at the state, or changes what nobody waits for.
+    package func withLock<Value, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> sending Value
+    ) throws(Failure) -> sending Value {
+        condition.lock()
+        defer { condition.unlock() }
+        return try body(&state)
+    }
+
+    /// Changes the state, and wakes all who wait for it.
+    package func change<Value, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> sending Value
+    ) throws(Failure) -> sending Value {
+        condition.lock()
+        defer {
+            condition.broadcast()
+            condition.unlock()
+        }
+        return try body(&state)
+    }
+
+    /// Waits until there is something to take, and wakes all who wait for it to be taken.
+    /// - Parameter take: asked again after each change while it says nil.
+    package func wait<Value>(_ take: (inout sending State) -> sending Value?) -> sending Value {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let taken = take(&state) {
+                condition.broadcast()
+                return taken
+            }
+            condition.wait()
+        }
+    }
+
+    /// The same, but no longer than so many seconds.
+    /// - Returns: nil if there is nothing to take then.
+    package func wait<Value>(
+        atMost seconds: Double, _ take: (inout sending State) -> sending Value?
+    ) -> sending Value? {
+        condition.lock()
+        defer { condition.unlock() }
+        var taken = take(&state)
+        if taken == nil, seconds > 0 {
+            condition.wait(atMost: seconds)
+            taken = take(&state)
+        }
+        if taken != nil { condition.broadcast() }
+        return taken
+    }
+}

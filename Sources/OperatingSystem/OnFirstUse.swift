@@ -1,0 +1,16 @@
+/// A value that is made when it is first asked for. Who asks meanwhile waits for it.
+package final class OnFirstUse<Value: Sendable>: Sendable {
+    private let made = Guarded<Value?>(nil)
+    private let make: @Sendable () -> Value
+
+    package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+    package var value: Value {
+        made.withLock { made in
+            if let made { return made }
+            let value = make()
+            made = value
+            return value
+        }
+    }
+}

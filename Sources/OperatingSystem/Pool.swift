@@ -1,0 +1,20 @@
+/// Lends things that one thread at a time may use.
+// Unchecked, as the compiler can't see that a thing is either here or with one thread.
+package final class Pool<Item>: @unchecked Sendable {
+    private let lock = Lock()
+    private var idle: [Item] = []
+    private let most: Int
+
+    /// - Parameter most: how many are kept while nobody uses them.
+    package init(most: Int = .max) { self.most = most }
+
+    /// - Parameters:
+    ///   - make: called if none is left.
+    ///   - body: must not keep what it is lent.
+    package func lend<Value>(orMake make: () throws -> Item, _ body: (Item) throws -> Value) rethrows -> Value
+    {
+        let item = try lock.withLock { idle.popLast() } ?? make()
+        defer { lock.withLock { if idle.count < most { idle.append(item) } } }
+        return try body(item)
+    }
+}

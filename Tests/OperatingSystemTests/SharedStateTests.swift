@@ -1,0 +1,81 @@
+import Essentials
+import Testing
+
+@testable import OperatingSystem
+
+@Suite struct SharedStateTests {
+    @Test func aValueIsMadeOnFirstUse() {
+        let made = Guarded(0)
+        let value = OnFirstUse {
+            made.withLock { $0 += 1 }
+            return [1, 2, 3]
+        }
+        #expect(made.withLock { $0 } == 0)
+        onThreads(4, count: 16) { _ in #expect(value.value == [1, 2, 3]) }
+        #expect(made.withLock { $0 } == 1)
+    }
+
+    /// No lock is held while a value is made, so that one may need another.
+    @Test func valuesAreMadeSideBySide() {
+        let sums = OnceEach<Int, Int>()
+        @Sendable func sum(_ number: Int) -> Int {
+            sums.value(of: number) { number == 0 ? 0 : number + sum(number - 1) }
+        }
+        onThreads(4, count: 8) { _ in #expect(sum(100) == 5_050) }
+        #expect(sums.count == 101 && sums.known(10) == 55 && sums.known(101) == nil)
+        // What is kept stays.
+        #expect(sums.keep(7, for: 10) == 55)
+        #expect(sums.keep(7, for: -1) == 7)
+    }
+
+    @Test func aThreadWaitsForAnother() throws {
+        let queue = Monitor<[Int]>([])
+        try WorkerThread.start("test") {
+            for number in 0..<100 { queue.change { $0.append(number) } }
+        }
+        for number in 0..<100 {
+            #expect(queue.wait { $0.isEmpty ? nil : $0.removeFirst() } == number)
+        }
+        #expect(queue.wait(atMost: 0) { $0.first } == nil)
+    }
+
+    @Test func whatIsLentComesBack() throws {
+        final class Item {}
+        struct Refused: Error {}
+        let pool = Pool<Item>(most: 1)
+        let made = Guarded(0)
+        func make() -> Item {
+            made.withLock { $0 += 1 }
+            return Item()
+        }
+        pool.lend(orMake: make) { first in
+            pool.lend(orMake: make) { second in #expect(first !== second) }
+        }
+        #expect(made.withLock { $0 } == 2)
+        // One of the two was kept, and is back even if it didn't serve.
+        #expect(throws: Refused.self) { try pool.lend(orMake: make) { _ in throw Refused() } }
+        pool.lend(orMake: make) { _ in }
+        #expect(made.withLock { $0 } == 2)
+    }
+
+    @Test func aThreadsResultComesToATask() async throws {
+        struct Refused: Error {}
+        #expect(try await WorkerThread.result("test") { 6 * 7 } == 42)
+        await #expect(throws: Refused.self) { try await WorkerThread.result("test") { throw Refused() } }
+    }
+
+    @Test func aCancelledTaskDoesNotWait() async throws {
+        let (began, cancelled) = (OneResult<Void>(), Monitor(false))
+        let task = Task {
+            try await WorkerThread.result("test") {
+                began.set(.success(()))
+                _ = cancelled.wait { $0 ? true : nil as Bool? }
+            } onCancel: {
+                cancelled.change { $0 = true }
+            }
+        }
+        try await began.value
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+    }
+}
