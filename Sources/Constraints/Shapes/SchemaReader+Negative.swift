@@ -39,7 +39,7 @@ extension SchemaReader {
 
     private func negated(_ id: SchemaID) -> Alternatives { alternatives(AppliedSchema(id, isNegated: true)) }
 
-    private func negative(_ rules: CombinedRules, _ id: SchemaID) -> [Alternatives] {
+    private func negative(_ rules: Shared<CombinedRules>, _ id: SchemaID) -> [Alternatives] {
         func all(_ parts: [Alternatives], _ keyword: String) -> Alternatives {
             parts.reduce(.any) { both($0, $1, orElse: KeywordPlace(node: id, keyword: keyword)) }
         }
@@ -119,7 +119,7 @@ extension SchemaReader {
 
     // MARK: Values of one type
 
-    private func negative(_ rules: NumberRules, _ id: SchemaID) -> [NumberPart] {
+    private func negative(_ rules: Shared<NumberRules>, _ id: SchemaID) -> [NumberPart] {
         var parts: [NumberPart] = []
         func add(_ change: (inout NumberPart) -> Void) {
             var part = NumberPart()
@@ -135,7 +135,7 @@ extension SchemaReader {
         return parts
     }
 
-    private func negative(_ rules: StringRules, _ id: SchemaID) -> [StringPart] {
+    private func negative(_ rules: Shared<StringRules>, _ id: SchemaID) -> [StringPart] {
         var parts: [StringPart] = []
         func add(_ change: (inout StringPart) -> Void) {
             var part = StringPart()
@@ -152,7 +152,7 @@ extension SchemaReader {
         return parts
     }
 
-    private func negative(_ rules: ArrayRules, _ id: SchemaID) -> [ArrayPart] {
+    private func negative(_ rules: Shared<ArrayRules>, _ id: SchemaID) -> [ArrayPart] {
         var parts: [ArrayPart] = []
         func add(_ keyword: String? = nil, _ change: (inout ArrayPart) -> Void) {
             var part = ArrayPart()
@@ -185,7 +185,7 @@ extension SchemaReader {
         return parts
     }
 
-    private func negative(_ rules: ObjectRules, _ id: SchemaID) -> [ObjectPart] {
+    private func negative(_ rules: Shared<ObjectRules>, _ id: SchemaID) -> [ObjectPart] {
         var parts: [ObjectPart] = []
         func add(_ keyword: String? = nil, _ change: (inout ObjectPart) -> Void) {
             var part = ObjectPart()

@@ -76,7 +76,7 @@ extension SchemaReader {
         return all
     }
 
-    private func numberPart(_ id: SchemaID, _ rules: NumberRules) -> NumberPart {
+    private func numberPart(_ id: SchemaID, _ rules: Shared<NumberRules>) -> NumberPart {
         var part = NumberPart()
         part.minimum = rules.minimum
         part.exclusiveMinimum = rules.exclusiveMinimum
@@ -87,7 +87,7 @@ extension SchemaReader {
         return part
     }
 
-    private func stringPart(_ id: SchemaID, _ rules: StringRules) -> StringPart {
+    private func stringPart(_ id: SchemaID, _ rules: Shared<StringRules>) -> StringPart {
         var part = StringPart()
         part.minLength = rules.minLength
         part.maxLength = rules.maxLength
@@ -98,7 +98,7 @@ extension SchemaReader {
         return part
     }
 
-    private func arrayPart(_ id: SchemaID, _ rules: ArrayRules, _ all: SchemaRules) -> ArrayPart {
+    private func arrayPart(_ id: SchemaID, _ rules: Shared<ArrayRules>, _ all: SchemaRules) -> ArrayPart {
         var part = ArrayPart()
         part.minCount = rules.minItems
         part.maxCount = rules.maxItems
@@ -116,7 +116,7 @@ extension SchemaReader {
         return part
     }
 
-    private func objectPart(_ id: SchemaID, _ rules: ObjectRules, _ all: SchemaRules) -> ObjectPart {
+    private func objectPart(_ id: SchemaID, _ rules: Shared<ObjectRules>, _ all: SchemaRules) -> ObjectPart {
         var part = ObjectPart()
         part.require(rules.required.map(ExactText.init))
         part.minCount = max(rules.minProperties, part.required.count)

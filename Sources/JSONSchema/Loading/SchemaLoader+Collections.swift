@@ -2,9 +2,9 @@ import JSON
 
 extension SchemaLoader {
     mutating func readArray(
-        _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout ArrayRules?
+        _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout Shared<ArrayRules>?
     ) throws(SchemaFault) {
-        let array = rules ?? ArrayRules()
+        var array = rules?.rules ?? ArrayRules()
         switch keyword.name {
         case "prefixItems": array.prefix = try schemaList(keyword)
         case "items":
@@ -35,13 +35,13 @@ extension SchemaLoader {
         case "uniqueItems": array.isUnique = try flag(keyword)
         default: array.unevaluated = try schema(keyword)
         }
-        rules = array
+        rules = Shared(array)
     }
 
     mutating func readObject(
-        _ keyword: Keyword, _ draft: Draft, _ rules: inout ObjectRules?
+        _ keyword: Keyword, _ draft: Draft, _ rules: inout Shared<ObjectRules>?
     ) throws(SchemaFault) {
-        let object = rules ?? ObjectRules()
+        var object = rules?.rules ?? ObjectRules()
         switch keyword.name {
         case "properties":
             for (name, schema, _) in try schemas(keyword) { object.add(name, schema) }
@@ -74,7 +74,7 @@ extension SchemaLoader {
                 }
             }
         }
-        rules = object
+        rules = Shared(object)
     }
 
     private func names(_ value: JSONValue, _ location: Location) throws(SchemaFault) -> [String] {

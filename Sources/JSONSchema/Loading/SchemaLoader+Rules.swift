@@ -104,9 +104,9 @@ extension SchemaLoader {
     }
 
     private mutating func readNumber(
-        _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout NumberRules?
+        _ keyword: Keyword, _ members: JSONObject, _ draft: Draft, _ rules: inout Shared<NumberRules>?
     ) throws(SchemaFault) {
-        let number = rules ?? NumberRules()
+        var number = rules?.rules ?? NumberRules()
         switch keyword.name {
         case "multipleOf":
             let value = try self.number(keyword)
@@ -138,11 +138,13 @@ extension SchemaLoader {
             let value = try self.number(keyword)
             if isExclusive { number.exclusiveMaximum = value } else { number.maximum = value }
         }
-        rules = number
+        rules = Shared(number)
     }
 
-    private mutating func readString(_ keyword: Keyword, _ rules: inout StringRules?) throws(SchemaFault) {
-        let string = rules ?? StringRules()
+    private mutating func readString(_ keyword: Keyword, _ rules: inout Shared<StringRules>?)
+        throws(SchemaFault)
+    {
+        var string = rules?.rules ?? StringRules()
         switch keyword.name {
         case "minLength": string.minLength = try count(keyword)
         case "maxLength": string.maxLength = try count(keyword)
@@ -154,12 +156,13 @@ extension SchemaLoader {
                 unknownFormats.append(SchemaMention(name: format, pointer: documents.shown(keyword.location)))
             }
         }
-        rules = string
+        rules = Shared(string)
     }
 
-    private mutating func readCombined(_ keyword: Keyword, _ rules: inout CombinedRules?) throws(SchemaFault)
+    private mutating func readCombined(_ keyword: Keyword, _ rules: inout Shared<CombinedRules>?)
+        throws(SchemaFault)
     {
-        let combined = rules ?? CombinedRules()
+        var combined = rules?.rules ?? CombinedRules()
         switch keyword.name {
         case "allOf": combined.allOf = try schemaList(keyword)
         case "anyOf": combined.anyOf = try schemaList(keyword)
@@ -169,6 +172,6 @@ extension SchemaLoader {
         case "then": combined.then = try schema(keyword)
         default: combined.otherwise = try schema(keyword)
         }
-        rules = combined
+        rules = Shared(combined)
     }
 }

@@ -7,20 +7,29 @@ package struct SchemaRules: Sendable {
     package var types: JSONTypes?
     package var constant: ValueSet?
     package var enumeration: ValueSet?
-    package var number: NumberRules?
-    package var string: StringRules?
-    package var array: ArrayRules?
-    package var object: ObjectRules?
-    package var combined: CombinedRules?
+    package var number: Shared<NumberRules>?
+    package var string: Shared<StringRules>?
+    package var array: Shared<ArrayRules>?
+    package var object: Shared<ObjectRules>?
+    package var combined: Shared<CombinedRules>?
     /// `$ref`.
     package var reference: SchemaID?
     package var dynamicReference: DynamicReference?
 }
 
-// These are classes as copies of so many fields would cost more than all else. They change only while a schema is
-// being loaded, which is why they may be shared.
+/// Rules that are shared by all who look at them: copies of so many fields would cost more than all else.
+@dynamicMemberLookup
+package final class Shared<Rules: Sendable>: Sendable {
+    package let rules: Rules
 
-package final class NumberRules: @unchecked Sendable {
+    init(_ rules: Rules) { self.rules = rules }
+
+    @inline(__always) package subscript<Value>(dynamicMember member: KeyPath<Rules, Value>) -> Value {
+        rules[keyPath: member]
+    }
+}
+
+package struct NumberRules: Sendable {
     package internal(set) var multipleOf: ExactNumber?
     package internal(set) var minimum: ExactNumber?
     /// In draft 4 the `minimum` beside `exclusiveMinimum: true` stands here.
@@ -29,7 +38,7 @@ package final class NumberRules: @unchecked Sendable {
     package internal(set) var exclusiveMaximum: ExactNumber?
 }
 
-package final class StringRules: @unchecked Sendable {
+package struct StringRules: Sendable {
     /// In Unicode scalars, as is the maximum.
     package internal(set) var minLength = 0
     package internal(set) var maxLength: Int?
@@ -38,7 +47,7 @@ package final class StringRules: @unchecked Sendable {
     package internal(set) var format: String?
 }
 
-package final class ArrayRules: @unchecked Sendable {
+package struct ArrayRules: Sendable {
     /// For the first items one each: `prefixItems`, before 2020-12 `items` with a list.
     package internal(set) var prefix: [SchemaID] = []
     /// For the items after those: `items`, before 2020-12 `additionalItems` after a list.
@@ -54,7 +63,7 @@ package final class ArrayRules: @unchecked Sendable {
     package internal(set) var unevaluated: SchemaID?
 }
 
-package final class ObjectRules: @unchecked Sendable {
+package struct ObjectRules: Sendable {
     /// In the schema's order.
     package internal(set) var properties: [(name: String, schema: SchemaID)] = []
     package internal(set) var patterns: [(pattern: ECMARegex, schema: SchemaID)] = []
@@ -71,19 +80,23 @@ package final class ObjectRules: @unchecked Sendable {
     // Places in `properties`: an object tells names apart by their bytes, where a dictionary would not.
     private var places = JSONObject()
 
-    func add(_ name: String, _ schema: SchemaID) {
+    mutating func add(_ name: String, _ schema: SchemaID) {
         places[name] = .int(properties.count)
         properties.append((name, schema))
     }
 
-    /// The schema of `properties` for a name.
-    package func property(_ name: String) -> SchemaID? {
+    fileprivate func property(_ name: String) -> SchemaID? {
         guard case .int(let place)? = places[name] else { return nil }
         return properties[place].schema
     }
 }
 
-package final class CombinedRules: @unchecked Sendable {
+extension Shared<ObjectRules> {
+    /// The schema of `properties` for a name.
+    package func property(_ name: String) -> SchemaID? { rules.property(name) }
+}
+
+package struct CombinedRules: Sendable {
     package internal(set) var allOf: [SchemaID] = []
     package internal(set) var anyOf: [SchemaID] = []
     package internal(set) var oneOf: [SchemaID] = []

@@ -3,7 +3,7 @@ import JSON
 /// Keywords for arrays.
 extension Validator {
     mutating func check(
-        _ rules: ArrayRules, _ node: SchemaNode, _ items: [JSONValue], _ own: inout Evaluated?
+        _ rules: Shared<ArrayRules>, _ node: SchemaNode, _ items: [JSONValue], _ own: inout Evaluated?
     ) -> Bool {
         var isValid = true
         if items.count < rules.minItems {
@@ -50,7 +50,7 @@ extension Validator {
     }
 
     private mutating func check(
-        _ contains: SchemaID, _ rules: ArrayRules, _ node: SchemaNode, _ items: [JSONValue],
+        _ contains: SchemaID, _ rules: Shared<ArrayRules>, _ node: SchemaNode, _ items: [JSONValue],
         _ own: inout Evaluated?
     ) -> Bool {
         var count = 0

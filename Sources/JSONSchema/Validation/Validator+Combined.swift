@@ -4,7 +4,7 @@ import JSON
 /// Keywords that combine schemas for the same value.
 extension Validator {
     mutating func check(
-        _ rules: CombinedRules, _ node: SchemaNode, _ value: JSONValue, _ own: inout Evaluated?
+        _ rules: Shared<CombinedRules>, _ node: SchemaNode, _ value: JSONValue, _ own: inout Evaluated?
     ) -> Bool {
         var isValid = true
         for schema in rules.allOf {

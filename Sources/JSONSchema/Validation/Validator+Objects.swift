@@ -3,7 +3,7 @@ import JSON
 /// Keywords for objects.
 extension Validator {
     mutating func check(
-        _ rules: ObjectRules, _ node: SchemaNode, _ value: JSONValue, _ members: JSONObject,
+        _ rules: Shared<ObjectRules>, _ node: SchemaNode, _ value: JSONValue, _ members: JSONObject,
         _ own: inout Evaluated?
     ) -> Bool {
         var isValid = checkNames(rules, node, members)
@@ -20,7 +20,8 @@ extension Validator {
         return isValid
     }
 
-    private mutating func checkNames(_ rules: ObjectRules, _ node: SchemaNode, _ members: JSONObject) -> Bool
+    private mutating func checkNames(_ rules: Shared<ObjectRules>, _ node: SchemaNode, _ members: JSONObject)
+        -> Bool
     {
         var isValid = true
         for name in rules.required where members[name] == nil {
@@ -47,7 +48,8 @@ extension Validator {
 
     /// One member, with the keywords that look at members.
     private mutating func check(
-        _ member: JSONMember, _ index: Int, _ rules: ObjectRules, _ node: SchemaNode, _ own: inout Evaluated?
+        _ member: JSONMember, _ index: Int, _ rules: Shared<ObjectRules>, _ node: SchemaNode,
+        _ own: inout Evaluated?
     ) -> Bool {
         var isValid = true
         var isKnown = false

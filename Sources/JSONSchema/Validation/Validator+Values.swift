@@ -43,7 +43,9 @@ extension Validator {
         return values.count > 8 ? "\(some) and \(values.count - 8) more" : some
     }
 
-    private mutating func check(_ rules: NumberRules, _ node: SchemaNode, _ number: ExactNumber) -> Bool {
+    private mutating func check(_ rules: Shared<NumberRules>, _ node: SchemaNode, _ number: ExactNumber)
+        -> Bool
+    {
         var isValid = true
         if let bound = rules.minimum, number < bound {
             isValid = report(node, "minimum", "must be at least \(bound), but is \(number)")
@@ -63,7 +65,7 @@ extension Validator {
         return isValid
     }
 
-    private mutating func check(_ rules: StringRules, _ node: SchemaNode, _ text: String) -> Bool {
+    private mutating func check(_ rules: Shared<StringRules>, _ node: SchemaNode, _ text: String) -> Bool {
         guard spend(text.utf8.count / 64, node) else { return false }
         var isValid = true
         if rules.minLength > 0 || rules.maxLength != nil {
