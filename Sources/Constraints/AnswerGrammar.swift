@@ -1,9 +1,10 @@
 import BatchEngine
 import JSONSchema
-import Synchronization
+import OperatingSystem
 
-/// What answers must look like, compiled for one vocabulary. Requests share it; each has a constraint of its own.
-package final class AnswerGrammar: @unchecked Sendable {
+/// What answers must look like, compiled for one vocabulary. Requests share it; each has a constraint of its own, and
+/// masks are made by as many threads as ask for them.
+package final class AnswerGrammar: Sendable {
     /// How JSON is laid out.
     package enum Layout: Hashable, Sendable {
         /// No white space at all.
@@ -18,13 +19,11 @@ package final class AnswerGrammar: @unchecked Sendable {
     /// The least max_tokens under which there is any answer.
     package let leastTokens: Int
     let tokens: TokenTrie
-
-    // All below is behind the lock: automata grow as texts ask for them.
-    private let lock = Mutex<Void>(())
-    private let schemaShape: SchemaShape?
-    private let makeWriter: () -> any AnswerWriter
-    private var writer: GrammarWriter
-    private var writerNumber = 0
+    /// Nil if it is no schema's.
+    let schemaShape: SchemaShape?
+    private let makeWriter: @Sendable () -> any AnswerWriter
+    /// The writer and its number; states of another writer mean nothing to it.
+    private let current: Guarded<(number: Int, writer: GrammarWriter)>
 
     /// JSON values that a schema accepts.
     /// - Throws: `ConstraintFault`.
@@ -67,13 +66,14 @@ package final class AnswerGrammar: @unchecked Sendable {
 
     private init(
         tokens: TokenTrie, validated: [SchemaMention], schemaShape: SchemaShape?,
-        makeWriter: @escaping () -> any AnswerWriter
+        makeWriter: @escaping @Sendable () -> any AnswerWriter
     ) throws(ConstraintFault) {
         self.schemaShape = schemaShape
         self.validated = validated
         self.tokens = tokens
         self.makeWriter = makeWriter
-        writer = GrammarWriter(makeWriter(), tokens: tokens)
+        let writer = GrammarWriter(makeWriter(), tokens: tokens)
+        current = Guarded((0, writer))
         guard let plan = writer.plan(writer.writer.start) else {
             throw ConstraintFault(.unsatisfiable, "the model's vocabulary has no tokens to write it with")
         }
@@ -86,17 +86,16 @@ package final class AnswerGrammar: @unchecked Sendable {
         GrammarConstraint(self, maxTokens: maxTokens)
     }
 
-    /// - Parameter body: is given the shape of the grammar's schema; nil if it has none.
-    func withSchemaShape<T>(_ body: (SchemaShape?) -> T) -> T { lock.withLock { _ in body(schemaShape) } }
-
     /// - Parameter body: is given the writer and its number; states of another writer mean nothing to it.
     func withWriter<T>(_ body: (Int, GrammarWriter) -> T) -> T {
-        lock.withLock { _ in
-            if writer.isLarge {
-                writer = GrammarWriter(makeWriter(), tokens: tokens, former: writer.writer)
-                writerNumber += 1
-            }
-            return body(writerNumber, writer)
+        let (number, writer) = current.withLock { ($0.number, $0.writer) }
+        guard writer.isLarge else { return body(number, writer) }
+        let new = GrammarWriter(makeWriter(), tokens: tokens, former: writer.writer)
+        let next = current.withLock { current in
+            // Unless another thread was here first.
+            if current.number == number { current = (number + 1, new) }
+            return (current.number, current.writer)
         }
+        return body(next.0, next.1)
     }
 }

@@ -1,12 +1,7 @@
-import Synchronization
+import OperatingSystem
 
 /// Says whether finished texts are texts of a grammar. May be used from several threads.
 package final class GrammarMatcher: Sendable {
-    /// Only one thread at a time reaches what is in it.
-    private struct Machine: @unchecked Sendable {
-        var pushdown: Pushdown?
-    }
-
     package enum Verdict: Equatable, Sendable {
         case isText
         /// The grammar doesn't allow the byte at that place.
@@ -18,19 +13,20 @@ package final class GrammarMatcher: Sendable {
     }
 
     private let source: GrammarSource
-    private let machine = Mutex(Machine())
+    /// Reached by one thread at a time, as a verdict counts what it took.
+    private let pushdown = Guarded<Pushdown?>(nil)
 
     package init(_ source: GrammarSource) { self.source = source }
 
     /// - Throws: `ConstraintFault` for a grammar that has no texts, or is too large.
     package func verdict(on text: some Sequence<UInt8>) throws(ConstraintFault) -> Verdict {
-        try machine.withLock { machine throws(ConstraintFault) in
+        try pushdown.withLock { kept throws(ConstraintFault) in
             let pushdown: Pushdown
-            if let known = machine.pushdown, known.bytes < ConstraintLimits.writerBytes {
-                pushdown = known
+            if let kept, kept.bytes < ConstraintLimits.writerBytes {
+                pushdown = kept
             } else {
                 pushdown = Pushdown(try ProductionBuilder.productions(of: source, CompileEffort()))
-                machine.pushdown = pushdown
+                kept = pushdown
             }
             return Self.verdict(on: text, pushdown)
         }

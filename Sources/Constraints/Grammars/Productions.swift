@@ -4,8 +4,7 @@ import JSONSchema
 /// terminals and rules, and each terminal is an automaton over bytes.
 ///
 /// Positions are places in productions, all in one list; after a production's last symbol comes the position of its end.
-/// Not `Sendable`, as automata keep what they are asked.
-struct Productions {
+struct Productions: Sendable {
     /// What stands at a position.
     enum Symbol: Hashable {
         case terminal(Int32)

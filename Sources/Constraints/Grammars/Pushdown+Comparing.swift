@@ -1,21 +1,15 @@
-/// What is known of sets of which one has all texts of the other.
-struct Comparisons {
-    struct Pair: Hashable {
-        let a: Int32
-        let b: Int32
-    }
-
-    var known: [Pair: Bool] = [:]
-
-    var bytes: Int { 32 * known.count }
+/// Two sets of which one may have all texts of the other.
+struct ComparedSets: Hashable {
+    let a: Int32
+    let b: Int32
 }
 
 extension Pushdown {
     /// One comparison under way: pairs are taken to be so while it is asked what they rest on.
     private struct Comparison {
-        var assumed: Set<Comparisons.Pair> = []
+        var assumed: Set<ComparedSets> = []
         /// The assumed pairs in their order.
-        var trail: [Comparisons.Pair] = []
+        var trail: [ComparedSets] = []
         var left = GrammarLimits.comparisons
         var isGivenUp = false
     }
@@ -25,14 +19,14 @@ extension Pushdown {
     func isWithin(_ a: Int32, _ b: Int32) -> Bool {
         var comparison = Comparison()
         guard isWithin(a, b, &comparison, 0) else { return false }
-        for pair in comparison.trail { comparisons.known[pair] = true }
+        for pair in comparison.trail { comparisons.keep(true, for: pair) }
         return true
     }
 
     private func isWithin(_ a: Int32, _ b: Int32, _ comparison: inout Comparison, _ depth: Int) -> Bool {
         if a == b { return true }
-        let pair = Comparisons.Pair(a: a, b: b)
-        if let known = comparisons.known[pair] { return known }
+        let pair = ComparedSets(a: a, b: b)
+        if let known = comparisons.known(pair) { return known }
         if comparison.assumed.contains(pair) { return true }
         comparison.left -= 1
         guard comparison.left > 0, depth < GrammarLimits.comparisonDepth else {
@@ -43,9 +37,9 @@ extension Pushdown {
         comparison.trail.append(pair)
         comparison.assumed.insert(pair)
         // Both are in order.
-        let others = sets[Int(b)]
+        let others = items(b)
         var from = 0
-        for item in sets[Int(a)] {
+        for item in items(a) {
             while from < others.count, others[from].isBefore(item) { from += 1 }
             var place = from
             var isFound = false
@@ -57,7 +51,7 @@ extension Pushdown {
                 while comparison.trail.count > mark {
                     comparison.assumed.remove(comparison.trail.removeLast())
                 }
-                if !comparison.isGivenUp { comparisons.known[pair] = false }
+                if !comparison.isGivenUp { comparisons.keep(false, for: pair) }
                 return false
             }
         }

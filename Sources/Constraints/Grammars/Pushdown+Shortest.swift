@@ -32,13 +32,7 @@ extension Pushdown {
     }
 
     /// The only byte that can come next; nil if there are several, or the text may end.
-    func onlyByte(_ state: Int32) -> UInt8? {
-        let known = facts[state, default: StateFacts()].only
-        if known != -2 { return known < 0 ? nil : UInt8(known) }
-        let byte = findOnlyByte(state)
-        facts[state, default: StateFacts()].only = byte.map { Int16($0) } ?? -1
-        return byte
-    }
+    func onlyByte(_ state: Int32) -> UInt8? { tables.onlyByte(state) { findOnlyByte(state) } }
 
     private func findOnlyByte(_ state: Int32) -> UInt8? {
         if isFinal(state) { return nil }

@@ -12,22 +12,14 @@ extension Pushdown: AnswerWriter {
 
     func adopt(_ state: Int32, of former: any AnswerWriter, _ text: [UInt8]) -> Int32? { nil }
 
-    func isDeep(_ state: Int32) -> Bool { sets[Int(state)].count > GrammarLimits.items }
+    func isDeep(_ state: Int32) -> Bool { items(state).count > GrammarLimits.items }
 
-    func loops(_ state: Int32) -> UInt64 {
-        if let known = facts[state]?.loops { return known }
-        let loops = findLoops(state)
-        facts[state, default: StateFacts()].loops = loops
-        return loops
-    }
+    func loops(_ state: Int32) -> UInt64 { tables.loops(state) { findLoops(state) } }
 
     func plan(_ state: Int32, _ tokens: TokenTrie) -> [Int32]? {
-        if let known = facts[state]?.plan { return known }
-        let plan =
+        tables.plan(state) {
             fewestBytes(state) <= GrammarLimits.shortest ? tokens.segments(shortestEnd(state)) : nil
-        facts[state, default: StateFacts()].plan = .some(plan)
-        planBytes += 4 * (plan?.count ?? 0)
-        return plan
+        }
     }
 
     func mask(_ state: Int32, _ tokens: TokenTrie, isStart: Bool, left: Int?) -> StateMask {

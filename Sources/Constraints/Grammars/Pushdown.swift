@@ -1,3 +1,6 @@
+import OperatingSystem
+import Synchronization
+
 /// Follows a text that is being written under a context-free grammar, byte by byte.
 ///
 /// A state is a set of items. An item knows what comes after its production as another set of items, which may refer to
@@ -6,28 +9,29 @@
 /// a step that was taken before is a look into a table. This is Earley's algorithm with sets in place of the numbers of
 /// bytes; what differs only in how it came about is equal.
 ///
-/// One thread at a time. What it says depends on the text alone, not on what was asked before.
-final class Pushdown {
+/// Several threads may ask at the same time; what was found before is read without a lock. What it says depends on the
+/// text alone, not on what was asked before, nor by whom.
+final class Pushdown: Sendable {
     let grammar: Productions
-    /// The items of each set, in order, none of them twice; what they lead to without a byte is in the set, too.
-    private(set) var sets: [[Item]] = []
-    private var numbers: [[Item]: Int32] = [:]
-    /// By set, the bytes of the shortest way to the end of the text.
-    private(set) var fewest: [Int] = []
-    /// By set, its items within terminals, and those that its rules begin with; nil while not asked.
-    private var scans: [[Item]?] = []
-    private var groups: [GroupKey: [Int32]] = [:]
+    let sets = SharedList<ItemSet>()
+    private let numbers = Guarded<[[Item]: Int32]>([:])
+    /// By set, its items within terminals, and those that its rules begin with.
+    private let scans = OnceEach<Int32, [Item]>()
+    private let groups = OnceEach<GroupKey, [Int32]>()
     /// By set that a group of rules made for itself, where that group's sets begin.
-    private var groupStarts: [Int32: (group: Int32, first: Int32)] = [:]
-    @exclusivity(unchecked) private var steps = StepTables()
-    var comparisons = Comparisons()
-    var facts: [Int32: StateFacts] = [:]
-    /// Items that were looked at so far.
-    private(set) var visits = 0
-    private(set) var start: Int32 = 0
-    private var itemCount = 0
-    /// Bytes of ways to the end that are kept.
-    var planBytes = 0
+    private let groupStarts = OnceEach<Int32, (group: Int32, first: Int32)>()
+    let tables = StateTables()
+    let comparisons = OnceEach<ComparedSets, Bool>()
+    private let visitCount = Atomic<Int>(0)
+    private let startNumber = Atomic<Int32>(0)
+    private let itemCount = Atomic<Int>(0)
+
+    struct ItemSet {
+        /// In order, none of them twice; what they lead to without a byte is in the set, too.
+        var items: [Item]
+        /// The bytes of the shortest way to the end of the text.
+        var fewestBytes: Int
+    }
 
     /// What a group of rules that begin with each other goes on with depends on this alone.
     private struct GroupKey: Hashable {
@@ -36,52 +40,52 @@ final class Pushdown {
         let outside: [Int32]
     }
 
-    /// What is known of a state once it was asked.
-    struct StateFacts {
-        /// The only byte that can come next; -1 if there are several, or the text may end; -2 while not known.
-        var only: Int16 = -2
-        /// The shortest way to an end in tokens; nil while not known.
-        var plan: [Int32]??
-        /// The classes of bytes all of which lead back to the state; nil while not known.
-        var loops: UInt64?
-    }
-
     init(_ grammar: Productions) {
         self.grammar = grammar
         let end = number(of: [.end])
-        start = number(of: closed([Item(position: 0, state: -1, rest: end)]))
+        let start = number(of: closed([Item(position: 0, state: -1, rest: end)]))
+        startNumber.store(start, ordering: .relaxed)
     }
 
-    deinit { steps.deallocate() }
+    var start: Int32 { startNumber.load(ordering: .relaxed) }
+
+    /// Items that were looked at so far.
+    var visits: Int { visitCount.load(ordering: .relaxed) }
 
     /// About how many bytes the tables take.
     var bytes: Int {
-        steps.bytes + 300 * sets.count + 12 * itemCount + comparisons.bytes + planBytes + 64 * facts.count
+        tables.bytes + 300 * sets.count + 12 * itemCount.load(ordering: .relaxed) + 32 * comparisons.count
     }
 
     // MARK: Sets
 
-    /// - Parameter items: as in `sets`.
+    /// The items of a set.
+    func items(_ set: Int32) -> [Item] { sets[Int(set)].items }
+
+    func fewestBytes(_ set: Int32) -> Int { sets[Int(set)].fewestBytes }
+
+    /// - Parameter items: as in `ItemSet`.
     private func number(of items: [Item]) -> Int32 {
-        if let known = numbers[items] { return known }
-        let number = add(items)
-        numbers[items] = number
-        return number
+        numbers.withLock { numbers in
+            if let known = numbers[items] { return known }
+            let number = add(items)
+            numbers[items] = number
+            return number
+        }
     }
 
+    /// A set's number is its place in two lists, so that both grow with the lock held.
     private func add(_ items: [Item]) -> Int32 {
-        sets.append(items)
-        fewest.append(items.reduce(Productions.endless) { min($0, bytes(of: $1)) })
-        scans.append(nil)
-        steps.addState()
-        itemCount += items.count
-        return Int32(sets.count - 1)
+        let fewest = items.reduce(Productions.endless) { min($0, bytes(of: $1)) }
+        itemCount.wrappingAdd(items.count, ordering: .relaxed)
+        tables.addState()
+        return Int32(sets.append(ItemSet(items: items, fewestBytes: fewest)))
     }
 
     /// The bytes of the shortest way to the end of the text from an item.
     func bytes(of item: Item) -> Int {
         guard item.position >= 0 else { return 0 }
-        let rest = fewest[Int(item.rest)]
+        let rest = fewestBytes(item.rest)
         guard let terminal = grammar.terminal(at: item.position) else {
             return Productions.sum(grammar.fewest[Int(item.position)], rest)
         }
@@ -112,7 +116,7 @@ final class Pushdown {
                 all.append(item)
             }
         }
-        visits += known.count
+        visitCount.wrappingAdd(known.count, ordering: .relaxed)
         all.sort()
         return reduces ? reduced(all) : all
     }
@@ -121,7 +125,7 @@ final class Pushdown {
     private func after(_ item: Item) -> [Item] {
         let next = item.position + 1
         return switch grammar[next] {
-        case .end: sets[Int(item.rest)]
+        case .end: items(item.rest)
         case .terminal(let terminal):
             [Item(position: next, state: grammar.terminals[Int(terminal)].start, rest: item.rest)]
         case .rule: [Item(position: next, state: -1, rest: item.rest)]
@@ -158,12 +162,15 @@ final class Pushdown {
 
     /// The items of a set within terminals, those that its rules begin with among them.
     func scans(of set: Int32) -> [Item] {
-        if let known = scans[Int(set)] { return known }
+        scans.value(of: set) { findScans(of: set) }
+    }
+
+    private func findScans(of set: Int32) -> [Item] {
         var found: [Item] = []
         // By rule, what comes after it; rules are taken in such an order that all is known when it is one's turn.
         var asked: [Int32: [Item]] = [:]
         var waiting = PendingGroups()
-        for item in sets[Int(set)] where item.position >= 0 {
+        for item in items(set) where item.position >= 0 {
             guard case .rule(let rule) = grammar[item.position] else {
                 found.append(item)
                 continue
@@ -192,9 +199,8 @@ final class Pushdown {
                 }
             }
         }
-        visits += found.count
-        itemCount += found.count
-        scans[Int(set)] = found
+        visitCount.wrappingAdd(found.count, ordering: .relaxed)
+        itemCount.wrappingAdd(found.count, ordering: .relaxed)
         return found
     }
 
@@ -202,9 +208,14 @@ final class Pushdown {
     /// - Parameter outside: by rule, what comes after it where it is asked for from outside of the group.
     private func rests(of group: Int32, _ outside: [[Item]]) -> [Int32] {
         let key = GroupKey(group: group, outside: outside.map { $0.isEmpty ? -1 : number(of: closed($0)) })
-        if let known = groups[key] { return known }
+        return groups.value(of: key) { findRests(of: key) }
+    }
+
+    private func findRests(of key: GroupKey) -> [Int32] {
+        let group = key.group
         let members = grammar.members[Int(group)]
-        let own = members.map { _ in add([]) }
+        // Until this returns nobody else knows of them.
+        let own = numbers.withLock { _ in members.map { _ in add([]) } }
         // Where a rule of the group begins with which.
         var corners = [[Item]](repeating: [], count: members.count)
         for (rest, member) in zip(own, members) {
@@ -219,11 +230,11 @@ final class Pushdown {
         while isChanged {
             isChanged = false
             for place in members.indices {
-                var items = key.outside[place] < 0 ? [] : sets[Int(key.outside[place])]
+                var items = key.outside[place] < 0 ? [] : items(key.outside[place])
                 for corner in corners[place] { items += after(corner) }
                 let closed = closed(items, reduces: false)
-                if closed.count == sets[Int(own[place])].count { continue }
-                sets[Int(own[place])] = closed
+                if closed.count == self.items(own[place]).count { continue }
+                change(own[place]) { $0.items = closed }
                 isChanged = true
             }
         }
@@ -231,29 +242,35 @@ final class Pushdown {
         while isChanged {
             isChanged = false
             for set in own {
-                let bytes = sets[Int(set)].reduce(Productions.endless) { min($0, self.bytes(of: $1)) }
-                if bytes < fewest[Int(set)] {
-                    fewest[Int(set)] = bytes
+                let bytes = items(set).reduce(Productions.endless) { min($0, self.bytes(of: $1)) }
+                if bytes < fewestBytes(set) {
+                    change(set) { $0.fewestBytes = bytes }
                     isChanged = true
                 }
             }
         }
         for set in own {
-            sets[Int(set)] = reduced(sets[Int(set)])
-            itemCount += sets[Int(set)].count
-            groupStarts[set] = (group, own[0])
+            let items = reduced(items(set))
+            change(set) { $0.items = items }
+            itemCount.wrappingAdd(items.count, ordering: .relaxed)
+            groupStarts.keep((group, own[0]), for: set)
         }
-        let found = equal(to: own, group) ?? own
-        groups[key] = found
-        return found
+        return equal(to: own, group) ?? own
+    }
+
+    /// Of a set that no other thread knows of.
+    private func change(_ set: Int32, _ body: (inout ItemSet) -> Void) {
+        var changed = sets[Int(set)]
+        body(&changed)
+        sets.replace(Int(set), by: changed)
     }
 
     /// The sets that the group made for itself before, if they are followed by the same texts and the new ones refer to
     /// them. So a rule that goes on with itself again and again comes to a place where it was before.
     private func equal(to own: [Int32], _ group: Int32) -> [Int32]? {
         var looked: Set<Int32> = []
-        for item in own.lazy.flatMap({ self.sets[Int($0)] }) {
-            guard let known = groupStarts[item.rest], known.group == group, known.first != own[0],
+        for item in own.lazy.flatMap({ self.items($0) }) {
+            guard let known = groupStarts.known(item.rest), known.group == group, known.first != own[0],
                 looked.insert(known.first).inserted
             else { continue }
             let others = own.indices.map { known.first + Int32($0) }
@@ -266,13 +283,13 @@ final class Pushdown {
 
     /// The state after one more byte; -1 if no text goes on that way.
     @inline(__always) func next(_ state: Int32, _ byte: UInt8) -> Int32 {
-        let known = steps[state, byte]
-        return known != StepTables.unknown ? known : findNext(state, byte)
+        let known = tables.next(state, byte)
+        return known != StateTables.unknown ? known : findNext(state, byte)
     }
 
     @inline(never) private func findNext(_ state: Int32, _ byte: UInt8) -> Int32 {
         let next = step(state, byte)
-        steps.set(state, byte, next)
+        tables.set(state, byte, next)
         return next
     }
 
@@ -288,12 +305,10 @@ final class Pushdown {
     }
 
     /// Whether the text may end here.
-    func isFinal(_ state: Int32) -> Bool { sets[Int(state)].first == .end }
+    func isFinal(_ state: Int32) -> Bool { items(state).first == .end }
 
     /// Whether the text ends here.
     func isComplete(_ state: Int32) -> Bool { isFinal(state) && scans(of: state).isEmpty }
-
-    func fewestBytes(_ state: Int32) -> Int { fewest[Int(state)] }
 }
 
 /// Groups of rules that wait for their turn, those with low numbers first.

@@ -1,10 +1,8 @@
 /// What an answer must look like, in the form in which it is written: goals, each a choice of shapes.
-///
-/// Not `Sendable`, as automata are not.
-package final class AnswerShape {
+package final class AnswerShape: Sendable {
     /// What is being written; shapes refer to goals by their places here.
-    package var goals: [Goal]
-    package var root: GoalID
+    package let goals: [Goal]
+    package let root: GoalID
 
     package init(goals: [Goal], root: GoalID) {
         self.goals = goals
@@ -23,7 +21,7 @@ package struct GoalID: Hashable, Sendable {
 
 /// A value that is to be written: any of these shapes. There is at least one, and each of them can be brought to an
 /// end.
-package struct Goal {
+package struct Goal: Sendable {
     package var shapes: [Shape]
     /// Bytes of the shortest value in compact form.
     package var fewestBytes: Int
@@ -34,7 +32,7 @@ package struct Goal {
     }
 }
 
-package enum Shape {
+package enum Shape: Sendable {
     /// Numbers, and values of an enumeration, as they are written in compact form; or a text that is no JSON.
     case text(any ByteAutomaton)
     case string(any StringText)
@@ -42,7 +40,7 @@ package enum Shape {
     case object(ObjectShape)
 }
 
-package final class ArrayShape {
+package final class ArrayShape: Sendable {
     /// For the first items one each. All of them can be satisfied.
     package let prefix: [GoalID]
     /// For the items after those; nil if there may be none.
@@ -60,8 +58,8 @@ package final class ArrayShape {
 }
 
 /// Members with known names come first, in this order; then the others.
-package final class ObjectShape {
-    package struct Member {
+package final class ObjectShape: Sendable {
+    package struct Member: Sendable {
         package let name: String
         package let goal: GoalID
         package let isRequired: Bool
@@ -95,7 +93,7 @@ package final class ObjectShape {
 
 /// The names that members beside the known ones may have. Each name has one spelling (no escape that is not needed), so
 /// that names can be told apart by their bytes.
-package protocol FreeNames: AnyObject {
+package protocol FreeNames: AnyObject, Sendable {
     /// Over the text between the quotes.
     var names: any ByteAutomaton { get }
     /// Whether `names` is every string in its one spelling.

@@ -102,7 +102,6 @@ extension ShapeBuilder {
 private final class FreeText: FreeNames {
     private let text: NameText
     private let goals: [[Int]: GoalID]
-    private var known: [Int32: GoalID] = [:]
 
     let shortest: [(name: [UInt8], goal: GoalID)]
 
@@ -116,11 +115,9 @@ private final class FreeText: FreeNames {
     var isAny: Bool { text.isAny }
 
     func goal(_ state: Int32) -> GoalID {
-        if let goal = known[state] { return goal }
         guard let goal = goals[text.matched(state)] else {
             preconditionFailure("asked for the goal of a name that isn't one")
         }
-        known[state] = goal
         return goal
     }
 

@@ -1,40 +1,125 @@
-/// By state and byte, the state after it.
-struct StepTables {
+import Essentials
+import OperatingSystem
+import Synchronization
+
+/// What is known of a writer's states once it was asked: by byte the state after it, and what is asked most. Threads ask
+/// side by side, without a lock; what two of them find at the same time is the same.
+// Unchecked, as steps lie in C memory, which is read and written by atomic operations alone.
+final class StateTables: @unchecked Sendable {
     /// Where a step was not taken yet.
     static let unknown: Int32 = -2
 
-    private var tables: [UnsafeMutablePointer<Int32>] = []
-    // Tables of several states stand together, as many small ones take long to free. The first one is that of all states
-    // from which no step was taken yet.
-    private var slabs: [UnsafeMutablePointer<Int32>] = []
-    private var count = 0
-    private static let slabTables = 32
+    /// By byte, the state after it and 2 more; 0 where the step was not taken yet.
+    private typealias Steps = UnsafeMutablePointer<Atomic<Int32>>
 
-    init() { _ = newTable() }
-
-    /// To be called once, at the end.
-    func deallocate() { for slab in slabs { slab.deallocate() } }
-
-    var bytes: Int { 1024 * count + 8 * tables.count }
-
-    /// Adds a state, whose number is how many there were before.
-    mutating func addState() { tables.append(slabs[0]) }
-
-    @inline(__always) subscript(state: Int32, byte: UInt8) -> Int32 { tables[Int(state)][Int(byte)] }
-
-    mutating func set(_ state: Int32, _ byte: UInt8, _ next: Int32) {
-        if tables[Int(state)] == slabs[0] { tables[Int(state)] = newTable() }
-        tables[Int(state)][Int(byte)] = next
+    private struct Row: ~Copyable, Sendable {
+        // C memory, which is only reached by atomic operations.
+        nonisolated(unsafe) let steps: Atomic<Steps>
+        let fewestBytes = Atomic<Int>(-1)
+        /// 0 while not known: bytes have fewer classes than there are bits, and the other bits are set.
+        let loops = Atomic<UInt64>(0)
+        /// -1 if there are several, or the text may end; -2 while not known.
+        let onlyByte = Atomic<Int>(-2)
+        let plan = AtomicLazyReference<Plan>()
     }
 
-    private mutating func newTable() -> UnsafeMutablePointer<Int32> {
-        let place = count % Self.slabTables
-        if place == 0 {
-            let slab = UnsafeMutablePointer<Int32>.allocate(capacity: 256 * Self.slabTables)
-            slab.initialize(repeating: Self.unknown, count: 256 * Self.slabTables)
-            slabs.append(slab)
+    private final class Plan: Sendable {
+        let tokens: [Int32]?
+
+        init(_ tokens: [Int32]?) { self.tokens = tokens }
+    }
+
+    private let rows = SharedList<Row>()
+    /// The steps of all states from which none was taken yet.
+    private let untaken: Steps
+    private let planCount = Atomic<Int>(0)
+    /// How many states have steps of their own.
+    private let tableCount = Atomic<Int>(0)
+    private let lock = Lock()
+    // Guarded by `lock`. Steps of several states stand together, as many small blocks take long to free.
+    private var slabs: [Steps] = []
+    private static let slabTables = 32
+
+    init() { untaken = Self.newSteps(1) }
+
+    deinit {
+        for slab in slabs { free(slab) }
+        free(untaken)
+    }
+
+    /// Those of so many states.
+    private static func newSteps(_ count: Int) -> Steps {
+        guard let memory = calloc(256 * count, MemoryLayout<Atomic<Int32>>.stride) else {
+            preconditionFailure("no memory for what is known of an answer's states")
         }
-        count += 1
-        return slabs[slabs.count - 1] + 256 * place
+        return memory.bindMemory(to: Atomic<Int32>.self, capacity: 256 * count)
+    }
+
+    /// About how many bytes the tables take.
+    var bytes: Int { 1024 * tableCount.load(ordering: .relaxed) + 40 * rows.count + planBytes }
+    /// Bytes of the ways to the end that are kept.
+    var planBytes: Int { 4 * planCount.load(ordering: .relaxed) }
+
+    /// Adds a state, whose number is how many there were before.
+    func addState() { rows.append(Row(steps: Atomic(untaken))) }
+
+    // MARK: Steps
+
+    /// The state after one more byte; `unknown` if that step was not taken yet.
+    @inline(__always) func next(_ state: Int32, _ byte: UInt8) -> Int32 {
+        rows[Int(state)].steps.load(ordering: .acquiring)[Int(byte)].load(ordering: .acquiring) &- 2
+    }
+
+    func set(_ state: Int32, _ byte: UInt8, _ next: Int32) {
+        steps(of: state)[Int(byte)].store(next + 2, ordering: .releasing)
+    }
+
+    private func steps(of state: Int32) -> Steps {
+        let known = rows[Int(state)].steps.load(ordering: .acquiring)
+        if known != untaken { return known }
+        lock.lock()
+        defer { lock.unlock() }
+        let other = rows[Int(state)].steps.load(ordering: .relaxed)
+        if other != untaken { return other }
+        let place = tableCount.wrappingAdd(1, ordering: .relaxed).oldValue % Self.slabTables
+        if place == 0 { slabs.append(Self.newSteps(Self.slabTables)) }
+        let new = slabs[slabs.count - 1] + 256 * place
+        rows[Int(state)].steps.store(new, ordering: .releasing)
+        return new
+    }
+
+    // MARK: What follows from a state alone
+
+    /// - Parameter find: called if it is not known yet.
+    @inline(__always) func fewestBytes(_ state: Int32, _ find: () -> Int) -> Int {
+        let known = rows[Int(state)].fewestBytes.load(ordering: .relaxed)
+        if known >= 0 { return known }
+        let bytes = find()
+        rows[Int(state)].fewestBytes.store(bytes, ordering: .relaxed)
+        return bytes
+    }
+
+    @inline(__always) func loops(_ state: Int32, _ find: () -> UInt64) -> UInt64 {
+        let known = rows[Int(state)].loops.load(ordering: .relaxed)
+        if known != 0 { return known }
+        let loops = find()
+        rows[Int(state)].loops.store(loops, ordering: .relaxed)
+        return loops
+    }
+
+    func onlyByte(_ state: Int32, _ find: () -> UInt8?) -> UInt8? {
+        let known = rows[Int(state)].onlyByte.load(ordering: .relaxed)
+        if known != -2 { return known < 0 ? nil : UInt8(known) }
+        let byte = find()
+        rows[Int(state)].onlyByte.store(byte.map { Int($0) } ?? -1, ordering: .relaxed)
+        return byte
+    }
+
+    func plan(_ state: Int32, _ find: () -> [Int32]?) -> [Int32]? {
+        if let known = rows[Int(state)].plan.load() { return known.tokens }
+        let plan = Plan(find())
+        let kept = rows[Int(state)].plan.storeIfNil(plan)
+        if kept === plan { planCount.wrappingAdd(plan.tokens?.count ?? 0, ordering: .relaxed) }
+        return kept.tokens
     }
 }

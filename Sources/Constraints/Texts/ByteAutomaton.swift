@@ -1,8 +1,7 @@
-/// A set of texts, told byte by byte. States are numbers, and are made when a text first leads to them.
+/// A set of texts, told byte by byte. States are numbers.
 ///
-/// No state is a dead end: from each of them some text leads to a final one. Not `Sendable`: whoever owns it sees
-/// to it that one thread at a time asks.
-package protocol ByteAutomaton: AnyObject {
+/// No state is a dead end: from each of them some text leads to a final one. Several threads may ask at the same time.
+package protocol ByteAutomaton: AnyObject, Sendable {
     /// The state before the first byte.
     var start: Int32 { get }
     /// The state after one more byte; -1 if no text goes on that way.

@@ -3,11 +3,11 @@
 /// Where only one text is left, the state is the place in it; so there are nodes only for what several share.
 package final class LiteralText: ByteAutomaton {
     /// Edges of a node, in the order of their bytes, are `edgeStarts[node]..<edgeStarts[node + 1]`.
-    private var edgeStarts: [Int32] = [0]
-    private var edgeBytes: [UInt8] = []
-    private var edgeStates: [Int32] = []
-    private var finals: [Bool] = []
-    private var fewest: [Int32] = []
+    private let edgeStarts: [Int32]
+    private let edgeBytes: [UInt8]
+    private let edgeStates: [Int32]
+    private let finals: [Bool]
+    private let fewest: [Int32]
     /// All texts, each with one byte more that is its end.
     private let bytes: [UInt8]
     /// Where each text begins in `bytes`, and where all end.
@@ -30,6 +30,8 @@ package final class LiteralText: ByteAutomaton {
         func length(_ text: Int) -> Int { Int(starts[text + 1] - starts[text]) - 1 }
         func byte(_ text: Int, _ depth: Int) -> UInt8 { bytes[Int(starts[text]) + depth] }
 
+        var (edgeStarts, edgeBytes, edgeStates): ([Int32], [UInt8], [Int32]) = ([0], [], [])
+        var finals: [Bool] = []
         // Nodes in the order of their depth: each stands for texts in a row that are alike so far.
         var nodes: [(texts: Range<Int>, depth: Int)] = [(0..<count, 0)]
         // States of texts are negative until the nodes are counted.
@@ -56,18 +58,23 @@ package final class LiteralText: ByteAutomaton {
             edgeStarts.append(Int32(edgeBytes.count))
             node += 1
         }
-        self.starts = starts
-        self.bytes = bytes
-        nodeCount = Int32(nodes.count)
+        let nodeCount = Int32(nodes.count)
         for i in edgeStates.indices where edgeStates[i] < 0 { edgeStates[i] = nodeCount - 1 - edgeStates[i] }
-        fewest = [Int32](repeating: 0, count: nodes.count)
+        var fewest = [Int32](repeating: 0, count: nodes.count)
         for node in nodes.indices.reversed() where !finals[node] {
             var least = Int32.max
             for edge in edgeStarts[node]..<edgeStarts[node + 1] {
-                least = min(least, 1 + Int32(fewestBytes(edgeStates[Int(edge)])))
+                let state = edgeStates[Int(edge)]
+                let place = Int(state - nodeCount)
+                let bytes =
+                    state < nodeCount ? fewest[Int(state)] : Int32(Self.end(place, starts) - place)
+                least = min(least, 1 + bytes)
             }
             fewest[node] = least
         }
+        (self.starts, self.bytes, self.nodeCount) = (starts, bytes, nodeCount)
+        (self.edgeStarts, self.edgeBytes, self.edgeStates) = (edgeStarts, edgeBytes, edgeStates)
+        (self.finals, self.fewest) = (finals, fewest)
     }
 
     /// The places of the texts in the order of their bytes, each text once.
@@ -113,7 +120,7 @@ package final class LiteralText: ByteAutomaton {
     package func fewestBytes(_ state: Int32) -> Int {
         guard state >= nodeCount else { return Int(fewest[Int(state)]) }
         let place = Int(state - nodeCount)
-        return end(place) - place
+        return Self.end(place, starts) - place
     }
 
     /// By the byte that would follow: no text goes on with a byte of UTF-8 that goes on within a scalar.
@@ -122,10 +129,10 @@ package final class LiteralText: ByteAutomaton {
     }
 
     // The end's byte may stand in a text as well, so only the places tell.
-    private func isEnd(_ place: Int) -> Bool { bytes[place] == 0 && end(place) == place }
+    private func isEnd(_ place: Int) -> Bool { bytes[place] == 0 && Self.end(place, starts) == place }
 
     /// Where the text ends that this place is in.
-    private func end(_ place: Int) -> Int {
+    private static func end(_ place: Int, _ starts: [Int32]) -> Int {
         var low = 0
         var high = starts.count - 1
         while high - low > 1 {

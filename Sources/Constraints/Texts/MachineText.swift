@@ -1,18 +1,20 @@
 import Essentials
+import Synchronization
 
-/// A machine as an automaton that keeps what it was asked.
+/// A machine as an automaton that keeps what it was asked, by whichever thread.
 package final class MachineText: ByteAutomaton {
     let machine: ByteMachine
-    /// Rows of `known`; nil where they would be too many.
-    private let memory: Memory?
+    /// Nil where rows would be too many.
+    // C memory, which is only reached by atomic operations once it is made.
+    private nonisolated(unsafe) let memory: Memory?
     private let rows: Int
 
     private struct Memory {
         /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet.
-        let known: UnsafeMutablePointer<Int32>
+        let known: UnsafeMutablePointer<Atomic<Int32>>
         /// By state: what `loops` said; 0 where it was not asked yet.
-        let loops: UnsafeMutablePointer<UInt64>
-        /// By state: whether it is none within a scalar.
+        let loops: UnsafeMutablePointer<Atomic<UInt64>>
+        /// By state: whether it is none within a scalar. Never changed.
         let isBetween: UnsafeMutablePointer<Bool>
     }
 
@@ -20,8 +22,9 @@ package final class MachineText: ByteAutomaton {
         self.machine = machine
         rows = machine.automaton.count * machine.alphabet.nodeCount
         // Fresh zeros take no memory before they are touched.
-        guard rows <= ConstraintLimits.knownRows, let known = Self.zeros(rows * 256, of: Int32.self),
-            let loops = Self.zeros(rows, of: UInt64.self), let isBetween = Self.zeros(rows, of: Bool.self)
+        guard rows <= ConstraintLimits.knownRows, let known = Self.zeros(rows * 256, of: Atomic<Int32>.self),
+            let loops = Self.zeros(rows, of: Atomic<UInt64>.self),
+            let isBetween = Self.zeros(rows, of: Bool.self)
         else {
             memory = nil
             return
@@ -30,7 +33,7 @@ package final class MachineText: ByteAutomaton {
         memory = Memory(known: known, loops: loops, isBetween: isBetween)
     }
 
-    private static func zeros<T: BitwiseCopyable>(_ count: Int, of type: T.Type) -> UnsafeMutablePointer<T>? {
+    private static func zeros<T: ~Copyable>(_ count: Int, of type: T.Type) -> UnsafeMutablePointer<T>? {
         calloc(count, MemoryLayout<T>.stride)?.bindMemory(to: type, capacity: count)
     }
 
@@ -44,13 +47,13 @@ package final class MachineText: ByteAutomaton {
 
     @inline(__always) package func next(_ state: Int32, _ byte: UInt8) -> Int32 {
         guard let memory else { return machine.next(state, byte) }
-        let known = memory.known[Int(state) << 8 | Int(byte)]
+        let known = memory.known[Int(state) << 8 | Int(byte)].load(ordering: .relaxed)
         return known > 0 ? known - 2 : ask(state, byte, memory)
     }
 
     @inline(never) private func ask(_ state: Int32, _ byte: UInt8, _ memory: Memory) -> Int32 {
         let next = machine.next(state, byte)
-        memory.known[Int(state) << 8 | Int(byte)] = next + 2
+        memory.known[Int(state) << 8 | Int(byte)].store(next + 2, ordering: .relaxed)
         return next
     }
 
@@ -64,7 +67,10 @@ package final class MachineText: ByteAutomaton {
     /// Which bytes lead from a state between two scalars back to it.
     func loops(_ state: Int32) -> LoopClasses {
         guard let memory else { return LoopClasses(machine, state) }
-        if memory.loops[Int(state)] == 0 { memory.loops[Int(state)] = LoopClasses(machine, state).bits }
-        return LoopClasses(bits: memory.loops[Int(state)])
+        let known = memory.loops[Int(state)].load(ordering: .relaxed)
+        if known != 0 { return LoopClasses(bits: known) }
+        let loops = LoopClasses(machine, state)
+        memory.loops[Int(state)].store(loops.bits, ordering: .relaxed)
+        return loops
     }
 }

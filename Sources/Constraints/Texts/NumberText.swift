@@ -2,7 +2,7 @@ import JSONSchema
 import Synchronization
 
 /// JSON numbers under conditions, as a table.
-final class NumberText: ByteAutomaton, Sendable {
+final class NumberText: ByteAutomaton {
     // Columns: the digits, '-', '+', '.', and the exponent's letter.
     static let columns = 14
 

@@ -3,7 +3,7 @@
 ///
 /// Whoever writes keeps a state and the number of whole scalars so far. A way on is open if `fewestBytes` has a
 /// number there.
-package protocol StringText: AnyObject {
+package protocol StringText: AnyObject, Sendable {
     var contents: MachineText { get }
     var minLength: Int { get }
     var maxLength: Int? { get }

@@ -1,8 +1,8 @@
 /// Follows a text that is being written, byte by byte: each kind of rule on answers has a type that does.
 ///
-/// A state is a number, and stands for all that counts of the text so far. One thread at a time asks. What is said
-/// depends on the text alone, not on what was asked before.
-protocol AnswerWriter: AnyObject {
+/// A state is a number, and stands for all that counts of the text so far. Several threads may ask at the same time. What
+/// is said depends on the text alone, not on what was asked before, nor by whom.
+protocol AnswerWriter: AnyObject, Sendable {
     /// The state before the first byte.
     var start: Int32 { get }
     /// About how many bytes the tables take.

@@ -15,7 +15,7 @@ package struct Generation: Sendable {
 extension AnswerGrammar {
     /// A value as it would be written: members in the order of the schema, no white space. Where no answer is like it,
     /// its parts are put into order as far as they have one.
-    package func text(of value: JSONValue) -> [UInt8] { withSchemaShape { $0?.text(of: value) ?? [] } }
+    package func text(of value: JSONValue) -> [UInt8] { schemaShape?.text(of: value) ?? [] }
 
     /// The shortest answer.
     package var example: String {

@@ -1,14 +1,15 @@
 import BatchEngine
+import OperatingSystem
+import Synchronization
 
-/// A writer with what is kept beside it for one vocabulary. When it has grown too large a new one takes its place.
-final class GrammarWriter {
+/// A writer with what is kept beside it for one vocabulary. When it has grown too large a new one takes its place. Several
+/// threads may ask at the same time: no lock is held while a mask is made.
+final class GrammarWriter: Sendable {
     let writer: any AnswerWriter
     private let tokens: TokenTrie
-    /// Those of the last states, and those before them: when there are many of the first, they take the others' place.
-    private var masks: [Int32: StateMask] = [:]
-    private var olderMasks: [Int32: StateMask] = [:]
-    private var startMask: StateMask?
-    private var forcedTokens: [Int32: (tokens: [Int32], bytes: Int)] = [:]
+    private let masks: Guarded<KeptMasks>
+    private let forcedTokens = OnceEach<Int32, (tokens: [Int32], bytes: Int)>()
+    private let replayedBytes = Atomic<Int>(0)
     /// The writer before this one, whose states can be taken over.
     private let former: (any AnswerWriter)?
 
@@ -17,10 +18,11 @@ final class GrammarWriter {
         self.writer = writer
         self.tokens = tokens
         self.former = former
+        masks = Guarded(KeptMasks(most: ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100)))
     }
 
     /// Those of the writer's bytes that texts needed which another writer had begun. They would be needed again and again.
-    private(set) var replayed = 0
+    var replayed: Int { replayedBytes.load(ordering: .relaxed) }
 
     /// Whether a new one should take its place.
     var isLarge: Bool { writer.bytes > ConstraintLimits.writerBytes + 2 * replayed }
@@ -33,7 +35,7 @@ final class GrammarWriter {
     ///   - isFormer: whether that is of the writer before this one; else it means nothing here.
     func state(after text: [UInt8], formerState: Int32, isFormer: Bool) -> Int32 {
         let before = writer.bytes
-        defer { replayed += writer.bytes - before }
+        defer { replayedBytes.wrappingAdd(writer.bytes - before, ordering: .relaxed) }
         if isFormer, let former, let state = writer.adopt(formerState, of: former, text) { return state }
         guard let state = writer.state(after: text[...], from: writer.start, []) else {
             preconditionFailure("a text that was accepted is accepted again")
@@ -45,27 +47,13 @@ final class GrammarWriter {
 
     /// - Parameter left: how many tokens are left; nil if that plays no role.
     func mask(_ state: Int32, isStart: Bool, left: Int? = nil) -> StateMask {
-        if left == nil, let known = isStart ? startMask : known(state) { return known }
-        let mask = writer.mask(state, tokens, isStart: isStart, left: left)
-        if left == nil {
-            if isStart { startMask = mask } else { keep(mask, for: state) }
-        }
+        guard left == nil else { return writer.mask(state, tokens, isStart: isStart, left: left) }
+        // No state has this number.
+        let key = isStart ? -1 : state
+        if let known = masks.withLock({ $0.known(key) }) { return known }
+        let mask = writer.mask(state, tokens, isStart: isStart, left: nil)
+        masks.withLock { $0.keep(mask, for: key) }
         return mask
-    }
-
-    private func known(_ state: Int32) -> StateMask? {
-        if let known = masks[state] { return known }
-        guard let known = olderMasks.removeValue(forKey: state) else { return nil }
-        keep(known, for: state)
-        return known
-    }
-
-    private func keep(_ mask: StateMask, for state: Int32) {
-        if masks.count >= ConstraintLimits.maskBytes / 2 / (tokens.count / 8 + 100) {
-            olderMasks = masks
-            masks = [:]
-        }
-        masks[state] = mask
     }
 
     /// With so many tokens left no mask of this state is narrower for want of room.
@@ -95,10 +83,7 @@ final class GrammarWriter {
     /// The canonical tokens of what must be written next, all but the last two: those may look different with
     /// what follows.
     func forced(_ state: Int32) -> (tokens: [Int32], bytes: Int) {
-        if let known = forcedTokens[state] { return known }
-        let forced = findForced(state)
-        forcedTokens[state] = forced
-        return forced
+        forcedTokens.value(of: state) { findForced(state) }
     }
 
     private func findForced(_ state: Int32) -> (tokens: [Int32], bytes: Int) {
@@ -108,5 +93,29 @@ final class GrammarWriter {
         guard all.count > 2, all.flatMap({ tokens.text(of: $0) }) == bytes else { return ([], 0) }
         let some = Array(all.dropLast(2))
         return (some, some.reduce(0) { $0 + tokens.text(of: $1).count })
+    }
+}
+
+/// The masks of the last states, and those before them: when there are many of the first, they take the others' place.
+private struct KeptMasks {
+    let most: Int
+    private var masks: [Int32: StateMask] = [:]
+    private var older: [Int32: StateMask] = [:]
+
+    init(most: Int) { self.most = most }
+
+    mutating func known(_ state: Int32) -> StateMask? {
+        if let known = masks[state] { return known }
+        guard let known = older.removeValue(forKey: state) else { return nil }
+        keep(known, for: state)
+        return known
+    }
+
+    mutating func keep(_ mask: StateMask, for state: Int32) {
+        if masks.count >= most {
+            older = masks
+            masks = [:]
+        }
+        masks[state] = mask
     }
 }

@@ -1,3 +1,6 @@
+import OperatingSystem
+import Synchronization
+
 /// What follows from an object shape alone.
 struct ObjectFacts {
     let shape: ObjectShape
@@ -52,46 +55,69 @@ extension ByteAutomaton {
     }
 }
 
-/// Sets of names that an object has had. Set 0 is empty.
-struct NameSets {
+/// Sets of names that an object has had. Set 0 is empty. Several threads may add names at the same time.
+final class NameSets: Sendable {
     private struct Key: Hashable {
         var set: Int32
         var name: [UInt8]
     }
 
-    private var counts = [0]
-    private var roots: [Int32] = [-1]
-    // Of each set the one before, and the name that it has besides.
-    private var lasts: [Key] = [Key(set: 0, name: [])]
-    private var known: [Key: Int32] = [:]
-    private(set) var trie = NameTrie()
-    private(set) var bytes = 0
+    private struct Content {
+        var counts = [0]
+        var roots: [Int32] = [-1]
+        // Of each set the one before, and the name that it has besides.
+        var lasts: [Key] = [Key(set: 0, name: [])]
+        var known: [Key: Int32] = [:]
+        var trie = NameTrie()
+        var bytes = 0
+
+        mutating func adding(_ key: Key) -> Int32 {
+            if let known = known[key] { return known }
+            let before = trie.bytes
+            roots.append(trie.root(of: roots[Int(key.set)], with: key.name))
+            counts.append(counts[Int(key.set)] + 1)
+            lasts.append(key)
+            bytes += trie.bytes - before + key.name.count + 150
+            known[key] = Int32(counts.count - 1)
+            return Int32(counts.count - 1)
+        }
+    }
+
+    private let content = Guarded(Content())
+    private let byteCount = Atomic<Int>(0)
+
+    /// About how many bytes they take.
+    var bytes: Int { byteCount.load(ordering: .relaxed) }
 
     /// The set with one more name.
-    mutating func adding(_ name: [UInt8], to set: Int32) -> Int32 {
-        let key = Key(set: set, name: name)
-        if let known = known[key] { return known }
-        let before = trie.bytes
-        roots.append(trie.root(of: roots[Int(set)], with: name))
-        counts.append(counts[Int(set)] + 1)
-        lasts.append(key)
-        bytes += trie.bytes - before + name.count + 150
-        known[key] = Int32(counts.count - 1)
-        return Int32(counts.count - 1)
+    func adding(_ name: [UInt8], to set: Int32) -> Int32 {
+        content.withLock { content in
+            let number = content.adding(Key(set: set, name: name))
+            byteCount.store(content.bytes, ordering: .relaxed)
+            return number
+        }
     }
 
     /// The node of the trie where a set's names begin; -1 if it is empty.
-    func root(of set: Int32) -> Int32 { roots[Int(set)] }
-    func count(of set: Int32) -> Int { counts[Int(set)] }
+    func root(of set: Int32) -> Int32 { content.withLock { $0.roots[Int(set)] } }
+    func count(of set: Int32) -> Int { content.withLock { $0.counts[Int(set)] } }
 
     /// The names of a set, in the order in which they were added.
     func names(of set: Int32) -> [[UInt8]] {
-        var names: [[UInt8]] = []
-        var set = set
-        while set > 0 {
-            names.append(lasts[Int(set)].name)
-            set = lasts[Int(set)].set
+        content.withLock { content in
+            var names: [[UInt8]] = []
+            var set = set
+            while set > 0 {
+                names.append(content.lasts[Int(set)].name)
+                set = content.lasts[Int(set)].set
+            }
+            return names.reversed()
         }
-        return names.reversed()
     }
+
+    // MARK: The trie of all sets' names
+
+    func child(of node: Int32, _ byte: UInt8) -> Int32? { content.withLock { $0.trie.child(of: node, byte) } }
+    func isEnd(_ node: Int32) -> Bool { content.withLock { $0.trie.isEnd(node) } }
+    func texts(below node: Int32) -> [[UInt8]] { content.withLock { $0.trie.texts(below: node) } }
 }

@@ -104,13 +104,14 @@ extension Writer {
     }
 
     func walk(_ key: StringWalk.Key, _ tokens: TokenTrie) -> StringWalk {
-        if let known = stringWalks[key] { return known }
-        let string = strings[Int(key.string)]
-        let walk = StringWalk(
-            string.contents, from: key.state, tokens,
-            isCounted: string.maxLength != nil || string.minLength > 0)
-        keep(walk, for: key)
-        return walk
+        stringWalks.value(of: key) {
+            let string = strings[Int(key.string)]
+            let walk = StringWalk(
+                string.contents, from: key.state, tokens,
+                isCounted: string.maxLength != nil || string.minLength > 0)
+            count(keptBytes: walk.bytes)
+            return walk
+        }
     }
 }
 

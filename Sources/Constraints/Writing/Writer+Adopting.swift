@@ -13,7 +13,7 @@ extension Writer {
                 } else if place.kind == .freeName, place.d >= 0 {
                     adopted.d = nameSets.root(of: frames[Int(adopted.frame)].names)
                     for byte in name where adopted.d >= 0 {
-                        adopted.d = nameSets.trie.child(of: adopted.d, byte) ?? -1
+                        adopted.d = nameSets.child(of: adopted.d, byte) ?? -1
                     }
                 }
                 return adopted

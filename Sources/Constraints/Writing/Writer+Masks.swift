@@ -137,7 +137,7 @@ extension MaskMaker where FollowedBy == Writer {
         addExits(table, to: writer.number(of: ended.places), 0...Int.max)
         var taken: [[UInt8]] = []
         if place.c >= 0 { taken += object.reserved.texts(below: place.c) }
-        if place.d >= 0 { taken += writer.nameSets.trie.texts(below: place.d) }
+        if place.d >= 0 { taken += writer.nameSets.texts(below: place.d) }
         for name in taken where name.count < tokens.longest { remove(tokensOf: name + Writer.quote) }
         result.mask.formUnion(before)
     }

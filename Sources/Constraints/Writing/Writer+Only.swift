@@ -1,13 +1,7 @@
 /// Where there is no choice.
 extension Writer {
     /// The only byte that can come next; nil if there are several, or the text may end.
-    func onlyByte(_ state: Int32) -> UInt8? {
-        let known = stateFacts[Int(state)].only
-        if known != -2 { return known < 0 ? nil : UInt8(known) }
-        let byte = findOnlyByte(state)
-        stateFacts[Int(state)].only = byte.map { Int16($0) } ?? -1
-        return byte
-    }
+    func onlyByte(_ state: Int32) -> UInt8? { tables.onlyByte(state) { findOnlyByte(state) } }
 
     private func findOnlyByte(_ state: Int32) -> UInt8? {
         var only: UInt8?
@@ -36,10 +30,5 @@ extension Writer {
     }
 
     /// The classes of bytes all of which lead from a state back to it.
-    func loops(_ state: Int32) -> UInt64 {
-        if let known = stateFacts[Int(state)].loops { return known }
-        let loops = findLoops(state)
-        stateFacts[Int(state)].loops = loops
-        return loops
-    }
+    func loops(_ state: Int32) -> UInt64 { tables.loops(state) { findLoops(state) } }
 }

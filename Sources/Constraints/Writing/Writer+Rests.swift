@@ -35,20 +35,19 @@ extension Writer {
         case .array:
             let array = arrays[Int(frame.shape)]
             key.count = min(frame.count, Int32(array.minCount))
-            if let known = rests[key] { return known }
+            if let known = rests.known(key) { return known }
             text = rest(items: array, from: Int(frame.count), depth: facts.depth, isFirst: isFirst)
         case .object:
             let object = objects[Int(frame.shape)]
             key.count = min(frame.count, Int32(object.shape.minCount))
-            if let known = rests[key] { return known }
+            if let known = rests.known(key) { return known }
             let members = plan(
                 object, position: Int(frame.position), count: Int(frame.count), names: frame.names,
                 hasFree: &hasFree)
             text = rest(members: members, object, depth: facts.depth, isFirst: isFirst)
         }
-        restBytes += text.count
-        if !hasFree { rests[key] = text[...] }
-        return text[...]
+        count(keptBytes: text.count)
+        return hasFree ? text[...] : rests.keep(text[...], for: key)
     }
 
     /// The end of a rest that all frames of that shape share; nil where there is none. Of an object it has the required
@@ -64,8 +63,7 @@ extension Writer {
         }
         let key = WholeKey(
             kind: frame.kind, shape: frame.shape, depth: layout == .compact ? 0 : facts.depth)
-        let whole = wholeRests[key] ?? wholeRest(of: frame, facts.depth)
-        if wholeRests[key] == nil { wholeRests[key] = whole }
+        let whole = wholeRests.value(of: key) { wholeRest(of: frame, facts.depth) }
         guard left < whole.places.count else { return nil }
         return whole.text[whole.places[whole.places.count - 1 - left]...]
     }
@@ -91,7 +89,7 @@ extension Writer {
         }
         whole.places.append(whole.text.count)
         whole.text += closing(frame.kind, depth, isEmpty: false)
-        restBytes += whole.text.count + 8 * whole.places.count
+        count(keptBytes: whole.text.count + 8 * whole.places.count)
         return whole
     }
 

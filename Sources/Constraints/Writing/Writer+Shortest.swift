@@ -7,16 +7,14 @@ extension Writer {
     /// - Parameter depth: how many frames are open around it.
     func shortest(_ goal: GoalID, depth: Int) -> [UInt8] {
         let key = ShortestKey(goal: goal.index, depth: layout == .compact ? 0 : depth)
-        if let known = shortestTexts[key] { return known }
+        if let known = shortestTexts.known(key) { return known }
         var best: (bytes: Int, beginning: Beginning)?
         for beginning in beginnings[goal.index] {
             let bytes = fewestBytes(beginning)
             if best.map({ bytes < $0.bytes }) ?? true { best = (bytes, beginning) }
         }
         guard let best else { return [] }
-        let text = shortest(best.beginning, depth: depth)
-        shortestTexts[key] = text
-        return text
+        return shortestTexts.keep(shortest(best.beginning, depth: depth), for: key)
     }
 
     private func shortest(_ beginning: Beginning, depth: Int) -> [UInt8] {
@@ -81,10 +79,9 @@ extension Writer {
 
     /// From an opening bracket to the closing one.
     func openedRest(of number: Int32) -> [UInt8] {
-        if let known = openedRests[number] { return known }
-        let text = Array(rest(of: frames[Int(number)], frameFacts[Int(number)], isFirst: true))
-        openedRests[number] = text
-        return text
+        openedRests.value(of: number) {
+            Array(rest(of: frames[Int(number)], frameFacts[Int(number)], isFirst: true))
+        }
     }
 
     // MARK: Members
@@ -185,7 +182,7 @@ extension Writer {
             var after = place
             after.b = state
             after.c = place.c < 0 ? -1 : object.reserved.child(of: place.c, byte) ?? -1
-            after.d = place.d < 0 ? -1 : nameSets.trie.child(of: place.d, byte) ?? -1
+            after.d = place.d < 0 ? -1 : nameSets.child(of: place.d, byte) ?? -1
             guard let (text, end) = shortestName(after, object) else { continue }
             if best.map({ text.count + 1 < $0.0.count }) ?? true { best = ([byte] + text, end) }
         }
@@ -330,11 +327,7 @@ extension Writer {
 
     /// Bytes of the shortest way from a state to the end of the text.
     func fewestBytes(_ state: Int32) -> Int {
-        let known = stateFacts[Int(state)].fewestBytes
-        if known >= 0 { return known }
-        let bytes = looked(states[Int(state)]).lazy.map { self.fewestBytes($0) }.min() ?? 0
-        stateFacts[Int(state)].fewestBytes = bytes
-        return bytes
+        tables.fewestBytes(state) { looked(states[Int(state)]).lazy.map { self.fewestBytes($0) }.min() ?? 0 }
     }
 
     /// The places whose ways to the end are compared. Among very many some must do: each has one.
@@ -345,14 +338,13 @@ extension Writer {
     /// A way to the end of the text with few tokens: that of the places whose shortest text takes the fewest.
     /// - Returns: nil if the vocabulary can't write one.
     func plan(_ state: Int32, _ tokens: TokenTrie) -> [Int32]? {
-        if let known = stateFacts[Int(state)].plan { return known }
-        var best: [Int32]?
-        for place in looked(states[Int(state)]) where isWay(place) {
-            guard let plan = tokens.segments(shortestEnd(place)) else { continue }
-            if best.map({ plan.count < $0.count }) ?? true { best = plan }
+        tables.plan(state) {
+            var best: [Int32]?
+            for place in looked(states[Int(state)]) where isWay(place) {
+                guard let plan = tokens.segments(shortestEnd(place)) else { continue }
+                if best.map({ plan.count < $0.count }) ?? true { best = plan }
+            }
+            return best
         }
-        stateFacts[Int(state)].plan = .some(best)
-        planBytes += 4 * (best?.count ?? 0)
-        return best
     }
 }

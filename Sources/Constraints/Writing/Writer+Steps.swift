@@ -45,12 +45,10 @@ extension Writer {
     }
 
     private func canGoOn(_ text: Int32, _ state: Int32) -> Bool {
-        let key = TextState(text: text, state: state)
-        if let known = goesOn[key] { return known }
-        let automaton = texts[Int(text)]
-        let answer = (UInt8.min...UInt8.max).contains { automaton.next(state, $0) >= 0 }
-        goesOn[key] = answer
-        return answer
+        goesOn.value(of: TextState(text: text, state: state)) {
+            let automaton = texts[Int(text)]
+            return (UInt8.min...UInt8.max).contains { automaton.next(state, $0) >= 0 }
+        }
     }
 
     private func stepInString(_ place: Place, _ byte: UInt8, _ places: inout PlaceList) {
@@ -81,13 +79,13 @@ extension Writer {
         var after = place
         after.b = state
         after.c = place.c < 0 ? -1 : object.reserved.child(of: place.c, byte) ?? -1
-        after.d = place.d < 0 ? -1 : nameSets.trie.child(of: place.d, byte) ?? -1
+        after.d = place.d < 0 ? -1 : nameSets.child(of: place.d, byte) ?? -1
         if isOpen(after, object) { places.add(after) }
     }
 
     /// Whether the name that ends here is reserved, or was there before.
     func isTaken(_ place: Place, _ object: ObjectFacts) -> Bool {
-        place.c >= 0 && object.reserved.isEnd(place.c) || place.d >= 0 && nameSets.trie.isEnd(place.d)
+        place.c >= 0 && object.reserved.isEnd(place.c) || place.d >= 0 && nameSets.isEnd(place.d)
     }
 
     /// Whether a name goes on from here that is not taken.
@@ -97,7 +95,7 @@ extension Writer {
         else { return true }
         var taken: [[UInt8]] = []
         if place.c >= 0 { taken += object.reserved.texts(below: place.c) }
-        if place.d >= 0 { taken += nameSets.trie.texts(below: place.d) }
+        if place.d >= 0 { taken += nameSets.texts(below: place.d) }
         return count > free.names.accepted(taken, from: place.b).count
     }
 

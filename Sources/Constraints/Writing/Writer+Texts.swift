@@ -30,7 +30,11 @@ extension Writer {
         return text
     }
 
-    func isDeep(_ state: Int32) -> Bool { stateFacts[Int(state)].depth > ConstraintLimits.depth }
+    func isDeep(_ state: Int32) -> Bool {
+        states[Int(state)].contains {
+            $0.frame >= 0 && frameFacts[Int($0.frame)].depth > ConstraintLimits.depth
+        }
+    }
 
     func shortestEnd(_ state: Int32) -> [UInt8] {
         states[Int(state)].map { shortestEnd($0) }.min { $0.count < $1.count } ?? []

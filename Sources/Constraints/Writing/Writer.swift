@@ -1,3 +1,6 @@
+import OperatingSystem
+import Synchronization
+
 /// Follows a text that is being written under an `AnswerShape`, byte by byte: a pushdown automaton whose states are made
 /// as texts lead to them.
 ///
@@ -5,7 +8,8 @@
 /// kept once and known by number; so a state with all that is open around it is one number, and a step from it that
 /// was taken before is a look into a table.
 ///
-/// One thread at a time. What it says depends on the text alone, not on what was asked before.
+/// Several threads may ask at the same time; what was found before is read without a lock. What it says depends on the
+/// text alone, not on what was asked before, nor by whom.
 final class Writer: AnswerWriter {
     let shape: AnswerShape
     let layout: AnswerGrammar.Layout
@@ -24,26 +28,23 @@ final class Writer: AnswerWriter {
     }
 
     // Kept once, by number.
-    var frames: [Frame] = []
-    var frameFacts: [FrameFacts] = []
-    private var frameNumbers: [Frame: Int32] = [:]
-    var fixedTexts: [[UInt8]] = []
-    private var fixedNumbers: [[UInt8]: Int32] = [:]
-    var nexts: [Next] = []
-    private var nextNumbers: [Next: Int32] = [:]
-    var states: [[Place]] = []
-    private var stateNumbers: [[Place]: Int32] = [:]
-    var stateFacts: [StateFacts] = []
+    let frames = NumberedValues<Frame>()
+    let frameFacts = SharedList<FrameFacts>()
+    let fixedTexts = NumberedValues<[UInt8]>()
+    let nexts = NumberedValues<Next>()
+    let states = NumberedValues<[Place]>()
     // Asked for every byte of every token.
-    @exclusivity(unchecked) private var steps = StepTables()
+    let tables = StateTables()
     /// Names that objects have had, as sets.
-    var nameSets = NameSets()
-    var shortestTexts: [ShortestKey: [UInt8]] = [:]
-    var openedRests: [Int32: [UInt8]] = [:]
-    var rests: [RestKey: ArraySlice<UInt8>] = [:]
-    var wholeRests: [WholeKey: WholeRest] = [:]
-    var goesOn: [TextState: Bool] = [:]
-    private(set) var stringWalks: [StringWalk.Key: StringWalk] = [:]
+    let nameSets = NameSets()
+    let shortestTexts = OnceEach<ShortestKey, [UInt8]>()
+    let openedRests = OnceEach<Int32, [UInt8]>()
+    let rests = OnceEach<RestKey, ArraySlice<UInt8>>()
+    let wholeRests = OnceEach<WholeKey, WholeRest>()
+    let goesOn = OnceEach<TextState, Bool>()
+    let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
+    /// Bytes of string walks and ways to the end that are kept.
+    private let keptBytes = Atomic<Int>(0)
 
     struct ShortestKey: Hashable {
         var goal: Int
@@ -55,23 +56,9 @@ final class Writer: AnswerWriter {
         var state: Int32
     }
 
-    /// What is known of a state once it was asked.
-    struct StateFacts {
-        /// Levels of frames that are open.
-        var depth: Int
-        /// Bytes of the shortest way to an end.
-        var fewestBytes = -1
-        /// The only byte that can come next; -1 if there are several, or the text may end; -2 while not known.
-        var only: Int16 = -2
-        /// The shortest way to an end in tokens; nil while not known.
-        var plan: [Int32]??
-        /// The classes of bytes all of which lead back to the state; nil while not known.
-        var loops: UInt64?
-    }
-
     static let dead: Int32 = -1
     /// The state before the first byte.
-    private(set) var start: Int32 = 0
+    let start: Int32 = 0
     let mostGrowth: Int?
 
     init(_ shape: AnswerShape, layout: AnswerGrammar.Layout) {
@@ -87,10 +74,9 @@ final class Writer: AnswerWriter {
         objects = numbering.objects.map { ObjectFacts($0, colon: colon) }
         var places = PlaceList()
         begin(shape.root, in: -1, &places)
-        start = number(of: places.places)
+        let first = number(of: places.places)
+        precondition(first == start, "no state comes before that of the beginning")
     }
-
-    deinit { steps.deallocate() }
 
     /// Numbers each automaton and shape once, however many goals share it.
     private struct Numbering {
@@ -123,67 +109,37 @@ final class Writer: AnswerWriter {
 
     func number(of places: [Place]) -> Int32 {
         if places.isEmpty { return Self.dead }
-        if let known = stateNumbers[places] { return known }
-        let number = Int32(states.count)
-        states.append(places)
-        stateFacts.append(
-            StateFacts(
-                depth: places.reduce(0) { max($0, $1.frame < 0 ? 0 : frameFacts[Int($1.frame)].depth) }))
-        stateNumbers[places] = number
-        steps.addState()
-        return number
+        return states.number(of: places) { tables.addState() }
     }
 
     func number(of frame: Frame) -> Int32 {
-        if let known = frameNumbers[frame] { return known }
+        if let known = frames.known(frame) { return known }
         let facts = facts(of: frame)
-        let number = Int32(frames.count)
-        frames.append(frame)
-        frameFacts.append(facts)
-        frameNumbers[frame] = number
-        return number
+        return frames.number(of: frame) { frameFacts.append(facts) }
     }
 
-    func number(of text: [UInt8]) -> Int32 {
-        if let known = fixedNumbers[text] { return known }
-        fixedTexts.append(text)
-        fixedNumbers[text] = Int32(fixedTexts.count - 1)
-        return Int32(fixedTexts.count - 1)
-    }
-
-    func number(of next: Next) -> Int32 {
-        if let known = nextNumbers[next] { return known }
-        nexts.append(next)
-        nextNumbers[next] = Int32(nexts.count - 1)
-        return Int32(nexts.count - 1)
-    }
+    func number(of text: [UInt8]) -> Int32 { fixedTexts.number(of: text) }
+    func number(of next: Next) -> Int32 { nexts.number(of: next) }
 
     /// About how many bytes the tables take.
     var bytes: Int {
-        states.count * 1400 + frames.count * 300 + nameSets.bytes + walkBytes + restBytes + planBytes
+        states.count * 1400 + frames.count * 300 + nameSets.bytes + keptBytes.load(ordering: .relaxed)
+            + tables.planBytes
     }
-    private(set) var walkBytes = 0
-    /// Bytes of ways to the end that are kept.
-    var restBytes = 0
-    var planBytes = 0
 
-    /// Keeps what was found of a string's state.
-    func keep(_ walk: StringWalk, for key: StringWalk.Key) {
-        stringWalks[key] = walk
-        walkBytes += walk.bytes
-    }
+    func count(keptBytes bytes: Int) { keptBytes.wrappingAdd(bytes, ordering: .relaxed) }
 
     // MARK: Steps
 
     /// The state after one more byte; `dead` if no answer goes on that way. A free name that ends is not known then.
     func next(_ state: Int32, _ byte: UInt8) -> Int32 {
-        let known = steps[state, byte]
-        return known != StepTables.unknown ? known : computeNext(state, byte)
+        let known = tables.next(state, byte)
+        return known != StateTables.unknown ? known : computeNext(state, byte)
     }
 
     private func computeNext(_ state: Int32, _ byte: UInt8) -> Int32 {
         let next = next(state, byte, name: nil)
-        steps.set(state, byte, next)
+        tables.set(state, byte, next)
         return next
     }
 

@@ -76,7 +76,7 @@ import Testing
             GrammarSource("root ::= x\nx ::= \"(\" a | \"(\" b | \"\"\na ::= x \")\"\nb ::= x \"]\""))
         let text = String(repeating: "(", count: 300)
         let state = pushdown.state(after: text.utf8)
-        #expect(pushdown.sets[Int(state)].count < 10)
+        #expect(pushdown.items(state).count < 10)
         #expect(pushdown.takes(text + String(repeating: ")]", count: 150)))
     }
 

@@ -116,7 +116,7 @@ import Testing
         let state = pushdown.state(after: String(repeating: part, count: 300).utf8)
         try #require(state >= 0)
         #expect(
-            pushdown.sets.count <= sets && pushdown.sets[Int(state)].count < 8, "\(pushdown.sets.count) sets")
+            pushdown.sets.count <= sets && pushdown.items(state).count < 8, "\(pushdown.sets.count) sets")
     }
 
     @Test func bracketsAreClosed() throws {
