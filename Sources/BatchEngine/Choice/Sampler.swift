@@ -2,9 +2,9 @@ import CPhiKernels
 
 /// Chooses a token from a row of logits, by fixed arithmetic: the same logits and request give the same token
 /// on every machine. `SamplingRequest` has the order of steps; equal logits count in the order of their ids.
-package struct Sampler: @unchecked Sendable {
-    /// Function pointers and a constant name: never changed.
-    private let kernels: PhiKernels
+package struct Sampler: Sendable {
+    // Function pointers and a constant name, both C's: never changed.
+    private nonisolated(unsafe) let kernels: PhiKernels
 
     package init(_ kernels: PhiKernels) { self.kernels = kernels }
 

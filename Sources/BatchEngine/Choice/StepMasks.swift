@@ -3,64 +3,65 @@ import OperatingSystem
 
 /// The masks of a step's rows, each made once: by a thread of their own while the forward pass runs, or, if it has
 /// not come to one when the row's logits are there, by the thread that needs it.
-final class StepMasks: @unchecked Sendable {
+final class StepMasks: Sendable {
     private enum Slot {
         case open(any Constraint)
         case taken
         case made(TokenMask)
     }
 
-    private let condition = Condition()
-    // Guarded by `condition`.
-    private var slots: [Slot?]
-    private var next = 0
+    private struct Slots {
+        var slots: [Slot?]
+        var next = 0
+
+        /// The next row whose mask nobody makes yet.
+        mutating func takeNext() -> (Int, any Constraint)? {
+            while next < slots.count {
+                defer { next += 1 }
+                if case .open(let constraint) = slots[next] {
+                    slots[next] = .taken
+                    return (next, constraint)
+                }
+            }
+            return nil
+        }
+    }
+
+    private let slots: Monitor<Slots>
 
     /// - Parameter constraints: for each row its constraint, if it has one.
-    init(_ constraints: [(any Constraint)?]) { slots = constraints.map { $0.map(Slot.open) } }
+    init(_ constraints: [(any Constraint)?]) {
+        slots = Monitor(Slots(slots: constraints.map { $0.map(Slot.open) }))
+    }
 
     /// Makes masks in the order of the rows until none is left.
     func make() {
-        while let (row, constraint) = takeNext() { finish(row, constraint.allowed()) }
+        while let (row, constraint) = slots.withLock({ $0.takeNext() }) {
+            let mask = constraint.allowed()
+            slots.change { $0.slots[row] = .made(mask) }
+        }
     }
 
     /// The mask of a row; nil if it has no constraint. To be asked for once.
     func mask(of row: Int) -> TokenMask? {
-        condition.lock()
-        if case .open(let constraint) = slots[row] {
-            slots[row] = .taken
-            condition.unlock()
-            return constraint.allowed()
+        let slot = slots.wait { slots -> Slot?? in
+            switch slots.slots[row] {
+            case .taken?: return nil
+            case .open(let constraint)?:
+                slots.slots[row] = .taken
+                return .some(.open(constraint))
+            case let slot: return .some(slot)
+            }
         }
-        defer { condition.unlock() }
-        while let slot = slots[row] {
-            if case .made(let mask) = slot { return mask }
-            condition.wait()
+        switch slot {
+        case .open(let constraint)?: return constraint.allowed()
+        case .made(let mask)?: return mask
+        case .taken?, nil: return nil
         }
-        return nil
     }
 
     /// Nobody will ask for more.
-    func drop() { condition.withLock { next = slots.count } }
-
-    private func takeNext() -> (Int, any Constraint)? {
-        condition.lock()
-        defer { condition.unlock() }
-        while next < slots.count {
-            defer { next += 1 }
-            if case .open(let constraint) = slots[next] {
-                slots[next] = .taken
-                return (next, constraint)
-            }
-        }
-        return nil
-    }
-
-    private func finish(_ row: Int, _ mask: TokenMask) {
-        condition.lock()
-        slots[row] = .made(mask)
-        condition.broadcast()
-        condition.unlock()
-    }
+    func drop() { slots.withLock { $0.next = $0.slots.count } }
 }
 
 /// The thread that makes the masks of one step after the other. There is none before the first mask.
