@@ -10,7 +10,7 @@ package struct CompiledAnswer: Sendable {
 }
 
 /// One form that is compiled, once somebody asks for it. May be used from several threads.
-package final class AnswerCompilation: @unchecked Sendable {
+package final class AnswerCompilation: Sendable {
     /// Somebody who asks whether it is there, and doesn't wait for it.
     struct Waiter: Sendable {
         /// Whether it is of no use to them any more. Takes no lock.
@@ -19,10 +19,27 @@ package final class AnswerCompilation: @unchecked Sendable {
         let wake: @Sendable () -> Void
     }
 
-    private enum State {
+    private enum Progress {
         case idle
         case running
         case done(Result<CompiledAnswer, AnswerFault>)
+    }
+
+    private struct State {
+        var progress = Progress.idle
+        var isAsked = false
+        var waiters: [Waiter] = []
+        /// Callers of `value` who wait.
+        var blocked = 0
+
+        var isUnwanted: Bool { blocked == 0 && waiters.allSatisfy { $0.isGone() } }
+
+        /// - Returns: whether the caller has to do it now.
+        mutating func begin() -> Bool {
+            guard case .idle = progress else { return false }
+            progress = .running
+            return true
+        }
     }
 
     /// Bytes of what the form says. As a rule, what takes longest has many.
@@ -30,13 +47,7 @@ package final class AnswerCompilation: @unchecked Sendable {
     private let form: AnswerForm
     private let layout: AnswerGrammar.Layout
     private let compiler: AnswerCompiler
-    private let condition = Condition()
-    // All below is guarded by `condition`.
-    private var state = State.idle
-    private var isAsked = false
-    private var waiters: [Waiter] = []
-    /// Callers of `value` who wait.
-    private var blocked = 0
+    private let state = Monitor(State())
 
     init(_ form: AnswerForm, _ layout: AnswerGrammar.Layout, by compiler: AnswerCompiler) {
         size = form.text.utf8.count
@@ -45,105 +56,82 @@ package final class AnswerCompilation: @unchecked Sendable {
         self.compiler = compiler
     }
 
-    var isReady: Bool {
-        condition.withLock { if case .done = state { true } else { false } }
-    }
+    var isReady: Bool { state.withLock { if case .done = $0.progress { true } else { false } } }
 
     /// - Returns: whether somebody must see to it now, as nobody was asked to before.
     func add(_ waiter: Waiter) -> Bool {
-        condition.withLock {
-            if case .done = state { return false }
-            waiters.append(waiter)
-            defer { isAsked = true }
-            return !isAsked
+        state.withLock { state in
+            if case .done = state.progress { return false }
+            state.waiters.append(waiter)
+            defer { state.isAsked = true }
+            return !state.isAsked
         }
     }
 
     /// Waits for it; does it, if nobody has begun.
     /// - Throws: `AnswerFault`, each time the same for the same form.
     package func value() throws(AnswerFault) -> CompiledAnswer {
-        condition.lock()
-        blocked += 1
-        defer {
-            blocked -= 1
-            condition.unlock()
-        }
+        state.withLock { $0.blocked += 1 }
+        defer { state.withLock { $0.blocked -= 1 } }
         while true {
-            switch state {
-            case .done(let result): return try result.get()
-            case .running: condition.wait()
-            case .idle: compile()
+            let result = state.wait { state -> Result<CompiledAnswer, AnswerFault>?? in
+                if case .done(let result) = state.progress { return .some(result) }
+                return state.begin() ? .some(nil) : nil
             }
+            if let result { return try result.get() }
+            compile()
         }
     }
 
     /// Does it, if nobody has begun.
     func run() {
-        condition.withLock { if case .idle = state { compile() } }
+        if state.withLock({ $0.begin() }) { compile() }
     }
 
-    /// With the lock held, which it lets go of meanwhile.
+    /// By the one who began.
     private func compile() {
-        state = .running
-        repeat {
-            condition.unlock()
-            let effort = CompileEffort { [unowned self] in condition.withLock { isUnwanted } }
-            let result = Result { () throws(AnswerFault) in
-                try compiler.compiled(form, layout, effort)
-            }
-            condition.lock()
-            if !effort.isCancelled { state = .done(result) }
-            // Somebody may have come who wants it after all.
-        } while isRunning && !isUnwanted
-        // Given up: who comes after this has it done anew.
-        if isRunning { state = .idle }
-        isAsked = false
-        let woken = waiters
-        waiters = []
-        condition.broadcast()
-        condition.unlock()
-        for waiter in woken { waiter.wake() }
-        condition.lock()
+        var woken: [Waiter]?
+        // Somebody may have come who wants it after all.
+        while woken == nil { woken = tryToCompile() }
+        for waiter in woken ?? [] { waiter.wake() }
     }
 
-    private var isRunning: Bool { if case .running = state { true } else { false } }
-
-    private var isUnwanted: Bool { blocked == 0 && waiters.allSatisfy { $0.isGone() } }
+    /// - Returns: who is to be told that it is there, or that it was given up; nil if it was given up and is wanted.
+    private func tryToCompile() -> [Waiter]? {
+        let effort = CompileEffort { [state] in state.withLock { $0.isUnwanted } }
+        let result = Result { () throws(AnswerFault) in try compiler.compiled(form, layout, effort) }
+        let isDone = !effort.isCancelled
+        return state.change { state in
+            guard isDone || state.isUnwanted else { return nil }
+            // Given up: who comes after this has it done anew.
+            state.progress = isDone ? .done(result) : .idle
+            state.isAsked = false
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+    }
 }
 
 /// What forms are compiled for: a model's tokens. May be used from several threads.
-final class AnswerCompiler: @unchecked Sendable {
-    private let text: any TextCoding
-    private let limits: ModelLimits
-    private let lock = Lock()
-    /// Guarded by `lock`.
-    private var trie: Result<TokenTrie, AnswerFault>?
+final class AnswerCompiler: Sendable {
+    private let tokens: OnFirstUse<Result<TokenTrie, AnswerFault>>
 
     init(text: any TextCoding, limits: ModelLimits) {
-        self.text = text
-        self.limits = limits
+        tokens = OnFirstUse {
+            guard let texts = text.tokenTexts else {
+                return .failure(
+                    AnswerFault("The model has no tokenizer by which answers could be given a form."))
+            }
+            return .success(
+                TokenTrie(
+                    texts, count: limits.vocabularySize, endOfSequence: limits.endOfSequence.sorted()))
+        }
     }
 
     func compiled(
         _ form: AnswerForm, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
     ) throws(AnswerFault) -> CompiledAnswer {
         let rule = try form.checked()
-        return CompiledAnswer(rule: rule, grammar: try rule.grammar(layout, try tokens(), effort))
-    }
-
-    private func tokens() throws(AnswerFault) -> TokenTrie {
-        let known = lock.withLock { () -> Result<TokenTrie, AnswerFault> in
-            if let trie { return trie }
-            let made = Result { () throws(AnswerFault) in
-                guard let texts = text.tokenTexts else {
-                    throw AnswerFault("The model has no tokenizer by which answers could be given a form.")
-                }
-                return TokenTrie(
-                    texts, count: limits.vocabularySize, endOfSequence: limits.endOfSequence.sorted())
-            }
-            trie = made
-            return made
-        }
-        return try known.get()
+        return CompiledAnswer(rule: rule, grammar: try rule.grammar(layout, try tokens.value.get(), effort))
     }
 }

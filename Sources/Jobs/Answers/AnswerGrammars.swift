@@ -8,10 +8,17 @@ import PhiText
 ///
 /// Lines may bring forms that take long: so these are compiled on threads of their own, small ones first, while other
 /// lines go on. A result doesn't depend on when that is done.
-package final class AnswerGrammars: @unchecked Sendable {
+package final class AnswerGrammars: Sendable {
     private struct Key: Hashable {
         var form: [UInt8]
         var layout: AnswerGrammar.Layout
+    }
+
+    private struct State {
+        var kept: [Key: (form: AnswerCompilation, used: Int)] = [:]
+        var uses = 0
+        var waiting: [AnswerCompilation] = []
+        var threads = 0
     }
 
     /// Compiled forms that are kept; lines may all bring forms of their own.
@@ -20,12 +27,7 @@ package final class AnswerGrammars: @unchecked Sendable {
     static let threadCount = 2
 
     private let compiler: AnswerCompiler
-    private let lock = Lock()
-    // Guarded by `lock`.
-    private var kept: [Key: (form: AnswerCompilation, used: Int)] = [:]
-    private var uses = 0
-    private var waiting: [AnswerCompilation] = []
-    private var threads = 0
+    private let state = Guarded(State())
 
     package init(text: any TextCoding, limits: ModelLimits) {
         compiler = AnswerCompiler(text: text, limits: limits)
@@ -43,27 +45,28 @@ package final class AnswerGrammars: @unchecked Sendable {
 
     package func compilation(_ form: AnswerForm, _ layout: AnswerGrammar.Layout) -> AnswerCompilation {
         let key = Key(form: form.digest, layout: layout)
-        return lock.withLock {
-            uses += 1
-            if let known = kept[key] {
-                kept[key]?.used = uses
+        return state.withLock { state in
+            state.uses += 1
+            if let known = state.kept[key] {
+                state.kept[key]?.used = state.uses
                 return known.form
             }
-            if kept.count >= Self.keptCount, let oldest = kept.min(by: { $0.value.used < $1.value.used })?.key
+            if state.kept.count >= Self.keptCount,
+                let oldest = state.kept.min(by: { $0.value.used < $1.value.used })?.key
             {
-                kept[oldest] = nil
+                state.kept[oldest] = nil
             }
             let one = AnswerCompilation(form, layout, by: compiler)
-            kept[key] = (one, uses)
+            state.kept[key] = (one, state.uses)
             return one
         }
     }
 
     private func enqueue(_ one: AnswerCompilation) {
-        let startsThread = lock.withLock {
-            waiting.append(one)
-            guard threads < Self.threadCount else { return false }
-            threads += 1
+        let startsThread = state.withLock { state in
+            state.waiting.append(one)
+            guard state.threads < Self.threadCount else { return false }
+            state.threads += 1
             return true
         }
         guard startsThread else { return }
@@ -80,12 +83,14 @@ package final class AnswerGrammars: @unchecked Sendable {
     }
 
     private func next() -> AnswerCompilation? {
-        lock.withLock {
-            guard let place = waiting.indices.min(by: { waiting[$0].size < waiting[$1].size }) else {
-                threads -= 1
+        state.withLock { state in
+            guard
+                let place = state.waiting.indices.min(by: { state.waiting[$0].size < state.waiting[$1].size })
+            else {
+                state.threads -= 1
                 return nil
             }
-            return waiting.remove(at: place)
+            return state.waiting.remove(at: place)
         }
     }
 }
