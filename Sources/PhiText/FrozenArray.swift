@@ -1,9 +1,9 @@
 /// An immutable table read in the innermost loops: one pointer, no bounds check in release.
 ///
 /// Indices must come from our own tables, never from a file or a text unchecked.
-final class FrozenArray<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    // Never written after init, so it may be shared between threads.
-    let base: UnsafePointer<Element>
+final class FrozenArray<Element: BitwiseCopyable & Sendable>: Sendable {
+    // C memory, never written after init.
+    nonisolated(unsafe) let base: UnsafePointer<Element>
     let count: Int
 
     init(_ elements: [Element]) {

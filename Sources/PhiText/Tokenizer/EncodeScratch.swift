@@ -1,9 +1,7 @@
-import OperatingSystem
-
 /// What one thread needs while it encodes: buffers and its cache of pieces.
 ///
-/// Only one thread uses it at a time; `ScratchPool` sees to that.
-final class EncodeScratch: @unchecked Sendable {
+/// Only one thread uses it at a time: a `Pool` lends it.
+final class EncodeScratch {
     private static let keptCapacity = 1 << 16
 
     let cache = PieceCache()
@@ -42,18 +40,5 @@ final class EncodeScratch: @unchecked Sendable {
         }
         lent.removeAll(keepingCapacity: true)
         return body(&lent)
-    }
-}
-
-/// Lends scratch space to the threads that encode; the lock is held for a moment once a text.
-final class ScratchPool: @unchecked Sendable {
-    private static let keptCount = 64
-    private let lock = Lock()
-    private var free: [EncodeScratch] = []
-
-    func with<Result>(_ body: (EncodeScratch) -> Result) -> Result {
-        let scratch = lock.withLock { free.popLast() } ?? EncodeScratch()
-        defer { lock.withLock { if free.count < Self.keptCount { free.append(scratch) } } }
-        return body(scratch)
     }
 }

@@ -1,5 +1,4 @@
 import JSON
-import OperatingSystem
 
 /// How much text a token can stand for. By it a text that has more tokens than fit is known before it is
 /// tokenized, in one look at its bytes.
@@ -104,24 +103,6 @@ struct TokenReach: Sendable {
         let paid = zip(counts, shares).reduce(0.0) { $0 + Double($1.0) * $1.1 }
         // The sum is not exact.
         return paid * 0.999_999 > Double(limit)
-    }
-}
-
-/// A `TokenReach` that is made when a text is long enough to need it: most never are.
-final class LazyTokenReach: @unchecked Sendable {
-    private let lock = Lock()
-    private let make: @Sendable () -> TokenReach
-    private var made: TokenReach?
-
-    init(_ make: @escaping @Sendable () -> TokenReach) { self.make = make }
-
-    var value: TokenReach {
-        lock.withLock {
-            if let made { return made }
-            let reach = make()
-            made = reach
-            return reach
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Essentials
 import JSON
+import OperatingSystem
 
 /// Text to token ids and back, from a Hugging Face `tokenizer.json` with a BPE model.
 ///
@@ -21,10 +22,11 @@ package final class Tokenizer: Sendable {
     /// They look for tokens in the text as it is, and in the normalized text.
     private let plainMatcher: AddedTokenMatcher
     private let normalizedMatcher: AddedTokenMatcher
-    private let reach: LazyTokenReach
+    /// Made when a text is long enough to need it: most never are.
+    private let reach: OnFirstUse<TokenReach>
     /// For each of `preTokenizers`, whether what it leaves has as many tokens as pieces at least.
     private let keepsPieces: [Bool]
-    private let pool = ScratchPool()
+    private let pool = Pool<EncodeScratch>(most: 64)
 
     /// The texts that are control where a template has written them.
     package let controlTokens: ControlTokens
@@ -66,7 +68,7 @@ package final class Tokenizer: Sendable {
         normalizedMatcher = AddedTokenMatcher(normalized.map(\.0), texts: normalized.map(\.1))
         let (model, normalizers, steps, added) = (model, normalizers, preTokenizers, parts.addedTokens)
         let addedLength = (plain.map(\.content.utf8.count) + normalized.map(\.1.count)).max() ?? 0
-        reach = LazyTokenReach {
+        reach = OnFirstUse {
             TokenReach(
                 model, normalizers: normalizers, preTokenizers: steps, added: added,
                 addedLength: addedLength)
@@ -122,7 +124,7 @@ package final class Tokenizer: Sendable {
         var text = text
         let isTooLong = text.withUTF8 { bytes in
             if shield == nil, bytes.count > limit, reach.value.exceeds(limit, raw: bytes) { return true }
-            return pool.with { scratch in
+            return pool.lend(orMake: EncodeScratch.init) { scratch in
                 scratch.begin(limit: limit, shield: shield, isContinuation: isContinuation)
                 let sections = plainMatcher.sections(
                     of: bytes, specialAsText: specialTokensAsText, controlAsText: isContinuation)
