@@ -2,7 +2,7 @@ import BatchEngine
 import CPhiKernels
 
 /// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.
-final class Attention: @unchecked Sendable {
+final class Attention {
     /// The shape of each layer's attention.
     private let shapes: [AttentionShape]
     private let rope: RotaryTables

@@ -8,6 +8,7 @@ import Synchronization
 /// sees the number takes pieces until there are none, and then notes how many units it has done. The region is
 /// over when the units of all notes are the region's. So nobody waits for a helper that has taken nothing, and
 /// what a late helper reads may be overwritten at any time: it checks the number afterwards.
+// Unchecked, as what is shared is C memory, reached by atomic operations, or guarded by a condition.
 final class ComputeTeam: @unchecked Sendable {
     /// How many threads may be awake at a time.
     let width: Int

@@ -21,7 +21,7 @@ package struct ExpertLayer: Sendable {
 ///
 /// A row's scores, choice and results depend on that row alone, and its two results are added in the order of the
 /// choice: which rows came together with it can't be seen.
-final class ExpertRows: @unchecked Sendable {
+final class ExpertRows {
     private let weights: PackedWeights
     private let kernels: PhiKernels
     private let pool: ComputePool

@@ -2,9 +2,9 @@ import CPhiKernels
 import Essentials
 
 /// One variant of the compute kernels. All variants give the same bits; they differ in speed.
-package struct Kernels: @unchecked Sendable {
-    /// Function pointers and a constant name: never changed.
-    let table: PhiKernels
+package struct Kernels: Sendable {
+    // Function pointers and a constant name, both C's: never changed.
+    nonisolated(unsafe) let table: PhiKernels
 
     /// `amx`, `avx512-shifting`, `avx512`, `avx2`, `i8mm`, `dotprod` or `reference`.
     package var name: String { String(cString: table.name) }

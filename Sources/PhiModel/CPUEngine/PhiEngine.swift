@@ -42,6 +42,7 @@ public struct EngineOptions: Sendable {
 ///
 /// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
 /// the number of threads, or the kernels.
+// Unchecked, as its buffers and cache are C memory: one thread at a time runs it, as `Engine` asks.
 package final class PhiEngine: RowEngine, @unchecked Sendable {
     package let shape: ModelShape
     package let limits: ModelLimits

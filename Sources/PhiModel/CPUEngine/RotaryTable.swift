@@ -6,7 +6,7 @@ import CPhiKernels
 /// the models were trained with; the angle is position * frequency, rounded to float32 as well.
 /// LongRoPE (Ding et al. 2024, as Phi-3's model code defines it) multiplies both tables by
 /// sqrt(1 + ln(max / original) / ln(original)).
-final class RotaryTable: @unchecked Sendable {
+final class RotaryTable {
     /// Half the number of rotated dimensions.
     let half: Int
     private let frequencies: [Float]

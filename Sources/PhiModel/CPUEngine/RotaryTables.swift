@@ -1,7 +1,7 @@
 import BatchEngine
 
 /// The rotary tables of a model: one, or two where there are short and long factors.
-final class RotaryTables: Sendable {
+final class RotaryTables {
     private let short: RotaryTable
     private let long: RotaryTable?
 

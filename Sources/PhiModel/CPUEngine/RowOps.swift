@@ -3,7 +3,7 @@ import CPhiKernels
 
 /// A forward pass on the CPU. An operation on rows that only prepares a matmul's input has no pass of its own, and
 /// additions to the hidden rows are made on the same way.
-package final class RowOps: RowOperations, @unchecked Sendable {
+package final class RowOps: RowOperations {
     package typealias Linear = PhiModel.Linear
     package typealias Embedding = PhiModel.Embedding
     package typealias Norm = PhiModel.Norm

@@ -1,7 +1,7 @@
 import CPhiKernels
 
 /// A block of floats or bytes that grows when a larger step comes.
-final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
+final class Buffer<Element: BitwiseCopyable> {
     private var memory: PageMemory?
     private(set) var pointer = nowhere.assumingMemoryBound(to: Element.self)
     private var capacity = 0
@@ -22,7 +22,7 @@ final class Buffer<Element: BitwiseCopyable>: @unchecked Sendable {
 private nonisolated(unsafe) let nowhere = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
 
 /// Memory for rows quantized to 8 bits.
-final class ActivationBuffers: @unchecked Sendable {
+final class ActivationBuffers {
     private let values = Buffer<Int8>()
     private let scales = Buffer<Float>()
     private let shifts = Buffer<UInt32>()
@@ -47,7 +47,7 @@ final class ActivationBuffers: @unchecked Sendable {
 }
 
 /// Rows on their way into a matmul: 8-bit groups for a quantized matrix, floats for a plain one.
-final class MatmulInput: @unchecked Sendable {
+final class MatmulInput {
     private let buffers = ActivationBuffers()
     private let floats = Buffer<Float>()
     private var matrix: PackedMatrix?

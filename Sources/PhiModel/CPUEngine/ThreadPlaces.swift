@@ -3,9 +3,10 @@ import Synchronization
 
 /// Where a team's threads are at work. Beside other programs a thread may have no processor, while another one
 /// waits for it on one: then it is moved there. The system would find out after some milliseconds.
-struct ThreadPlaces: @unchecked Sendable {
+struct ThreadPlaces: Sendable {
     /// Each thread's number and above it the processor it was last seen on; the last region it entered.
-    private let words: UnsafeMutablePointer<Atomic<UInt64>>
+    // C memory, which is only reached by atomic operations.
+    private nonisolated(unsafe) let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let stride: Int
 
     /// - Parameters:

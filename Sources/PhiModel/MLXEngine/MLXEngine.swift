@@ -7,6 +7,7 @@ import OperatingSystem
 /// MLX's sums depend on how many rows come together, so that a result is the same to within rounding, and not byte for
 /// byte, whatever runs beside it. Everything else is as `PhiEngine` does it: which tokens a sequence may come to, which
 /// rotary factors it has, how tokens are chosen from logits.
+// Unchecked, as MLX's arrays are C++'s: one thread at a time runs it, as `Engine` asks.
 package final class MLXEngine: RowEngine, @unchecked Sendable {
     package let limits: ModelLimits
     /// Nil if the folder has no tokenizer.

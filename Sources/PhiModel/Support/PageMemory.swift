@@ -2,8 +2,9 @@ import Faults
 import OperatingSystem
 
 /// A large block of memory, zero, aligned for vectors, on large pages where the system has them.
-final class PageMemory: @unchecked Sendable {
-    let base: UnsafeMutableRawPointer
+final class PageMemory: Sendable {
+    // C memory: whoever has a part of it sees to who writes it.
+    nonisolated(unsafe) let base: UnsafeMutableRawPointer
     let count: Int
 
     /// Untouched pages cost nothing, except of what `ulimit` grants.

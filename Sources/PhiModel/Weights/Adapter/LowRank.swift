@@ -26,7 +26,7 @@ package struct LowRank: Sendable {
 /// Adds adapters' parts to what matmuls give.
 ///
 /// Both products are the plain matmul's, so that the bits of a row depend on that row alone.
-final class LowRankRows: @unchecked Sendable {
+final class LowRankRows {
     /// A x [rows][a's rows]
     private let inner = Buffer<Float>()
     /// scale * B (A x) [rows][b's rows, to whole blocks]

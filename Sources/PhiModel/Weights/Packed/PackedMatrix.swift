@@ -2,6 +2,7 @@ import CPhiKernels
 import OperatingSystem
 
 /// A weight matrix [rows, columns] in the kernels' layout (see phi_kernels.h).
+// Unchecked, as it points to C memory: it changes only between two steps, on the thread that runs them.
 final class PackedMatrix: @unchecked Sendable {
     /// Raised with every change of the layout, or of what goes into it: files of the cache that have
     /// another one are made anew.

@@ -1,6 +1,6 @@
 /// A model's matrices, each packed when it is asked for and kept until the next: for one large step in little memory.
 /// Used by one thread at a time.
-final class PackedOneByOne: @unchecked Sendable {
+final class PackedOneByOne {
     private let plan: WeightPlan
     private let pool: ComputePool
     private var last: (place: Int, matrix: PackedMatrix)?
