@@ -24,8 +24,8 @@ public struct BatchJob: Sendable {
     /// kept from one start to the next. Off unless a
     /// program asks for it: a library writes no files of its own accord.
     public var cache = WeightCacheLocation.off
-    /// Results that the job's are to be compared with: their lines are known as they are there.
-    var verified: FinishedOutput?
+    /// The output with which the job's results are to be compared: lines are known as they are there.
+    var verified: String?
     /// Takes what a person may want to know on the way; by default nobody does.
     public var log = Logger(label: "phibatch") { _ in SwiftLogNoOpLogHandler() }
 

@@ -100,7 +100,8 @@ package final class JobSession {
             _ = try models.loaded(for: settings)
             var stores: [Files.Identity: AnswerStore] = [:]
             let answers = try self.answers(among: &stores)
-            let source = try JobRun(
+            // The session looks at the run's store again only if it is refused, or is over.
+            nonisolated(unsafe) let source: any RequestSource = try JobRun(
                 job: settings, models: models, store: store, stopFlag: run.stopFlag, answers: answers,
                 progress: run.publish,
                 ended: {
@@ -207,7 +208,10 @@ package final class JobSession {
             keptOutputCount: settings.keepOld,
             inputs: settings.input.filter { $0 != "-" } + settings.pick.compactMap { $0.file?.path },
             waiting: job.waits ? waiting : nil)
-        if let verified = job.verified {
+        if let path = job.verified,
+            let verified = try FinishedOutput(
+                path, settings.outputFormat.format, samples: settings.sampleCount)
+        {
             store.others = verified
             store.earlierSchemes = store.earlierSchemes.adding(verified.lines)
         }

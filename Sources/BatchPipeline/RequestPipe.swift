@@ -10,7 +10,7 @@ import PhiModel
 ///
 /// Requests of the same settings that are there together make one `JobRun`, of which `PipedLines` are the input and
 /// the store.
-package final class RequestPipe: @unchecked Sendable {
+package final class RequestPipe: Sendable {
     /// Runs that share the loop; more wait for their turn.
     private static let runLimit = 64
     private static let knownLimit = 256
@@ -21,10 +21,16 @@ package final class RequestPipe: @unchecked Sendable {
     private let stopFlag: StopFlag
     private let output: PipeOutput
     private let sources = Mailbox<JobRun>()
-    // Used by the reader's thread alone.
-    /// The lines that came last with each settings, as they are written.
-    private var lines: [[UInt8]: PipedLines] = [:]
-    private var known: [[UInt8]: (settings: JobSettings, digest: String)] = [:]
+    /// What the reader's thread knows.
+    private let known = Guarded(KnownSettings())
+
+    /// By settings, as they are written.
+    private struct KnownSettings {
+        /// The lines that came last with them.
+        var lines: [[UInt8]: PipedLines] = [:]
+        /// What they make, and the digest of its fingerprint.
+        var jobs: [[UInt8]: (settings: JobSettings, digest: String)] = [:]
+    }
 
     /// - Parameters:
     ///   - base: what requests start from; its model is loaded now.
@@ -32,7 +38,7 @@ package final class RequestPipe: @unchecked Sendable {
     ///   - write: takes a message, without its line feed.
     /// - Throws: `JobError` or `ModelError` if there is no such model.
     package convenience init(
-        _ base: BatchJob, stopFlag: StopFlag, write: @escaping ([UInt8]) throws -> Void
+        _ base: BatchJob, stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void
     ) throws {
         try JobSession.checkModelFolder(base.settings)
         try self.init(
@@ -42,7 +48,7 @@ package final class RequestPipe: @unchecked Sendable {
 
     init(
         _ base: BatchJob, models: ModelLoader, engine: [(name: String, value: String)], stopFlag: StopFlag,
-        write: @escaping ([UInt8]) throws -> Void
+        write: @escaping @Sendable ([UInt8]) throws -> Void
     ) throws {
         (self.base, self.models, self.engine, self.stopFlag) = (base, models, engine, stopFlag)
         output = PipeOutput(stopFlag: stopFlag, write: write)
@@ -109,6 +115,8 @@ package final class RequestPipe: @unchecked Sendable {
     /// No more messages will come.
     package func close() { sources.close() }
 
+    private var lines: [[UInt8]: PipedLines] { known.withLock { $0.lines } }
+
     private func begin(_ line: PipedLines.Line, _ settings: [UInt8]) throws(PipeMessage.Problem) {
         guard !lines.values.contains(where: { $0.holds(line.request) }) else {
             throw PipeMessage.Problem(text: "The request \(line.request) is under way already.")
@@ -125,8 +133,10 @@ package final class RequestPipe: @unchecked Sendable {
                     fresh.end(error)
                     if !(error is JobError) { output.fail(error) }
                 })
-            lines = lines.filter { !$0.value.hasEnded }
-            lines[settings] = fresh
+            known.withLock { known in
+                known.lines = known.lines.filter { !$0.value.hasEnded }
+                known.lines[settings] = fresh
+            }
             sources.put(run)
         } catch {
             output.tell(line.request, .failure(error))
@@ -135,7 +145,7 @@ package final class RequestPipe: @unchecked Sendable {
 
     /// What a request's settings make, and the digest of its fingerprint.
     private func job(_ text: [UInt8]) throws -> (JobSettings, String) {
-        if let known = known[text] { return known }
+        if let known = known.withLock({ $0.jobs[text] }) { return known }
         var settings = base.settings
         if !text.isEmpty {
             try JobSettings.refuseWhatIsNoRequests(text)
@@ -147,9 +157,12 @@ package final class RequestPipe: @unchecked Sendable {
         // A line is answered, whatever it carries; and each by itself, so that one can be cancelled.
         job.settings.errorLines = .pass
         job.settings.computesEqualsOnce = false
-        if known.count >= Self.knownLimit { known = [:] }
-        known[text] = (job.settings, digest)
-        return (job.settings, digest)
+        let made = (job.settings, digest)
+        known.withLock { known in
+            if known.jobs.count >= Self.knownLimit { known.jobs = [:] }
+            known.jobs[text] = made
+        }
+        return made
     }
 }
 

@@ -1,6 +1,7 @@
 import Essentials
 
 /// Hands things from any thread to one that waits for them, in order.
+// Unchecked, as the compiler can't see that a thing is with who puts it in, or here, or with who waits.
 package final class Mailbox<Item>: @unchecked Sendable {
     private let condition = Condition()
     // All below is guarded by `condition`.
@@ -10,7 +11,7 @@ package final class Mailbox<Item>: @unchecked Sendable {
     package init() {}
 
     /// Not to be called after `close`.
-    package func put(_ item: Item) {
+    package func put(_ item: sending Item) {
         condition.lock()
         items.append(item)
         condition.signal()

@@ -52,16 +52,15 @@ public final class ModelContainer: Sendable {
         if let workers, workers < 1 {
             throw ModelError(.badRequest, "workers must be 1 or more, but is \(workers).")
         }
-        let result = OneResult<ModelContainer>()
-        try WorkerThread.startOrExplain("phibatch load") {
-            result.set(
-                Result {
-                    let engine = try PhiEngine(folder: folder, options: options)
-                    return ModelContainer(
-                        engine: engine, folder: folder, adapter: options.adapter, workers: workers)
-                })
+        do {
+            return try await WorkerThread.result("phibatch load") {
+                let engine = try PhiEngine(folder: folder, options: options)
+                return ModelContainer(
+                    engine: engine, folder: folder, adapter: options.adapter, workers: workers)
+            }
+        } catch let error as WorkerThread.CannotStart {
+            throw ModelError(noThread: error)
         }
-        return try await result.value
     }
 
     /// Streams the answer to a prompt.
@@ -99,5 +98,5 @@ public final class ModelContainer: Sendable {
     /// Adds a source of requests, such as a job, to the model's loop. The source is called on the loop's thread
     /// alone, and is not the caller's any more.
     /// - Throws: `ModelError` of kind `resources` if there can be no thread.
-    package func join(_ source: any RequestSource) throws { try threads.join(source) }
+    package func join(_ source: sending any RequestSource) throws { try threads.join(source) }
 }

@@ -1,7 +1,7 @@
 import Faults
 
-/// An output that is in place, of which results are read one by one, by one thread at a time.
-package final class FinishedOutput: @unchecked Sendable {
+/// An output that is in place, of which results are read one by one.
+package final class FinishedOutput {
     let path: String
     let format: any ResultFormat
     /// In the output's order.

@@ -11,14 +11,13 @@ import PhiText
 ///     {"request":7,"left":0,"result":{…}}
 ///     {"request":7,"error":{"code":"…","message":"…"}}
 ///     {"request":7,"cancelled":true}
-package final class PipeOutput: @unchecked Sendable {
+package final class PipeOutput: Sendable {
     private let stopFlag: StopFlag
-    private let write: ([UInt8]) throws -> Void
-    private let lock = Lock()
-    /// Guarded by `lock`.
-    private var failure: (any Error)?
+    private let write: @Sendable ([UInt8]) throws -> Void
+    /// While it is held, one message is written.
+    private let failure = Guarded<(any Error)?>(nil)
 
-    package init(stopFlag: StopFlag, write: @escaping ([UInt8]) throws -> Void) {
+    package init(stopFlag: StopFlag, write: @escaping @Sendable ([UInt8]) throws -> Void) {
         (self.stopFlag, self.write) = (stopFlag, write)
     }
 
@@ -66,13 +65,13 @@ package final class PipeOutput: @unchecked Sendable {
 
     /// Nothing more can be answered.
     package func fail(_ error: any Error) {
-        lock.withLock { failure = failure ?? error }
+        failure.withLock { $0 = $0 ?? error }
         stopFlag.set()
     }
 
     /// - Throws: what made the end.
     package func end() throws {
-        if let failure = lock.withLock({ failure }) { throw failure }
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
     private static func write(_ code: String, _ message: String, _ writer: inout JSONWriter) {
@@ -93,6 +92,7 @@ package final class PipeOutput: @unchecked Sendable {
     private func say(_ members: (inout JSONWriter) -> Void) {
         var writer = JSONWriter()
         writer.object(members)
-        do { try lock.withLock { if failure == nil { try write(writer.bytes) } } } catch { fail(error) }
+        let bytes = writer.bytes
+        do { try failure.withLock { if $0 == nil { try write(bytes) } } } catch { fail(error) }
     }
 }

@@ -6,9 +6,9 @@ import OperatingSystem
 /// store in one. It ends as soon as nothing is left to do; the next such line begins another.
 ///
 /// Lines are put in by one thread, read by the feeder's, and answered by the loop's.
-package final class PipedLines: ResultStore, @unchecked Sendable {
+package final class PipedLines: ResultStore, Sendable {
     /// A request's line.
-    package struct Line {
+    package struct Line: Sendable {
         package var request: Int
         /// Its place among the caller's lines, from 0.
         var index: Int
@@ -36,25 +36,38 @@ package final class PipedLines: ResultStore, @unchecked Sendable {
         init(_ line: Line, results: Int) { (self.line, left) = (line, results) }
     }
 
+    private struct State {
+        var waiting: Queue<Open> = []
+        /// By their requests.
+        var open: [Int: Open] = [:]
+        /// Results to come, by their places in the run.
+        var places: [Int: Open] = [:]
+        /// The line that was read last, of which results are claimed.
+        var current: Open?
+        var isClosed = false
+        var dropped = 0
+
+        mutating func close(_ position: Int) -> Open? {
+            guard let one = places.removeValue(forKey: position) else { return nil }
+            one.left -= 1
+            if one.left == 0 {
+                if one.isDropped { dropped -= 1 }
+                // The number may be another request's by now.
+                if open[one.line.request] === one { open[one.line.request] = nil }
+            }
+            return one
+        }
+    }
+
     let job: JobSettings
     private let run: ResultRun
-    private let tell: (Int, Event) -> Void
-    private let condition = Condition()
-    // All below is guarded by `condition`.
-    private var waiting: Queue<Open> = []
-    /// By their requests.
-    private var open: [Int: Open] = [:]
-    /// Results to come, by their places in the run.
-    private var places: [Int: Open] = [:]
-    /// The line that was read last, of which results are claimed.
-    private var current: Open?
-    private var isClosed = false
-    private var dropped = 0
+    private let tell: @Sendable (Int, Event) -> Void
+    private let state = Monitor(State())
 
     /// - Parameters:
     ///   - digest: of the run's fingerprint, which results name.
     ///   - tell: called on several threads, with the number of a request.
-    package init(_ job: JobSettings, digest: String, tell: @escaping (Int, Event) -> Void) {
+    package init(_ job: JobSettings, digest: String, tell: @escaping @Sendable (Int, Event) -> Void) {
         self.job = job
         self.tell = tell
         run = job.resultRun(digest: digest)
@@ -62,66 +75,60 @@ package final class PipedLines: ResultStore, @unchecked Sendable {
 
     /// - Returns: false if all before was done, and the run that reads these lines is at its end.
     package func put(_ line: Line) -> Bool {
-        condition.withLock {
-            guard !isClosed else { return false }
-            let one = Open(line, results: job.sampleCount)
-            open[line.request] = one
-            waiting.append(one)
-            condition.broadcast()
+        let results = job.sampleCount
+        return state.change { state in
+            guard !state.isClosed else { return false }
+            let one = Open(line, results: results)
+            state.open[line.request] = one
+            state.waiting.append(one)
             return true
         }
     }
 
     /// - Returns: false if there is no such request.
     package func cancel(_ request: Int) -> Bool {
-        condition.withLock {
-            guard let one = open.removeValue(forKey: request) else { return false }
-            if let place = waiting.firstIndex(where: { $0 === one }) {
-                waiting.remove(at: place)
+        state.change { state in
+            guard let one = state.open.removeValue(forKey: request) else { return false }
+            if let place = state.waiting.firstIndex(where: { $0 === one }) {
+                state.waiting.remove(at: place)
             } else {
                 one.isDropped = true
-                dropped += 1
+                state.dropped += 1
             }
             tell(request, .cancelled)
-            condition.broadcast()
             return true
         }
     }
 
-    package func holds(_ request: Int) -> Bool { condition.withLock { open[request] != nil } }
+    package func holds(_ request: Int) -> Bool { state.withLock { $0.open[request] != nil } }
 
-    package var hasEnded: Bool { condition.withLock { isClosed } }
+    package var hasEnded: Bool { state.withLock { $0.isClosed } }
 
     // MARK: The feeder's
 
     /// Waits for a line.
     /// - Returns: nil once all are done.
     fileprivate func next() -> Line? {
-        condition.lock()
-        defer { condition.unlock() }
-        while waiting.isEmpty, !isClosed {
+        state.wait { state -> Line?? in
             // Dropped ones are left to the loop, too.
-            if open.isEmpty, places.isEmpty {
-                isClosed = true
-                return nil
-            }
-            condition.wait()
+            if state.waiting.isEmpty, state.open.isEmpty, state.places.isEmpty { state.isClosed = true }
+            if state.isClosed { return .some(nil) }
+            guard let one = state.waiting.popFirst() else { return nil }
+            state.current = one
+            return one.line
         }
-        guard !isClosed, let one = waiting.popFirst() else { return nil }
-        current = one
-        return one.line
     }
 
     package func claim(_ key: WorkKey, position: Int) -> StoredState {
-        condition.withLock { places[position] = current }
+        state.withLock { $0.places[position] = $0.current }
         return .new
     }
 
     // MARK: The loop's
 
     package func append(_ result: GenerationResult, key: WorkKey, position: Int) {
-        condition.withLock {
-            guard let one = close(position), !one.isDropped else { return }
+        state.change { state in
+            guard let one = state.close(position), !one.isDropped else { return }
             var encoder = NativeResults().makeEncoder(for: run)
             var bytes: [UInt8] = []
             encoder.append(result, at: ResultPlace(key: key, index: one.line.index), to: &bytes)
@@ -131,44 +138,33 @@ package final class PipedLines: ResultStore, @unchecked Sendable {
     }
 
     func received(_ text: String, of label: WorkLabel) {
-        condition.withLock {
-            guard let one = places[label.position], one.line.streams, !one.isDropped else { return }
+        state.withLock { state in
+            guard let one = state.places[label.position], one.line.streams, !one.isDropped else { return }
             tell(one.line.request, .text(text, sample: label.sample, attempt: label.attempt))
         }
     }
 
     /// Whether some requests are not to be answered any more.
-    var drops: Bool { condition.withLock { dropped > 0 } }
+    var drops: Bool { state.withLock { $0.dropped > 0 } }
 
     func drops(_ label: WorkLabel) -> Bool {
-        condition.withLock { places[label.position].map(\.isDropped) ?? false }
+        state.withLock { $0.places[label.position].map(\.isDropped) ?? false }
     }
 
     /// A request that was cancelled is gone. Of several of one result only the first counts.
-    func gone(_ label: WorkLabel) { condition.withLock { _ = close(label.position) } }
+    func gone(_ label: WorkLabel) { state.change { _ = $0.close(label.position) } }
 
     /// No more comes of what is left.
     /// - Parameter error: nil if the run was asked to stop.
     package func end(_ error: (any Error)?) {
-        condition.withLock {
-            isClosed = true
-            for request in open.keys.sorted() { tell(request, error.map { .failure($0) } ?? .stopped) }
-            open = [:]
-            waiting = []
-            condition.broadcast()
+        state.change { state in
+            state.isClosed = true
+            for request in state.open.keys.sorted() {
+                tell(request, error.map { .failure($0) } ?? .stopped)
+            }
+            state.open = [:]
+            state.waiting = []
         }
-    }
-
-    private func close(_ position: Int) -> Open? {
-        guard let one = places.removeValue(forKey: position) else { return nil }
-        one.left -= 1
-        if one.left == 0 {
-            if one.isDropped { dropped -= 1 }
-            // The number may be another request's by now.
-            if open[one.line.request] === one { open[one.line.request] = nil }
-        }
-        condition.broadcast()
-        return one
     }
 
     package func saveInFlight(_ records: [InFlightRecord]) {}

@@ -6,6 +6,7 @@ import PhiText
 
 /// Reads lines ahead of the model, on a thread of its own: parses them, passes over those that are done,
 /// and turns the others into token ids.
+// Unchecked, as the compiler doesn't know of the feeder's thread: what no lock guards is used by that one alone.
 final class LineFeeder: @unchecked Sendable {
     /// What the feeder has seen so far.
     struct Count: Sendable {
@@ -38,8 +39,7 @@ final class LineFeeder: @unchecked Sendable {
     private let keys: LineKeys
     /// Nil where rows that are done decide nothing of others.
     private let plan: StepPlan?
-    private let lock = Lock()
-    private var counted = Count()
+    private let counted = Guarded(Count())
     // Used by the feeder's thread alone.
     private var reader: InputReader
     private var input = InputSeen()
@@ -68,7 +68,7 @@ final class LineFeeder: @unchecked Sendable {
         seen = piped == nil ? SeenIDs() : nil
     }
 
-    var count: Count { lock.withLock { counted } }
+    var count: Count { counted.withLock { $0 } }
 
     /// - Parameter ahead: whether lines are read on a thread of their own; else they are when the queue is asked for work.
     /// - Throws: `ModelError` of kind `resources` if there can be no thread.
@@ -92,10 +92,10 @@ final class LineFeeder: @unchecked Sendable {
                 guard reader.isHalf(line) else { return try feed(&line) }
                 let half = UnfinishedLine(
                     file: line.file, line: line.number, bytes: line.bytes.count, what: line.whatIsBroken)
-                lock.withLock { counted.unfinished.append(half) }
+                counted.withLock { $0.unfinished.append(half) }
                 return true
             }
-            lock.withLock { counted.isWhole = true }
+            counted.withLock { $0.isWhole = true }
             input.lines = place
             let end = InputEnd(
                 lines: count.lines, isCut: !count.unfinished.isEmpty, hasNumbered: count.numbered > 0,
@@ -114,7 +114,7 @@ final class LineFeeder: @unchecked Sendable {
     private func feed(_ line: inout InputRecord) throws -> Bool {
         input.add(line)
         guard let parsed = identify(line) else {
-            lock.withLock { counted.passedOver += 1 }
+            counted.withLock { $0.passedOver += 1 }
             return true
         }
         let index = place
@@ -127,7 +127,7 @@ final class LineFeeder: @unchecked Sendable {
         if job.outputFormat.format.isByLine {
             kept.append(OpenAIRequest.kept(parsed.request, samples: samples))
         }
-        lock.withLock {
+        counted.withLock { counted in
             counted.lines += 1
             if parsed.isNumbered { counted.numbered += 1 }
         }
@@ -142,10 +142,10 @@ final class LineFeeder: @unchecked Sendable {
                 store.use { $0.note(earlierScheme: scheme) }
             }
             guard let state = try store.claim(label.key, position: label.position) else { return false }
-            lock.withLock { counted.positions += 1 }
+            counted.withLock { $0.positions += 1 }
             // A failed piece is tried again: perhaps what made it fail has been mended.
             if case .done(failed: false) = state {
-                lock.withLock { counted.done += 1 }
+                counted.withLock { $0.done += 1 }
                 guard try pushPast(label, parsed.fields) else { return false }
                 continue
             }
@@ -157,7 +157,7 @@ final class LineFeeder: @unchecked Sendable {
                     hasNumbered: count.numbered > 0, samples: others)
             }
             if prepared == nil, let fields = parsed.fields {
-                lock.withLock {
+                counted.withLock { counted in
                     counted.missingFields.note(fields, at: "\(line.file):\(line.number)", job.keep)
                 }
             }
@@ -210,7 +210,7 @@ final class LineFeeder: @unchecked Sendable {
                 let model = try models.loaded(for: job)
                 return (model.text, model.engine.limits, model.grammars)
             }
-            lock.withLock {
+            counted.withLock { counted in
                 if prepared.isCovered { counted.covered += 1 }
                 for name in prepared.missing { counted.missing[name, default: 0] += 1 }
             }

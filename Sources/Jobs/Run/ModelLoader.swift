@@ -4,23 +4,21 @@ import PhiText
 
 /// Loads a model when the first line needs it: a job with nothing left to do never loads one. Jobs that run
 /// together share it.
-package final class ModelLoader: @unchecked Sendable {
-    private let lock = Lock()
-    private let load: () throws -> LoadedModel
-    /// Guarded by `lock`.
-    private var model: LoadedModel?
+package final class ModelLoader: Sendable {
+    private let load: @Sendable () throws -> LoadedModel
+    private let model = Guarded<LoadedModel?>(nil)
 
-    package init(load: @escaping () throws -> LoadedModel) { self.load = load }
+    package init(load: @escaping @Sendable () throws -> LoadedModel) { self.load = load }
 
     /// Nil as long as no line needed it.
-    package var ifLoaded: LoadedModel? { lock.withLock { model } }
+    package var ifLoaded: LoadedModel? { model.withLock { $0 } }
 
     /// - Throws: what `load` throws.
     package func loaded() throws -> LoadedModel {
-        try lock.withLock {
-            if let model { return model }
+        try model.withLock { known in
+            if let known { return known }
             let model = try load()
-            self.model = model
+            known = model
             return model
         }
     }

@@ -32,7 +32,7 @@ package final class Runner {
     package convenience init(
         job: JobSettings, store: any ResultStore, stopFlag: StopFlag = StopFlag(),
         progress: @escaping (RunStatistics) -> Void = { _ in },
-        loadModel: @escaping () throws -> LoadedModel
+        loadModel: @escaping @Sendable () throws -> LoadedModel
     ) throws {
         let models = ModelLoader(load: loadModel)
         self.init(

@@ -1,6 +1,7 @@
 import OperatingSystem
 
 /// The result store with a lock: the feeder claims from its thread, the driver does the rest.
+// Unchecked, as stores are no values to be handed over: who made one looks at it again when the run is over.
 final class SharedStore: @unchecked Sendable {
     private let lock = Lock()
     private let store: any ResultStore

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Carries work from the feeder's thread to the driver's, in order, and no more of it than needed ahead. What waits for
 /// the form of its answer lets others go first. Once all that is left is in it, what takes longest may go first.
-final class WorkQueue: @unchecked Sendable {
+final class WorkQueue: Sendable {
     package enum Answer {
         case request(Request)
         case failure(WorkLabel, LineError)
@@ -17,66 +17,61 @@ final class WorkQueue: @unchecked Sendable {
         case end
     }
 
-    private let condition = Condition()
-    private let countLimit: Int
-    private let weightLimit: Int
+    fileprivate struct State: Sendable {
+        let countLimit: Int
+        let weightLimit: Int
+        var items: Queue<Work> = []
+        var weight = 0
+        var isFinished = false
+        var failure: (any Error)?
+        /// Puts more into the queue; false once there is no more. Nil where a thread does so.
+        var source: (@Sendable () -> Bool)?
+
+        var isFull: Bool { items.count >= countLimit || weight >= weightLimit }
+    }
+
+    private enum Popped {
+        case work(Work)
+        case end((any Error)?)
+    }
+
+    private let state: Monitor<State>
     /// Nobody will take more. Read without a lock, too.
     private let closed = Atomic<Bool>(false)
-    // All below is guarded by `condition`.
-    private var items: Queue<Work> = []
-    private var weight = 0
-    private var isFinished = false
-    private var failure: (any Error)?
-    /// Puts more into the queue; false once there is no more. Nil where a thread does so.
-    private var source: (() -> Bool)?
 
     init(countLimit: Int, weightLimit: Int = 1 << 22) {
-        self.countLimit = countLimit
-        self.weightLimit = weightLimit
+        state = Monitor(State(countLimit: countLimit, weightLimit: weightLimit))
     }
 
     /// Has the queue filled by those who take from it, as far as it has room, in place of a thread.
-    func setSource(_ source: @escaping () -> Bool) { condition.withLock { self.source = source } }
+    func setSource(_ source: @escaping @Sendable () -> Bool) { state.withLock { $0.source = source } }
 
-    /// Takes as much from the source as there is room for. `condition` is locked before and after.
+    /// Takes as much from the source as there is room for.
     private func fill() {
-        while let source, !isFinished, !isClosed, items.count < countLimit, weight < weightLimit {
-            condition.unlock()
-            let goesOn = source()
-            condition.lock()
-            if !goesOn { return }
-        }
+        while !isClosed,
+            let source = state.withLock({ $0.isFinished || $0.isFull ? nil : $0.source }), source()
+        {}
     }
 
     /// Waits for room. Returns false if nobody wants more.
     func push(_ work: Work) -> Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        while source == nil, !isClosed, !items.isEmpty, items.count >= countLimit || weight >= weightLimit {
-            condition.wait()
+        state.wait { state in
+            if isClosed { return false }
+            if state.source == nil, !state.items.isEmpty, state.isFull { return nil }
+            state.items.append(work)
+            state.weight += work.weight
+            return true
         }
-        guard !isClosed else { return false }
-        items.append(work)
-        weight += work.weight
-        condition.broadcast()
-        return true
     }
 
     /// No more will come, because the input ended or because of an error.
     func finish(_ error: (any Error)? = nil) {
-        condition.lock()
-        isFinished = true
-        failure = error
-        condition.broadcast()
-        condition.unlock()
+        state.change { ($0.isFinished, $0.failure) = (true, error) }
     }
 
     /// No more will come, and what is waiting is not to be done either.
     func fail(_ error: any Error) {
-        condition.lock()
-        items = []
-        weight = 0
-        condition.unlock()
+        state.withLock { ($0.items, $0.weight) = ([], 0) }
         finish(error)
     }
 
@@ -88,7 +83,7 @@ final class WorkQueue: @unchecked Sendable {
 
     private var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    private func wake() { condition.withLock { condition.broadcast() } }
+    private func wake() { state.change { _ in } }
 
     /// The queue as one who waits for the forms of its requests' answers.
     var waiter: AnswerCompilation.Waiter {
@@ -96,7 +91,7 @@ final class WorkQueue: @unchecked Sendable {
     }
 
     /// The first line of which there is work; nil if there is none.
-    var lowestIndex: Int? { condition.withLock { items.lazy.compactMap(\.index).min() } }
+    var lowestIndex: Int? { state.withLock { $0.items.lazy.compactMap(\.index).min() } }
 
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
@@ -106,32 +101,33 @@ final class WorkQueue: @unchecked Sendable {
     func pop(
         patience: Double, before limit: Int = .max, cost: ((Work) -> Double)? = nil
     ) throws -> Answer {
-        condition.lock()
-        defer { condition.unlock() }
         fill()
-        var place = place(before: limit, cost)
-        if place == nil, !isFinished || !items.isEmpty, patience > 0 {
-            condition.wait(atMost: patience)
-            place = self.place(before: limit, cost)
+        let popped = state.wait(atMost: patience) { state -> Popped? in
+            if let work = state.pop(before: limit, cost) { return .work(work) }
+            return state.isFinished && state.items.isEmpty ? .end(state.failure) : nil
         }
-        if let place {
-            let work = items.remove(at: place)
-            weight -= work.weight
-            condition.broadcast()
-            switch work {
-            case .request(let request): return .request(request)
-            case .failure(let label, let error): return .failure(label, error)
-            case .held(let row): return .held(row)
-            case .past(let row): return .past(row)
-            case .waiting(let waiting):
-                do throws(LineError) { return .request(try waiting.begun()) } catch {
-                    return .failure(waiting.request.work, error)
-                }
+        switch popped {
+        case .work(.request(let request)): return .request(request)
+        case .work(.failure(let label, let error)): return .failure(label, error)
+        case .work(.held(let row)): return .held(row)
+        case .work(.past(let row)): return .past(row)
+        case .work(.waiting(let waiting)):
+            do throws(LineError) { return .request(try waiting.begun()) } catch {
+                return .failure(waiting.request.work, error)
             }
+        case .end(let failure?): throw failure
+        case .end(nil): return .end
+        case nil: return .wait
         }
-        guard isFinished, items.isEmpty else { return .wait }
-        if let failure { throw failure }
-        return .end
+    }
+}
+
+extension WorkQueue.State {
+    mutating func pop(before limit: Int, _ cost: ((Work) -> Double)?) -> Work? {
+        guard let place = place(before: limit, cost) else { return nil }
+        let work = items.remove(at: place)
+        weight -= work.weight
+        return work
     }
 
     /// The place of what is to be handed out next; nil if nothing can be.

@@ -5,8 +5,8 @@ import OperatingSystem
 /// Both begin with the first request, sleep while there is none, and end after `close`.
 ///
 /// Neither is of Swift's cooperative pool, which long computations would hold up.
-final class ModelThreads: @unchecked Sendable {
-    private struct Asked {
+final class ModelThreads: Sendable {
+    private struct Asked: Sendable {
         var prompt: Prompt
         var parameters: AnswerParameters
         var feed: AnswerFeed
@@ -17,8 +17,7 @@ final class ModelThreads: @unchecked Sendable {
     private let workers: Int
     private let asked = Mailbox<Asked>()
     private let sources = Mailbox<any RequestSource>()
-    private let lock = Lock()
-    private var haveStarted = false
+    private let haveStarted = Guarded(false)
 
     /// Rows of a prompt in one step: between two of them an answer can be stopped.
     private static let prefillChunk = 512
@@ -41,7 +40,7 @@ final class ModelThreads: @unchecked Sendable {
 
     /// Adds a source of requests to the loop.
     /// - Throws: `ModelError` of kind `resources` if there can be no thread.
-    func join(_ source: any RequestSource) throws {
+    func join(_ source: sending any RequestSource) throws {
         try start()
         sources.put(source)
     }
@@ -49,11 +48,11 @@ final class ModelThreads: @unchecked Sendable {
     /// What is in the loop still comes to its end.
     func close() {
         asked.close()
-        if !lock.withLock({ haveStarted }) { sources.close() }
+        if !haveStarted.withLock({ $0 }) { sources.close() }
     }
 
     private func start() throws {
-        try lock.withLock {
+        try haveStarted.withLock { haveStarted in
             guard !haveStarted else { return }
             try WorkerThread.startOrExplain("phibatch loop") { [self] in runLoop() }
             do {
@@ -128,11 +127,15 @@ extension WorkerThread {
     package static func startOrExplain(_ name: String, _ body: @escaping @Sendable () -> Void)
         throws(ModelError)
     {
-        do { try start(name, body) } catch {
-            throw ModelError(
-                .resources,
-                "a thread can't be made: \(error.reason). Raise the limit on processes (ulimit -u, or pids.max of "
-                    + "the control group).")
-        }
+        do { try start(name, body) } catch { throw ModelError(noThread: error) }
+    }
+}
+
+extension ModelError {
+    init(noThread error: WorkerThread.CannotStart) {
+        self.init(
+            .resources,
+            "a thread can't be made: \(error.reason). Raise the limit on processes (ulimit -u, or pids.max of "
+                + "the control group).")
     }
 }

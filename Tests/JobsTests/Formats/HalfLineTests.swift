@@ -221,7 +221,9 @@ import Testing
         numbers.map { "{\"id\":\"n\($0)\",\"prompt\":\"number \($0)\"}\n" }.joined()
     }
 
-    private func run(_ folder: TestFolder, _ text: String, load: @escaping () throws -> ScriptedModel) throws
+    private func run(
+        _ folder: TestFolder, _ text: String, load: @escaping @Sendable () throws -> ScriptedModel
+    ) throws
         -> RunOutcome
     {
         try folder.write(text.utf8, to: "in.jsonl")

@@ -2,6 +2,7 @@ import BatchEngine
 import Foundation
 import JSON
 import PhiModel
+import Synchronization
 import TestSupport
 import Testing
 
@@ -47,20 +48,21 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(ScriptedRun.prompts(5) + "not JSON\n", to: "in.jsonl")
         let store = MemoryStore()
-        var loads = 0
+        let loads = Atomic(0)
+        var loadCount: Int { loads.load(ordering: .relaxed) }
         func run(_ path: String) throws -> RunOutcome {
             let job = ScriptedRun.job(path) { $0.maxFailures = .count(1) }
             return try Runner(job: job, store: store) {
-                loads += 1
+                loads.add(1, ordering: .relaxed)
                 return ScriptedModel().loaded
             }.run()
         }
-        #expect(try run(path).statistics.done == 5 && loads == 1)
+        #expect(try run(path).statistics.done == 5 && loadCount == 1)
         let again = try run(path)
         #expect(again.status == .complete && again.statistics.done == 0 && again.statistics.skipped == 5)
-        #expect(loads == 1, "not for a line that fails without it, either")
+        #expect(loadCount == 1, "not for a line that fails without it, either")
         let longer = try folder.write(ScriptedRun.prompts(6), to: "longer.jsonl")
-        #expect(try run(longer).statistics.done == 1 && loads == 2)
+        #expect(try run(longer).statistics.done == 1 && loadCount == 2)
     }
 
     @Test func samplesDifferAndEachHasItsPlace() throws {
