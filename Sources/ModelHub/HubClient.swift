@@ -10,7 +10,8 @@ struct HubClient: Sendable {
 
     let settings: HubSettings
     let curl: Curl
-    let connections: HubConnections
+    /// One thread uses one, and then whichever needs one next.
+    let connections = Pool<WebConnection>()
     /// How often and how patiently a request that failed is tried again.
     let patience: Patience
     let stop: Stop
@@ -27,9 +28,9 @@ struct HubClient: Sendable {
         self.patience = patience
         self.stop = stop
         self.pauses = pauses
-        let network = settings.network
-        connections = HubConnections { () throws(HubError) in try WebConnection(curl, network, patience) }
     }
+
+    func connection() throws -> WebConnection { try WebConnection(curl, settings.network, patience) }
 
     /// What a revision means now, and which files there are.
     /// - Throws: `HubError` or `CancellationError`.

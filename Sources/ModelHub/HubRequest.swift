@@ -34,7 +34,7 @@ struct HubRequest {
             func response(_ head: ResponseHead) -> HubResponse {
                 HubResponse(head: head, host: address.host, isHub: isHub)
             }
-            let head = try client.connections.use { connection in
+            let head = try client.connections.lend(orMake: client.connection) { connection in
                 try connection.perform(
                     address, headOnly: headOnly, fields: fields(isHub: isHub), seconds: seconds,
                     stop: client.stop

@@ -26,7 +26,8 @@ extension ModelContainer {
         _ name: String, _ options: EngineOptions, _ workers: Int?, _ settings: HubSettings,
         _ progress: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> ModelContainer {
-        let folder = try await ModelName(name, path: name).fetchedFolder(settings) { event in
+        let model = try await ModelDownload.onThread(name) { try ModelName(name, path: name) }
+        let folder = try await model.fetchedFolder(settings) { event in
             if case .progress(let sofar) = event { progress(sofar) }
         }
         return try await load(folder: folder, options: options, workers: workers)
@@ -39,10 +40,13 @@ extension ModelName {
     package func fetchedFolder(
         _ settings: HubSettings, report: @escaping @Sendable (ModelDownload.Event) -> Void
     ) async throws -> String {
-        if let folder = folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
         switch self {
         case .folder(let path): return path
         case .repository(let id):
+            let cache = HubCache(folder: settings.cacheFolder)
+            if let folder = try await ModelDownload.onThread("\(id)", { cache.folder(of: id) }) {
+                return folder
+            }
             return try await ModelDownload(settings: settings).fetch(id, report: report)
         }
     }

@@ -33,6 +33,30 @@ package struct ModelDownload: Sendable {
     /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
     package func fetch(_ id: RepositoryID, report: @escaping @Sendable (Event) -> Void) async throws -> String
     {
+        let stop = Stop()
+        return try await Self.onThread("\(id)") {
+            try fetch(id, stop, report)
+        } onCancel: {
+            stop.set()
+        }
+    }
+
+    /// Asks the cache or the hub on a thread of its own: both may take long.
+    /// - Throws: what `body` throws; `HubError` if there can be no thread; `CancellationError`.
+    static func onThread<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws -> Value,
+        onCancel: @escaping @Sendable () -> Void = {}
+    ) async throws -> Value {
+        do {
+            return try await WorkerThread.result("hub", body, onCancel: onCancel)
+        } catch let error as WorkerThread.CannotStart {
+            throw HubError(.network, name, "there is no thread to fetch it with: \(error.reason).")
+        }
+    }
+
+    private func fetch(
+        _ id: RepositoryID, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void
+    ) throws -> String {
         let cache = HubCache(folder: settings.cacheFolder)
         guard !settings.isOffline else {
             if let folder = cache.folder(of: id) { return folder }
@@ -40,25 +64,7 @@ package struct ModelDownload: Sendable {
                 .offline, "\(id)",
                 "\(cache.absence(of: id)), and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
         }
-        let (result, stop) = (OneResult<String>(), Stop())
-        do {
-            try WorkerThread.start("hub") {
-                ThisThread.blockBrokenPipes()
-                result.set(Result { try fetch(id, cache, stop, report) })
-            }
-        } catch {
-            throw HubError(.network, "\(id)", "there is no thread to fetch it with: \(error.reason).")
-        }
-        return try await withTaskCancellationHandler {
-            try await result.value
-        } onCancel: {
-            stop.set()
-        }
-    }
-
-    private func fetch(
-        _ id: RepositoryID, _ cache: HubCache, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void
-    ) throws -> String {
+        ThisThread.blockBrokenPipes()
         let client = try HubClient(settings: settings, patience: patience, stop: stop) {
             report(.pauses(reason: $0, seconds: $1))
         }
