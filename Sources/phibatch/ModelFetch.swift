@@ -1,7 +1,7 @@
-import Dispatch
 import Essentials
 import Faults
 import ModelHub
+import OperatingSystem
 import Synchronization
 
 /// Finds the folder of a model that a person named, and fetches what is missing.
@@ -96,21 +96,15 @@ struct ModelFetch {
 
 /// For a program that has nothing else to do meanwhile.
 enum Blocking {
-    private final class Box<Value: Sendable>: @unchecked Sendable {
-        var result: Result<Value, any Error>?
-    }
-
     /// Waits on this thread for what a task brings.
     static func result<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value
     {
-        let box = Box<Value>()
-        let done = DispatchSemaphore(value: 0)
+        let done = Monitor<Result<Value, any Error>?>(nil)
         Task {
-            do { box.result = .success(try await body()) } catch { box.result = .failure(error) }
-            done.signal()
+            let result: Result<Value, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            done.change { $0 = result }
         }
-        done.wait()
-        guard let result = box.result else { preconditionFailure("a task ends with a result") }
-        return try result.get()
+        return try done.wait { $0 }.get()
     }
 }

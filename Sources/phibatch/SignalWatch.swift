@@ -92,9 +92,10 @@ final class SignalWatch: Sendable {
 private nonisolated(unsafe) var current: SignalWatch?
 
 /// A line on stderr, as bytes that stay where they are.
-private struct SignalNotice: @unchecked Sendable {
+private struct SignalNotice: Sendable {
     let number: Int32
-    private let bytes: UnsafeMutableRawBufferPointer
+    // Made before the handlers, of which the first to run has the time written.
+    private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
     /// Where the time stands, if there is room for one.
     private let time: Range<Int>?
 
