@@ -97,6 +97,12 @@ struct FirstLine {
                 "samples is \(samples) and temperature 0: all samples of a line will be the same. Set a temperature, such as 0.7."
             )
         }
+        for step in job.steps where step.samples > 1 && step.each == nil {
+            guard step.job(in: job).temperature ?? 0 == 0 else { continue }
+            warnings.append(
+                "steps: \(step.name): samples is \(step.samples) and temperature 0: all rows that it makes of one will be the same. Set a temperature, such as 0.7."
+            )
+        }
         if job.keep == .all, job.task.resultNames.contains("text"),
             let lost = fields.first(where: { $0.name == "text" })
         {

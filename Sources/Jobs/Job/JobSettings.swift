@@ -177,7 +177,11 @@ public struct JobSettings: Sendable, Equatable {
 
     public static let defaultPrompt = "{{ prompt }}"
 
-    package var sampleCount: Int { request.samples ?? 1 }
+    /// How many results a line has.
+    package var sampleCount: Int {
+        // More than are possible need not be counted.
+        steps.reduce(request.samples ?? 1) { min($0 * $1.samples, 1_000_000_000) }
+    }
 
     static let untilRange = 1...1_000_000_000
 

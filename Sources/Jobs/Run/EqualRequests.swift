@@ -1,8 +1,8 @@
 import BatchEngine
 import Essentials
 
-/// Requests of a job that are equal, where no random stream plays a role: the first is computed, and its outcome is the
-/// others', too.
+/// Requests of a job that are equal, where no random stream plays a role or it is the same, too: the first is computed,
+/// and its outcome is the others', too.
 ///
 /// What is known are those under way and the last ones that were finished, so that memory stays bounded.
 struct EqualRequests {
@@ -98,12 +98,14 @@ extension JobRun {
         return RequestKey(request, model: answers?.model ?? [])
     }
 
-    private func mayBeShared(_ key: RequestKey) -> Bool { job.computesEqualsOnce && !key.draws }
+    private func mayBeShared(_ key: RequestKey, _ part: any WorkPart) -> Bool {
+        job.computesEqualsOnce && (!key.draws || part.isCommon)
+    }
 
     /// Whether there is nothing to compute for a request: its result is made, or will be with an equal one's.
     func isShared(_ request: Request) throws -> Bool {
         guard let key = key(of: request) else { return false }
-        if mayBeShared(key) {
+        if mayBeShared(key, request.part) {
             switch equals.answer(to: key, for: request.part) {
             case .new: break
             case .waits: return true
@@ -117,7 +119,7 @@ extension JobRun {
         }
         statistics.answersTaken += 1
         try take(sequence, as: request.part, provenance)
-        try share(sequence, provenance, key)
+        try share(sequence, provenance, key, request.part)
         return true
     }
 
@@ -125,11 +127,13 @@ extension JobRun {
     func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
         guard let key = key(of: sequence.request) else { return }
         if answers?.store.add(sequence, provenance, key) == true { statistics.answersAdded += 1 }
-        try share(sequence, provenance, key)
+        try share(sequence, provenance, key, sequence.request.part)
     }
 
-    private func share(_ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey) throws {
-        guard mayBeShared(key) else { return }
+    private func share(
+        _ sequence: TokenSequence, _ provenance: [String: String], _ key: RequestKey, _ part: any WorkPart
+    ) throws {
+        guard mayBeShared(key, part) else { return }
         for part in equals.finished(sequence, provenance, key) { try take(sequence, as: part, provenance) }
     }
 

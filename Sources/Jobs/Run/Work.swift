@@ -18,6 +18,12 @@ package struct WorkLabel: Sendable {
     /// The step of the row; nil where a job has none.
     var step: String?
 
+    /// Which of the line's rows it is one of, so far as they have become several; nil where they are all its samples.
+    var branch: Int?
+
+    /// The sample that random streams know it by.
+    var streamSample: Int { branch ?? sample }
+
     /// What random streams know it by. Names of lines have no such character.
     var streamID: String { step.map { "\(key.id)\u{0}\($0)" } ?? key.id }
 }

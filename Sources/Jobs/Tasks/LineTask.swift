@@ -91,6 +91,8 @@ protocol WorkPart: Sendable {
     var sharesPrompt: Bool { get }
     /// Whether the request may be made again once it is done. By default it is not.
     var mayComeAgain: Bool { get }
+    /// Whether other rows of its line ask for the same, with the same random stream. By default none does.
+    var isCommon: Bool { get }
 
     /// The sequence has come to its end. It may have been computed for an equal request.
     func outcome(of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings)
@@ -106,6 +108,7 @@ protocol WorkPart: Sendable {
 extension WorkPart {
     var sharesPrompt: Bool { false }
     var mayComeAgain: Bool { false }
+    var isCommon: Bool { false }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome { .failed(error) }
 
     func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {

@@ -150,7 +150,7 @@ private struct ChoicePart: WorkPart {
             tree, count: texts.count, answers: sequence.outcome(ChoiceWalk.self).answers)
         let chosen = weights.chosen(
             temperature: temperature,
-            stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.sample, attempt: 0))
+            stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
         let tokens = tree.tokens(of: chosen)
         let answer = GeneratedResult(
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,

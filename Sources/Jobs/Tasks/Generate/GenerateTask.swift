@@ -86,7 +86,7 @@ struct GenerationPart: WorkPart {
 
     /// The key of the completion's random stream.
     var stream: UInt64 {
-        RandomStream.key(seed: seed, id: label.streamID, sample: label.sample, attempt: label.attempt)
+        RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: label.attempt)
     }
 
     func outcome(

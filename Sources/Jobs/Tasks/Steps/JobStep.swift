@@ -10,6 +10,9 @@ public struct JobStep: Sendable, Equatable {
     /// What the step says for itself: prompt, messages, task, form of the answer and settings of its request. Other
     /// members have no meaning here. What it leaves open is the job's.
     public var settings = JobSettings()
+    /// An expression in the template language for a list: the step makes a row for each of its items, at most as many as
+    /// its `samples`. Templates know the row's as `item`. Nil is none.
+    public var each: String?
     /// A condition in the template language: a row for which it is false passes over the step. Nil is always.
     public var condition: String?
     /// A condition on what the step has made: a row for which it is false is dropped. Nil is none.
@@ -28,14 +31,21 @@ public struct JobStep: Sendable, Equatable {
         let others = [
             "system", "prompt", "prompt_file", "messages", "prefix", "task", "completion",
         ]
-        let requests = RequestSetting.all(in: .job).map(\.name).filter { $0 != "samples" }
+        let requests = RequestSetting.all(in: .job).map(\.name)
         return JobKey.all.filter { others.contains($0.name) || requests.contains($0.name) }
     }()
+
+    /// How many rows it makes of one, all of which go on; at least 1.
+    var samples: Int { settings.samples ?? 1 }
+
+    /// What templates and results know the item by.
+    static let item = "item"
 
     /// The job as it is for this step alone.
     func job(in job: JobSettings) -> JobSettings {
         var own = settings
         own.request = settings.request.over(job.request.filtered(takes))
+        own.request.samples = nil
         own.system = settings.system ?? job.system
         (own.chat, own.controlTokens, own.engine) = (job.chat, job.controlTokens, job.engine)
         (own.model, own.input, own.output) = (job.model, job.input, job.output)
@@ -59,6 +69,7 @@ public struct JobStep: Sendable, Equatable {
     var text: String {
         ResultText.list(
             [name, condition ?? "", accept ?? "", "\(tries)"] + (distinct?.parts ?? [])
+                + (samples > 1 ? ["samples", "\(samples)"] : []) + (each.map { ["each", $0] } ?? [])
                 + settings.resultSettings.flatMap { [$0.name, $0.value] })
     }
 }
@@ -66,6 +77,9 @@ public struct JobStep: Sendable, Equatable {
 extension JobSettings {
     /// The settings by which a line is first asked something: those of the first step, if there are steps.
     var opening: JobSettings { steps.first?.job(in: self) ?? self }
+
+    /// How many rows a line may have.
+    static let rowsOfLineRange = 1...10_000
 
     /// What is wrong with the steps, in words that follow nothing; nil if all is well.
     var stepsProblem: String? {
@@ -85,11 +99,21 @@ extension JobSettings {
         }
         var names: Set<String> = []
         if case .fields(let fields) = keep { names = Set(fields.map(\.resultName)) }
-        for (number, step) in steps.enumerated() {
+        if steps.contains(where: { $0.each != nil }), !names.insert(JobStep.item).inserted {
+            return
+                "keep: \(JobStep.item) is what a result knows the item of each by; keep the field under another name."
+        }
+        if !Self.rowsOfLineRange.contains(sampleCount) {
+            return "samples of the job and its steps make \(sampleCount) rows of a line; at most "
+                + "\(Self.rowsOfLineRange.upperBound) are possible."
+        }
+        for step in steps {
             if let problem = step.nameProblem { return "steps: \(step.name.prefix(64)) \(problem)." }
             if !names.insert(step.name).inserted {
                 return "steps: \(step.name) is the name of something else, too."
             }
+        }
+        for (number, step) in steps.enumerated() {
             if let problem = step.problem(in: self, isFirst: number == 0) {
                 return "steps: \(step.name): \(problem)"
             }
@@ -132,6 +156,14 @@ extension JobStep {
         }
         if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
         if isFirst, condition != nil { return "where has no meaning in the first step." }
+        if isFirst, each != nil { return "each has no meaning in the first step, as a line is one item." }
+        if each != nil, settings.samples == nil {
+            return "each needs samples, which says how many items at most have a row each."
+        }
+        if condition != nil, samples > 1 || each != nil {
+            return
+                "where has no meaning beside samples, as all rows of a step go on; a step before may have it."
+        }
         if let later = job.steps.drop(while: { $0.name != name }).dropFirst()
             .first(where: { usedNames(in: job).contains($0.name) })
         {

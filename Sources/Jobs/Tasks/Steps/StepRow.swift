@@ -35,6 +35,7 @@ struct StepRow: Sendable {
     var stepLabel: WorkLabel {
         var label = label
         label.step = vain == 0 ? step.name : "\(step.name) \(vain)"
+        label.branch = step.fork.branch(of: label.sample)
         label.readyAt = .now
         return label
     }
@@ -83,6 +84,7 @@ struct StepRow: Sendable {
         vain = 0
         while place + 1 < plan.steps.count {
             place += 1
+            guard try takeItem() else { return end(dropped: step.name) }
             if let made = earlier.first {
                 guard made.name == step.name else {
                     values.append((step.name, .null))
@@ -102,9 +104,22 @@ struct StepRow: Sendable {
         return end(dropped: nil)
     }
 
+    /// Whether the step under way has an item for the row, if it makes rows of a list.
+    private mutating func takeItem() throws -> Bool {
+        guard step.fork.items != nil else { return true }
+        guard let item = try step.fork.item(of: label.sample, in: fields) else { return false }
+        values.removeAll { $0.name == JobStep.item }
+        values.append((JobStep.item, item))
+        return true
+    }
+
     private func end(dropped: String?, original: String? = nil) -> WorkOutcome {
         guard let timing else { preconditionFailure("a row has a step") }
-        return .made(StepsResult(done, dropped: dropped, original: original), timing, isOwn: isOwn)
+        let item = values.first { $0.name == JobStep.item }
+        return .made(
+            StepsResult(
+                done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0.value) }),
+            timing, isOwn: isOwn)
     }
 
     private func holds(_ condition: LineTemplate?) throws(LineError) -> Bool {
@@ -249,6 +264,7 @@ private struct StepPart: WorkPart {
     }
     var sharesPrompt: Bool { part.sharesPrompt }
     var mayComeAgain: Bool { true }
+    var isCommon: Bool { row.step.fork.below > 1 }
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings

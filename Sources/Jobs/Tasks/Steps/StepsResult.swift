@@ -4,7 +4,7 @@ import JSON
 /// What the steps of a job made of a row, each under its name as it would be a result by itself. Steps that the row passed
 /// over are missing.
 ///
-///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"dropped":"judge"[,"duplicate_of":"a7"]],"usage":{…}
+///     "steps":["question","answer",…],"question":{…},"answer":{…},…[,"item":…][,"dropped":"judge"[,"duplicate_of":"a7"]],"usage":{…}
 package struct StepsResult: TaskResult {
     package struct Step: Sendable, Equatable {
         package var name: String
@@ -23,8 +23,13 @@ package struct StepsResult: TaskResult {
     /// The id of the row that it is too much like, where it was dropped for that.
     package var original: String?
 
-    package init(_ steps: [Step], dropped: String? = nil, original: String? = nil) {
-        (self.steps, self.dropped, self.original) = (steps, dropped, original)
+    /// What it was made of, in JSON, where a step makes rows of a list.
+    package var item: String?
+
+    package init(
+        _ steps: [Step], dropped: String? = nil, original: String? = nil, item: String? = nil
+    ) {
+        (self.steps, self.dropped, self.original, self.item) = (steps, dropped, original, item)
     }
 
     package static var reader: any ResultReader.Type { StepsReader.self }
@@ -33,12 +38,21 @@ package struct StepsResult: TaskResult {
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     package var isAccepted: Bool { dropped == nil }
+    /// The list of the step that dropped it had no item for it.
+    private var hasNoItem: Bool { dropped.map { name in !steps.contains { $0.name == name } } ?? false }
     package var tally: String? {
-        dropped.map { "dropped by \($0)" + (original == nil ? "" : " as duplicates") } ?? "accepted"
+        dropped.map {
+            hasNoItem
+                ? "without an item for \($0)" : "dropped by \($0)" + (original == nil ? "" : " as duplicates")
+        } ?? "accepted"
     }
 
     package func write(to writer: inout JSONWriter) {
         writeSteps(to: &writer)
+        if let item {
+            writer.key(JobStep.item)
+            writer.raw(item)
+        }
         if let dropped { writer.string("dropped", dropped) }
         if let original { writer.string("duplicate_of", original) }
         ResultCoding.writeUsage(of: self, &writer)
@@ -51,7 +65,11 @@ package struct StepsResult: TaskResult {
 
     package func describe(in report: inout ReportedResult) {
         report.status =
-            dropped.map { "dropped by \($0)" + (original == nil ? "" : ", a duplicate") } ?? "accepted"
+            dropped.map {
+                hasNoItem
+                    ? "without an item for \($0)"
+                    : "dropped by \($0)" + (original == nil ? "" : ", a duplicate")
+            } ?? "accepted"
         var texts: [String] = []
         for step in steps {
             var own = ReportedResult(id: report.id, status: "")
@@ -68,6 +86,7 @@ struct StepsReader: ResultReader {
     private var steps: [StepsResult.Step] = []
     private var dropped: String?
     private var original: String?
+    private var item: String?
     private var usage: ResultCoding.Usage?
 
     init?(first name: UnsafeBufferPointer<UInt8>, keeps: Bool) {
@@ -88,6 +107,8 @@ struct StepsReader: ResultReader {
         guard usage == nil else { return false }
         if steps.count < names.count, name.elementsEqual(names[steps.count].utf8) {
             steps.append(.init(names[steps.count], try result(&scanner)))
+        } else if dropped == nil, name.spells("item") {
+            item = JSONWriter.text(of: try scanner.value())
         } else if name.spells("dropped") {
             dropped = try scanner.string()
         } else if dropped != nil, name.spells("duplicate_of") {
@@ -116,9 +137,9 @@ struct StepsReader: ResultReader {
 
     var result: (any TaskResult)? {
         guard let names, !names.isEmpty, names.count == steps.count, let usage else { return nil }
-        let made = StepsResult(steps, dropped: dropped, original: original)
+        let made = StepsResult(steps, dropped: dropped, original: original, item: item)
         guard made.promptTokens == usage.prompt, made.completionTokens == usage.completion,
-            dropped == nil || dropped == names.last
+            dropped.map({ $0 == names.last || original == nil && !names.contains($0) }) ?? true
         else { return nil }
         return made
     }

@@ -30,9 +30,9 @@ struct StepsTask: LineTask {
         {
             throw LineError(.badField, "`choices` are said in a step, as the job has steps; leave them out.")
         }
-        if let step = plan.steps.first(where: { line[$0.name] != nil }) {
-            throw LineError(
-                .badField, "The line has a field `\(step.name)`, but so is a step of the job named.")
+        if let name = plan.made.sorted().first(where: { line[$0] != nil }) {
+            let what = name == JobStep.item ? "an item of a list" : "a step of the job"
+            throw LineError(.badField, "The line has a field `\(name)`, but so is \(what) named.")
         }
         var loaded: LinePreparer.Model?
         let first: any PreparedLine
@@ -62,6 +62,7 @@ final class StepPlan: Sendable {
         /// The text that is compared with earlier rows', and which of the steps that do so this is.
         let compared: (text: LineTemplate, gate: Int)?
         let tries: Int
+        let fork: Fork
 
         func prepare(
             _ record: PromptRecord, for model: () throws -> LinePreparer.Model
@@ -79,10 +80,13 @@ final class StepPlan: Sendable {
     /// The line's fields among them.
     let fields: Set<String>
 
+    /// What templates see of a row beside the line's fields.
+    fileprivate let made: Set<String>
+
     /// - Throws: `JobError` if a template or a condition is malformed.
     init(_ job: JobSettings) throws {
         var gates = 0
-        steps = try job.steps.map { step in
+        steps = try job.steps.enumerated().map { number, step in
             let own = step.job(in: job)
             let builder = try PromptBuilder(own)
             func condition(_ name: String, _ text: String?) throws -> LineTemplate? {
@@ -99,7 +103,7 @@ final class StepPlan: Sendable {
                         try LineTemplate("distinct (\(step.name))", "{{ \(distinct.text) }}"), gates - 1
                     )
                 },
-                tries: step.tries)
+                tries: step.tries, fork: try Fork(of: step, before: job.steps[(number + 1)...]))
         }
         var fields: Set<String> = []
         for step in steps {
@@ -108,9 +112,11 @@ final class StepPlan: Sendable {
             for condition in [step.condition, step.accept, step.compared?.text] {
                 fields.formUnion(condition?.variables ?? [])
             }
+            fields.formUnion(step.fork.items?.variables ?? [])
         }
         used = fields
-        self.fields = fields.subtracting(steps.map(\.name))
+        made = Set(steps.map(\.name)).union(steps.contains { $0.fork.items != nil } ? [JobStep.item] : [])
+        self.fields = fields.subtracting(made)
     }
 }
 

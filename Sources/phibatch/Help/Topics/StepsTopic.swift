@@ -29,7 +29,11 @@ extension HelpTopic {
           have for something else are refused.
         - prompt, prompt_file, messages, system, prefix :: Templates, as in a job. The first step may be without a prompt; \
           then it asks the line's own.
-        - max_tokens, temperature and so on :: Each setting of requests, but for `samples`.
+        - max_tokens, temperature and so on :: Each setting of requests.
+        - samples :: How many rows the step makes of one, each with a random stream of its own (default 1). All of them go \
+          on through the steps after it, and each has a result.
+        - each :: A list in the templates' language, such as `list.items`: the step makes a row for each item, at most \
+          `samples`, which must be said. Its templates and later ones know the item as `item`. The first step has none.
         - schema, regex, grammar, response_format, choices :: What the step's answer must be like.
         - task, completion :: With `task: score` the step says how likely `completion` is, and generates nothing.
         - where :: A condition in the templates' language. A row for which it is false passes over the step. The first \
@@ -39,6 +43,8 @@ extension HelpTopic {
           got so far has the same text. With `{text: question.text, near: 0.8}` it is dropped if the texts are so similar: of \
           the pieces of five characters that the two have, both have at least that share (upper and lower case are the \
           same; the share is estimated by MinHash, and may be off by 0.1).
+        - turns, reply :: The step is a conversation of so many turns (2 to 50), in which two prompts answer each other: \
+          below.
         - tries :: How many times the step is made, until `accept` is true (default 1).
 
         Templates and conditions see the line's fields, and under its name the result of each step before: its `text`, as in \
@@ -46,6 +52,17 @@ extension HelpTopic {
         members are there too, such as `{{ data.title }}`; `text` stays the whole answer. A line with a field of a step's name is an error. \
         One that was passed over is null: `{% if repair %}` asks for it, and `{{ (repair or data).text }}` takes what there \
         is.
+
+        Rows of one row have in common what comes before them, which is computed once. A line has a result for each row that its \
+        steps may make, in order (`sample` is its number); those for which the list has no item are dropped.
+
+            - name: list
+              prompt: "Name three things that are told here: {{ notice }}"
+              schema: {type: object, properties: {items: {type: array, items: {type: string}, maxItems: 3}}, required: [items]}
+            - name: question
+              each: list.items
+              samples: 3
+              prompt: "{{ notice }} Ask a short question about this: {{ item }}"
 
         A try makes its own step again, and none before it. It has another random stream, and sees under the step's own \
         name what the try before has made, so that it can ask for a repair. At temperature 0 only that makes a difference, \
@@ -58,6 +75,17 @@ extension HelpTopic {
               accept: title.text | length < 40
               tries: 3
 
+        With `turns` the model plays both sides. The step's `prompt` is said first, and its answers are its turns. Between them \
+        comes the other side, which is asked with `reply`: a `prompt`, which comes before the conversation, and what else a request \
+        may have. Each side sees its own part as the assistant's. The results are `talk`, `talk_reply`, `talk_2`, \
+        `talk_reply_2` and so on. `accept`, `distinct` and `tries` are those of the last turn.
+
+            - name: talk
+              system: "You put up this notice, and answer politely. {{ notice }}"
+              prompt: Hello, I have read your notice. Is it still true?
+              turns: 3
+              reply: {system: "You have read this notice. {{ notice }}", prompt: "Ask one short question at a time. Begin."}
+
         What the job says of requests holds for all steps that don't say it themselves; so do its `system`, `chat` and \
         `control_tokens`, and so do options. Prompts, `task` and what answers must be like are each step's own, and an \
         error beside `steps`. What has no meaning for a step passes it over (`stop` with a schema, `top_p` with \
@@ -69,7 +97,9 @@ extension HelpTopic {
 
         - steps :: The names of the steps that were made.
         - NAME :: What the step made, as it would be a result by itself; of several tries the last.
-        - dropped :: The step that didn't accept what it had made; missing in a row that went to its end.
+        - item :: The item that the row was made of, where a step has `each`.
+        - dropped :: The step that didn't accept what it had made, or had no item for the row; missing in a row that went \
+          to its end.
         - duplicate_of :: The id of the first row that it is too much like, where it was dropped for that.
         - usage :: The tokens of all these together; earlier tries are not counted.
 
@@ -101,5 +131,6 @@ extension HelpTopic {
 
           phibatch run jobs/steps.yaml
           phibatch run jobs/repair.yaml
+          phibatch run jobs/talk.yaml
         """)
 }

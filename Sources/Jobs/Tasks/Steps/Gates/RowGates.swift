@@ -7,8 +7,8 @@ struct RowGates {
     /// What is known of a row where texts are compared.
     private enum Arrival {
         case row(HeldRow)
-        /// It was decided in an earlier run; `original` is the row that it was like.
-        case decided(id: String, text: String, original: String?)
+        /// It was decided in an earlier run.
+        case decided(PastRow, PastRow.Text)
         /// It does not get there.
         case absent
     }
@@ -17,6 +17,22 @@ struct RowGates {
     private struct Gate {
         var arrivals = InOrder<Arrival>()
         var kept: KeptTexts
+        /// How many rows have come of one by the steps after it: they follow each other, and have one text.
+        let below: Int
+        /// What was decided last, and of which of these.
+        var last: (branch: Int, original: String?)?
+
+        /// - Parameter isKept: it passed in an earlier run, and stays.
+        /// - Returns: the id of the row that it is like; nil if it passes.
+        mutating func original(of text: String, _ id: String, _ position: Int, isKept: Bool = false)
+            -> String?
+        {
+            let branch = position / below
+            if let last, last.branch == branch { return last.original }
+            let original = kept.take(text, of: id, isKept: isKept)
+            last = (branch, original)
+            return original
+        }
     }
 
     struct Decision {
@@ -47,7 +63,11 @@ struct RowGates {
 
     /// - Returns: nil if nothing is decided so.
     init?(_ job: JobSettings) {
-        gates = job.steps.compactMap { step in step.distinct.map { Gate(kept: KeptTexts($0)) } }
+        gates = job.steps.enumerated().compactMap { number, step in
+            step.distinct.map {
+                Gate(kept: KeptTexts($0), below: Fork.rows(of: job.steps[(number + 1)...]))
+            }
+        }
         (wanted, samples) = (job.until, job.sampleCount)
         if gates.isEmpty, wanted == nil { return nil }
     }
@@ -93,8 +113,7 @@ struct RowGates {
     /// A row was at its end before this run.
     mutating func take(_ row: PastRow) {
         for text in row.texts {
-            gates[text.gate].arrivals.add(
-                .decided(id: row.id, text: text.text, original: text.original), at: row.position)
+            gates[text.gate].arrivals.add(.decided(row, text), at: row.position)
         }
         ended(row.position, isAccepted: row.isAccepted)
     }
@@ -105,10 +124,15 @@ struct RowGates {
                 switch arrival {
                 case .row(let row):
                     heldCount -= 1
-                    let original = gates[number].kept.take(row.text, of: row.id)
+                    let original = gates[number].original(of: row.text, row.id, row.position)
                     decisions.append(Decision(row: row, original: original))
-                case .decided(let id, let text, nil): _ = gates[number].kept.take(text, of: id, isKept: true)
-                case .decided, .absent: break
+                case .decided(let row, let text):
+                    if let original = text.original {
+                        gates[number].last = (row.position / gates[number].below, original)
+                    } else {
+                        _ = gates[number].original(of: text.text, row.id, row.position, isKept: true)
+                    }
+                case .absent: break
                 }
             }
         }
@@ -121,7 +145,7 @@ struct RowGates {
         var fault: (String?, String?)?
         for text in row.texts {
             if let original = text.original, failed.contains(original) { continue }
-            let original = gates[text.gate].kept.take(text.text, of: row.id)
+            let original = gates[text.gate].original(of: text.text, row.id, row.position)
             if fault == nil, original != text.original { fault = (text.original, original) }
         }
         if row.isAccepted { accepted += 1 }

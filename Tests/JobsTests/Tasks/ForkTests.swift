@@ -1,0 +1,213 @@
+import BatchEngine
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Steps that make several rows of one.
+@Suite struct ForkTests {
+    private static let question = JobStep.named("question") { step in
+        step.settings.prompt = "Ask about {{ topic }}."
+        step.settings.samples = 3
+        step.distinct = Distinctness("question.text")
+    }
+    private static let answer = JobStep.named("answer") { step in
+        step.settings.prompt = "{{ question.text }}"
+        step.settings.samples = 2
+    }
+    private static let note = JobStep.named("note") { step in
+        step.settings.prompt = "{{ answer.text }}!"
+        step.condition = "answer.text | length > 20"
+    }
+    /// The words of an answer, of which an empty one has one, too.
+    private static let words = JobStep.named("word") { step in
+        step.each = "question.text.split(' ')"
+        step.settings.samples = 4
+        step.settings.prompt = "{{ item }} {{ question.text }}"
+    }
+
+    private func job(_ path: String, _ steps: [JobStep], samples: Int? = nil) -> JobSettings {
+        .test(input: [path]) { job in
+            (job.temperature, job.maxTokens, job.seed, job.samples) = (0.9, 24, 7, samples)
+            job.steps = steps
+        }
+    }
+
+    private func lines(_ folder: TemporaryFolder, _ count: Int = 12) throws -> String {
+        try folder.write(
+            (0..<count).map { "{\"id\":\"r\($0)\",\"topic\":\"\($0 % 10)\"}\n" }.joined(), to: "in.jsonl")
+    }
+
+    private static func row(_ line: String) throws -> JSONValue {
+        try JSONValue(parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
+    }
+
+    private static func text(_ row: JSONValue, _ name: String) -> String? {
+        row[name].map { JSONWriter.text(of: $0) }
+    }
+
+    @Test func rowsOfOneHaveInCommonWhatIsBeforeThem() throws {
+        let folder = try TemporaryFolder()
+        let steps = [Self.question, Self.answer, Self.note]
+        let job = job(try lines(folder), steps, samples: 2)
+        #expect(job.sampleCount == 12)
+        var expected: [String]?
+        try ScriptedRun.inManyWays(job) { outcome, lines, _ in
+            #expect(outcome.status == .complete && lines.count == 12 * 12)
+            #expect(lines == expected ?? lines)
+            expected = lines
+        }
+        let rows = try #require(expected).map(Self.row)
+        var asked = 0
+        for start in stride(from: 0, to: rows.count, by: 2) {
+            let pair = rows[start..<start + 2]
+            #expect(Set(pair.map { Self.text($0, "question") }).count == 1)
+            asked += 1
+            if pair.first?.string("dropped") == nil {
+                #expect(Set(pair.map { Self.text($0, "answer") }).count == 2)
+                asked += 2 + pair.count { $0["note"] != nil }
+            } else {
+                #expect(pair.allSatisfy { $0.string("dropped") == "question" })
+            }
+        }
+        #expect(Set(rows.map { Self.text($0, "question") }).count > 60)
+        // One by one, so that nothing is admitted twice.
+        let model = ScriptedModel()
+        var alone = job
+        alone.engine.workers = .count(1)
+        _ = try ScriptedRun.run(alone, model)
+        #expect(model.admissions == asked)
+    }
+
+    @Test func aListMakesARowOfEachItem() throws {
+        let folder = try TemporaryFolder()
+        var question = Self.question
+        question.settings.samples = nil
+        let later = JobStep.named("later") { $0.settings.prompt = "{{ item }} {{ word.text }}" }
+        var words = Self.words
+        words.each = "question.text.split('a')"
+        let job = job(try lines(folder), [question, words, later])
+        var expected: [String]?
+        try ScriptedRun.inManyWays(job) { outcome, lines, _ in
+            #expect(lines == expected ?? lines)
+            expected = lines
+            #expect(outcome.statistics.tally["without an item for word"] ?? 0 > 0)
+        }
+        for (number, line) in try #require(expected).enumerated() {
+            let row = try Self.row(line)
+            let words = try #require(row["question"]?.string("text")).split(
+                separator: "a", omittingEmptySubsequences: false)
+            if row.string("duplicate_of") != nil { continue }
+            if number % 4 < words.count {
+                #expect(row.string("item") == String(words[number % 4]))
+                #expect(row["word"] != nil && row["later"] != nil && row["dropped"] == nil)
+            } else {
+                #expect(row.string("dropped") == "word" && row["word"] == nil && row["item"] == nil)
+            }
+        }
+    }
+
+    @Test func resultsAreReadAgain() throws {
+        let made = GeneratedResult(
+            text: "a", finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 0, tokens: nil,
+            provenance: [])
+        for steps in [
+            StepsResult([.init("question", made)], item: "[1.50]"),
+            StepsResult([.init("question", made)], dropped: "word"),
+            StepsResult([.init("question", made)], dropped: "question", original: "r1", item: "null"),
+        ] {
+            let timing = GenerationResult.Timing(queued: 0, prefill: 1, decode: 1, tokensPerSecond: 2)
+            let result = GenerationResult(
+                steps, timing: timing, kept: [.init(name: "item", json: "\"kept\"")])
+            let line = JournalRecord(
+                key: WorkKey(id: "r0", contentHash: 1), repetition: 0, run: "r", result: result
+            ).line
+            #expect(line.withUnsafeBytes { JournalRecord($0, keeps: true)?.result } == result)
+        }
+    }
+
+    @Test(arguments: 0..<3) func theyAreTheSameWhereverARunIsStopped(seed: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = try lines(folder)
+        let steps = [Self.question, Self.words, Self.answer, Self.note]
+        let (outcome, expected) = try ScriptedRun.run(job(path, steps))
+        #expect(outcome.status == .complete, "\(outcome.failures)")
+        var random = FixedRandom(UInt64(seed))
+        let store = MemoryStore()
+        store.samples = job(path, steps).sampleCount
+        var runs = 0
+        while store.output == nil, runs < 200 {
+            let (model, flag, _, workers) = ScriptedRun.unlucky(&random, steps: 40)
+            var job = job(path, steps)
+            job.engine.workers = .count(workers)
+            _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
+            runs += 1
+        }
+        #expect(runs > 2)
+        #expect(store.output?.map(withoutTiming) == expected)
+    }
+
+    @Test func whatIsNoListIsAnErrorOfTheRow() throws {
+        let folder = try TemporaryFolder()
+        var words = Self.words
+        words.each = "question.text"
+        let (_, lines) = try ScriptedRun.run(job(try lines(folder, 1), [Self.question, words]))
+        #expect(lines.allSatisfy { $0.contains("word: each must be a list, but is ") })
+        let named = try folder.write("{\"topic\":\"x\",\"item\":1}\n", to: "named.jsonl")
+        let (_, others) = try ScriptedRun.run(job(named, [Self.question, Self.words]))
+        #expect(
+            others.allSatisfy {
+                $0.contains("The line has a field `item`, but so is an item of a list named.")
+            })
+    }
+
+    @Test(arguments: [
+        ([("question", "each", "[1]")], "each has no meaning in the first step"),
+        ([("word", "samples", "")], "each needs samples"),
+        ([("answer", "where", "true")], "where has no meaning beside samples"),
+        ([("note", "name", "item")], "item is the name of something else"),
+    ]) func whatHasNoMeaningIsRefused(change: [(String, String, String)], problem: String) throws {
+        var steps = [Self.question, Self.words, Self.answer, Self.note]
+        for (name, key, value) in change {
+            for number in steps.indices where steps[number].name == name {
+                switch key {
+                case "each": steps[number].each = value
+                case "samples": steps[number].settings.samples = nil
+                case "where": steps[number].condition = value
+                default: steps[number].name = value
+                }
+            }
+        }
+        let settings = job("in.jsonl", steps)
+        #expect(settings.stepsProblem?.contains(problem) == true, "\(settings.stepsProblem ?? "none")")
+    }
+
+    @Test func theyAreReadAndAreSettings() throws {
+        let folder = try TemporaryFolder()
+        let yaml = """
+            model: m
+            input: in.jsonl
+            output: out.jsonl
+            steps:
+              - {name: list, prompt: "{{ topic }}", samples: 2}
+              - {name: question, each: list.items, samples: 4, prompt: "{{ item }}"}
+            """
+        let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
+        #expect(job.sampleCount == 8 && job.steps[1].each == "list.items")
+        var others: Set<String?> = []
+        for change in [{ $0.steps[0].settings.samples = 3 }, { $0.steps[1].each = nil }, { _ in }]
+            as [(inout JobSettings) -> Void]
+        {
+            var other = job
+            change(&other)
+            others.insert(other.resultSettings.first { $0.name == "steps" }?.value)
+        }
+        #expect(others.count == 3)
+        var many = job
+        for number in many.steps.indices { many.steps[number].settings.samples = 101 }
+        #expect(many.stepsProblem?.contains("make 10201 rows of a line; at most 10000") == true)
+    }
+}
