@@ -18,7 +18,7 @@ PHIBATCH = .build/release/phibatch
 # Tests keep their packed weights here, not among the user's.
 TEST_CACHE = PHIBATCH_CACHE="$(CURDIR)/.build/weights"
 
-.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
+.PHONY: wheel test-python test-program install uninstall stage stage-mlx check-install deb image check-deb check-image demo test readme page answers guesses steps torture attack sanitize fuzz fuzz-corpus bench-peers perplexity mlx build model clean docs help format lint check-swift check-python
 
 demo: build model
 	@echo "==> running jobs/demo.yaml"
@@ -107,6 +107,10 @@ answers: build model
 # What guessing ahead gives on texts of this system; GUESSES passes options on, e.g. GUESSES="--workers 1".
 guesses: build model
 	@$(PYTHON) -B Tests/Guesses/texts.py $(PHIBATCH) --model $(MODEL) $(GUESSES)
+
+# What steps cost beside the same requests as one flat job; STEPS passes options on, e.g. STEPS="--rows 1000".
+steps: build model
+	@$(PYTHON) -B Tests/Steps/throughput.py $(PHIBATCH) --model $(MODEL) $(STEPS)
 
 # What README says, tried.
 readme:

@@ -123,7 +123,9 @@ extension HelpTopic {
         Each try of each step has its own random stream, made of the seed, the line's id, the sample, the step's name and \
         the try. So results are the same bytes, however many rows run together. A run that was interrupted goes on in the \
         middle of a row: steps that are made stay made, and the one under way goes on, but for a later try, which begins \
-        anew. Steps are a setting like others: if one changes, all is made anew or refused (`phibatch help resuming`).
+        anew. Steps are a setting like others: if one changes, all is made anew or refused (`phibatch help resuming`). With \
+        `answers: FOLDER` only what the change concerns is computed then: the step and what depends on it \
+        (`phibatch help reuse`).
 
         Limits: steps are said in a job file. The output is `jsonl` or `json`. `keep` names fields, and none as a step is \
         named. A line that is one of OpenAI's requests, or has a form of answers of its own (`schema` and so on), is an \
