@@ -36,7 +36,8 @@ NOTING = $(PYTHON) Tests/Skipped/skipped.py run $(SKIPPED)
 test: check-swift
 	@mkdir -p .build && rm -f $(SKIPPED)
 	@echo "==> building program and tests (the first time takes some minutes)"
-	@$(SWIFT) build $(FLAGS) --build-tests
+	@$(if $(FILTER),,PYTHON="$(PYTHON)" Tests/Python/venv.sh .build/python-venv >/dev/null &) $(SWIFT) build $(FLAGS) --build-tests; \
+		result=$$?; wait && exit $$result
 	@$(MAKE) --no-print-directory BUILT=yes model
 	@echo "==> running the tests (release)"
 	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
@@ -281,6 +282,7 @@ help:
 	@echo "make test FILTER=NAME  some of the tests, without torture and attacks"
 	@echo "make test-python  the Python package's tests, in a venv made from the wheel"
 	@echo "make readme  what README says, tried"
+	@echo "make steps  what steps cost beside the same requests as one flat job"
 	@echo "make page   look at a report of 100,000 results in headless Chromium, if there is one"
 	@echo "make answers  2,000 answers of the embedded model under 200 schemas, judged by Python's jsonschema (minutes)"
 	@echo "make guesses  what guessing tokens ahead gives on licences and manual pages, and that results stay the same"
