@@ -101,7 +101,7 @@ let package = Package(
             dependencies: base + [
                 "BatchEngine", "Constraints", "CZlib", "JSONSchema", "PhiText",
             ],
-            swiftSettings: fuzzed),
+            swiftSettings: fuzzed + [.unsafeFlags(["-Onone"])]),
         // Jobs on models: what the program and programs outside begin with.
         .target(
             name: "BatchPipeline",

@@ -160,7 +160,9 @@ import Testing
             let again = try BatchJob(job())
             return try Verification(again, results: again.settings.output, errors: nil, extent: .lines(9)) {
                 let store = try store($0.settings)
-                store.others = $0.verified
+                store.others = try $0.verified.flatMap {
+                    try FinishedOutput($0, ResultFormats.standard)
+                }
                 _ = try Runner(job: $0.settings, model: ScriptedModel(), store: store).run()
             }
         }
