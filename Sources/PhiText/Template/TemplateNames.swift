@@ -127,6 +127,8 @@ enum MethodName: String, Sendable, CaseIterable {
     private static let ofDicts: Set<MethodName> = [.copy, .get, .items, .keys, .values]
     private static let ofLoops: Set<MethodName> = [.changed, .cycle]
 
+    var isOfDicts: Bool { Self.ofDicts.contains(self) }
+
     /// Whether a value of this type has this method.
     func belongs(to value: Value) -> Bool {
         switch value {

@@ -91,6 +91,7 @@ extension TemplateParser {
             } else if isSign("(") {
                 result = try call(result, line)
             } else {
+                noteMember(in: result)
                 return result
             }
         }

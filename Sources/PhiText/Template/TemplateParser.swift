@@ -13,6 +13,8 @@ struct TemplateParser {
     /// The names that are read, and those that are called.
     private var reads: Set<Int> = []
     private var calls: [(symbol: Int, line: Int)] = []
+    /// Members of variables that are read: the names that lead to each, the variable's first.
+    private var members: Set<[String]> = []
 
     init(_ tokens: [TemplateToken], limits: TemplateLimits) {
         self.tokens = tokens
@@ -104,6 +106,35 @@ struct TemplateParser {
     }
 
     mutating func noteCall(_ symbol: Int, line: Int) { calls.append((symbol, line)) }
+
+    /// Takes note of the member that an expression begins with, such as `question.text` in `question.text.upper()`.
+    @inline(never)
+    mutating func noteMember(in expression: Expression) {
+        var names: [String] = []
+        var part = expression
+        while true {
+            switch part.kind {
+            case .name(let symbol):
+                if !names.isEmpty { members.insert([self.names[symbol]] + names.reversed()) }
+                return
+            case .attribute(let base, let name):
+                // A dict's method goes before its member.
+                if MethodName(rawValue: name)?.isOfDicts == true { names = [] } else { names.append(name) }
+                part = base
+            case .item(let base, let key):
+                if case .string(let name) = key.kind { names.append(name) } else { names = [] }
+                part = base
+            case .call(let callee, _):
+                guard case .attribute(let base, _) = callee.kind else { return }
+                (names, part) = ([], base)
+            case .slice(let base, _, _, _): (names, part) = ([], base)
+            default: return
+            }
+        }
+    }
+
+    /// The members that are read of these variables.
+    func members(of variables: Set<String>) -> Set<[String]> { members.filter { variables.contains($0[0]) } }
 
     /// Runs `body` one level deeper, within the limit.
     mutating func nested<T>(_ body: (inout Self) throws -> T) throws -> T {

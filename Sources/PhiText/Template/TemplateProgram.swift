@@ -5,6 +5,8 @@ struct TemplateProgram: Sendable {
     let names: [String]
     /// Names the template reads and never assigns, functions aside.
     let freeNames: Set<String>
+    /// Members of free names that the template reads: the names that lead to each.
+    let members: Set<[String]>
 
     /// - Throws: `TemplateFault`: `malformed` for broken syntax, `unsupported` for a tag, filter, test,
     ///   function or method that phibatch does not have.
@@ -18,5 +20,6 @@ struct TemplateProgram: Sendable {
         body = try parser.template()
         names = parser.names
         freeNames = try parser.checkNames()
+        members = parser.members(of: freeNames)
     }
 }

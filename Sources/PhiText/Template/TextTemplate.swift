@@ -32,6 +32,10 @@ package struct TextTemplate: Sendable {
     /// The fields the template uses. A name that the template itself assigns somewhere is not among them.
     package var variables: Set<String> { program.freeNames }
 
+    /// Members of fields that the template names, so far as its text says which: `["question", "text"]` for
+    /// `question.text` and `question["text"]`.
+    package var members: Set<[String]> { program.members }
+
     /// All names that stand for fields: those that the template assigns may be read before.
     package var names: [String] { program.names }
 

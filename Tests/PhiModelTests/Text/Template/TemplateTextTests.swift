@@ -16,6 +16,19 @@ import Testing
         #expect(template.variables == ["greeting", "who", "n"])
     }
 
+    @Test func membersThatItNamesAreKnown() throws {
+        let template = try TextTemplate(
+            "{{ a.b['c'].d.upper() }}{{ e.f[0].g }}{{ h.items() }}{{ i.title }}{% set j = a.k %}{{ j.l }}"
+                + "{{ (a or m).n }}{{ x[o.p] }}{{ q.r[1:].s }}{% if t.u is defined and (v).w == 1 %}{% endif %}",
+            name: "prompt")
+        #expect(
+            template.members == [
+                ["a", "b", "c", "d"], ["e", "f"], ["i", "title"], ["a", "k"], ["o", "p"], ["q", "r"],
+                ["t", "u"],
+                ["v", "w"],
+            ])
+    }
+
     @Test func missingFieldIsNamed() throws {
         let template = try TextTemplate("Line 1\n{{ prompt }}", name: "prompt")
         let error = try #require(modelError { _ = try template.render(["promt": "x"]) })
