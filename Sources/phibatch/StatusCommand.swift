@@ -191,13 +191,7 @@ struct StatusReport {
             member("done", status.done) { $0.int($1) }
             member("failed", status.failed) { $0.int($1) }
             member("left", left) { $0.int($1) }
-            if !status.tally.isEmpty {
-                writer.object("rows") { writer in
-                    for (told, count) in status.tally.sorted(by: { $0.key < $1.key }) {
-                        writer.int(told, count)
-                    }
-                }
-            }
+            if !status.tally.isEmpty { writer.counts("rows", status.tally.byName) }
             member("in_flight", status.inFlight) { $0.int($1) }
             member("in_flight_tokens", status.inFlightTokens) { $0.int($1) }
             member("completion_tokens", status.completionTokens) { $0.int($1) }
@@ -228,6 +222,12 @@ struct StatusReport {
 }
 
 extension JSONWriter {
+    mutating func counts(_ name: String, _ counts: [String: Int]) {
+        object(name) { writer in
+            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { writer.int(name, count) }
+        }
+    }
+
     /// JSON lets stand what turns a terminal's writing round; an escape says the same.
     var shownText: String {
         text.unicodeScalars.reduce(into: "") { text, scalar in

@@ -96,15 +96,15 @@ struct Summary {
     private var tally: LogLine? {
         let tally = outcome.statistics.tally
         guard !tally.isEmpty else { return nil }
-        return LogLine(
-            "rows: \(Self.told(tally: tally))",
-            ["rows": .object(JSONObject(tally.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) }))])
+        return LogLine("rows: \(Self.told(tally: tally))", ["rows": .counts(tally.byName)])
     }
 
     /// The most frequent first, as in: 3 accepted, 2 dropped by judge.
-    static func told(tally: [String: Int]) -> Message {
-        tally.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" as Message }
-            .joined(separator: ", ")
+    static func told(tally: [RowOutcome: Int]) -> Message {
+        tally.byName.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            "\($0.value) \($0.key)" as Message
+        }
+        .joined(separator: ", ")
     }
 
     /// Where earlier results were kept that other settings made.

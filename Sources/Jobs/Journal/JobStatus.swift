@@ -30,7 +30,7 @@ package struct JobStatus: Sendable, Equatable {
     package var latest: RunFingerprint?
     /// What became of rows that have steps, where that was asked for: how many are accepted, and how many each step
     /// dropped.
-    package var tally: [String: Int] = [:]
+    package var tally: [RowOutcome: Int] = [:]
 
     /// Completion tokens a second of the run that saved `progress`.
     package var tokensPerSecond: Double? {

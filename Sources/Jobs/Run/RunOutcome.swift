@@ -57,7 +57,7 @@ public struct RunStatistics: Sendable, Equatable {
     /// Why the completions of this run ended, and what is wrong with lines that failed.
     public var finishReasons: [String: Int] = [:]
     /// What became of rows that have steps: how many this run accepted, and how many each step dropped.
-    public var tally: [String: Int] = [:]
+    public var tally: [RowOutcome: Int] = [:]
     /// Rows that are accepted, so far as all before them are done, and how many are wanted; nil where all are.
     public var accepted: Int?
     public var wanted: Int?

@@ -18,7 +18,7 @@ package protocol TaskResult: Sendable, Equatable {
     var completion: GeneratedResult? { get }
 
     /// What it counts as in the summary of a run, where results differ in that; nil, the default, where they don't.
-    var tally: String? { get }
+    var tally: RowOutcome? { get }
     /// Whether it counts as one of those that are wanted. The default is that it does.
     var isAccepted: Bool { get }
 
@@ -36,7 +36,7 @@ extension TaskResult {
     package static var columns: [String]? { nil }
     package static var isAnswer: Bool { true }
     package var completion: GeneratedResult? { nil }
-    package var tally: String? { nil }
+    package var tally: RowOutcome? { nil }
     package var isAccepted: Bool { true }
     package func writeMore(to writer: inout JSONWriter) {}
     package func cell(_ column: String) -> String? { countCell(column) }

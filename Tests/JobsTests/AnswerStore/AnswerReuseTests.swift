@@ -124,7 +124,7 @@ import Testing
         job.steps[2].settings.completion = "{{ question.text }}!"
         let found = try Self.run(job, folder)
         #expect(found.lines == (try ScriptedRun.run(job).lines))
-        let accepted = found.outcome.statistics.tally["accepted", default: 0]
+        let accepted = found.outcome.statistics.tally[.accepted, default: 0]
         #expect(found.outcome.statistics.answersAdded == accepted && accepted > 9)
     }
 

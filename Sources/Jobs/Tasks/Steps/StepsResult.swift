@@ -40,11 +40,8 @@ package struct StepsResult: TaskResult {
     package var isAccepted: Bool { dropped == nil }
     /// The list of the step that dropped it had no item for it.
     private var hasNoItem: Bool { dropped.map { name in !steps.contains { $0.name == name } } ?? false }
-    package var tally: String? {
-        dropped.map {
-            hasNoItem
-                ? "without an item for \($0)" : "dropped by \($0)" + (original == nil ? "" : " as duplicates")
-        } ?? "accepted"
+    package var tally: RowOutcome? {
+        dropped.map { .dropped(by: $0, isDuplicate: original != nil) } ?? .accepted
     }
 
     package func write(to writer: inout JSONWriter) {

@@ -48,9 +48,9 @@ struct RowGates {
     /// What was decided, and is to be acted on.
     private var decisions: Queue<Decision> = []
     /// Rows that have come to their end: whether they are accepted, and what this run counts them as.
-    private var ends = InOrder<(isAccepted: Bool, tally: String?)>()
+    private var ends = InOrder<(isAccepted: Bool, tally: RowOutcome?)>()
     /// What became of rows in this run, so far as all before them have come to their end, up to where it is enough.
-    private(set) var tally: [String: Int] = [:]
+    private(set) var tally: [RowOutcome: Int] = [:]
     /// How many accepted rows are enough; nil where all are wanted.
     let wanted: Int?
     private let samples: Int
@@ -95,7 +95,7 @@ struct RowGates {
     }
 
     /// A row has come to its end, or was at it before this run.
-    mutating func ended(_ position: Int, isAccepted: Bool, tally: String? = nil) {
+    mutating func ended(_ position: Int, isAccepted: Bool, tally: RowOutcome? = nil) {
         for number in gates.indices { gates[number].arrivals.add(.absent, at: position) }
         ends.add((isAccepted, tally), at: position)
         while end.map({ ends.next < $0 }) ?? true, let row = ends.pop() {
