@@ -38,6 +38,30 @@ import Testing
         #expect(try numbers("exit_status", path) == ["phibatch_exit_status{job=\"a\"} 74"])
     }
 
+    @Test func rowsAreCountedByWhatBecameOfThem() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/m.prom"
+        let metrics = try MetricsFile(path: path)
+        var statistics = RunStatistics()
+        try metrics.write(statistics, of: "plain", isRunning: true, status: nil)
+        #expect(try numbers("rows_accepted", path).isEmpty && numbers("rows_dropped", path).isEmpty)
+        statistics.wanted = 9
+        statistics.tally = [
+            .dropped(by: "judge", isDuplicate: false): 2, .dropped(by: "question", isDuplicate: true): 1,
+            .dropped(by: "judge", isDuplicate: true): 4,
+        ]
+        try metrics.write(statistics, of: "a", isRunning: true, status: nil)
+        #expect(try numbers("rows_accepted", path) == ["phibatch_rows_accepted{job=\"a\"} 0"])
+        #expect(try numbers("rows_wanted", path) == ["phibatch_rows_wanted{job=\"a\"} 9"])
+        #expect(
+            try numbers("rows_dropped", path) == [
+                "phibatch_rows_dropped{job=\"a\",step=\"judge\",reason=\"duplicate\"} 4",
+                "phibatch_rows_dropped{job=\"a\",step=\"judge\",reason=\"not_accepted\"} 2",
+                "phibatch_rows_dropped{job=\"a\",step=\"question\",reason=\"duplicate\"} 1",
+            ])
+    }
+
     @Test func jobsOfOneNameAreToldApart() {
         func names(_ files: String?...) -> [String] {
             RunCommand.names(files.map { ($0, "out/x.jsonl") }).map(\.text)

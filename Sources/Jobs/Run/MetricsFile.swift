@@ -35,15 +35,23 @@ package final class MetricsFile {
 
     private var text: String {
         var text = ""
-        func add(_ name: String, _ help: String, _ value: (Numbers) -> Double?) {
-            let values = jobs.compactMap { job in value(job.numbers).map { (job.label, $0) } }
-            if values.isEmpty { return }
+        /// - Parameter values: each with the labels that it has after its job's.
+        func addSeries(
+            _ name: String, _ help: String, _ values: (Numbers) -> [(labels: String, value: Double)]
+        ) {
+            let series = jobs.flatMap { job in
+                values(job.numbers).map { ("job=\"\(Self.escaped(job.label))\"\($0.labels)", $0.value) }
+            }
+            if series.isEmpty { return }
             text += "# HELP phibatch_\(name) \(help)\n# TYPE phibatch_\(name) gauge\n"
-            for (job, value) in values {
+            for (labels, value) in series {
                 let whole = value.rounded(.towardZero) == value && abs(value) < 1e15
                 let number = whole ? "\(Int(value))" : "\(value)"
-                text += "phibatch_\(name){job=\"\(Self.escaped(job))\"} \(number)\n"
+                text += "phibatch_\(name){\(labels)} \(number)\n"
             }
+        }
+        func add(_ name: String, _ help: String, _ value: (Numbers) -> Double?) {
+            addSeries(name, help) { value($0).map { [(labels: "", value: $0)] } ?? [] }
         }
         add("running", "Whether the run goes on.") { $0.isRunning ? 1 : 0 }
         add("exit_status", "The exit code of the run that has ended.") { $0.status.map(Double.init) }
@@ -58,6 +66,16 @@ package final class MetricsFile {
         add("answers_taken", "Answers that this run took from the store of answers.") {
             Double($0.statistics.answersTaken)
         }
+        add("rows_accepted", "Rows of this run that all steps accepted.") { numbers in
+            let tally = numbers.statistics.tally
+            return tally.isEmpty ? nil : Double(tally[.accepted] ?? 0)
+        }
+        add("rows_wanted", "Accepted rows that end the job.") { $0.statistics.wanted.map(Double.init) }
+        addSeries("rows_dropped", "Rows of this run that a step dropped.") { numbers in
+            numbers.statistics.tally.compactMap { outcome, count in
+                Self.labels(of: outcome).map { (labels: $0, value: Double(count)) }
+            }.sorted { $0.labels < $1.labels }
+        }
         add("requests", "Requests under way.") { Double($0.statistics.running) }
         add("prompt_tokens", "Tokens of prompts admitted by this run.") {
             Double($0.statistics.promptTokens)
@@ -69,6 +87,13 @@ package final class MetricsFile {
         let now = Date().timeIntervalSince1970.rounded()
         add("last_write_timestamp_seconds", "When this was written.") { _ in now }
         return text
+    }
+
+    /// Nil of rows that no step dropped.
+    private static func labels(of outcome: RowOutcome) -> String? {
+        guard case .dropped(let step, let isDuplicate) = outcome else { return nil }
+        let reason = isDuplicate ? "duplicate" : "not_accepted"
+        return ",step=\"\(escaped(step))\",reason=\"\(reason)\""
     }
 
     private static func escaped(_ label: String) -> String {

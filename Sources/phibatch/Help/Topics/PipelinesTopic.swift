@@ -40,6 +40,7 @@ extension HelpTopic {
 
         `--log-format json` makes each line on stderr an object, with its figures as members, and `--metrics-file FILE` \
         keeps the run's numbers in Prometheus' text format, a series for each job by the name of its file (its path, \
-        where two have one name). `--progress json` tells programs of a run, in an object several times a second.
+        where two have one name); of a job with steps also how many rows were accepted, and dropped by which step. \
+        `--progress json` tells programs of a run, in an object several times a second.
         """)
 }
