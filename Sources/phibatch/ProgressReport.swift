@@ -81,6 +81,7 @@ final class ProgressReport {
         ]
         figures["accepted"] = statistics.accepted.map { .int($0) }
         figures["until"] = statistics.wanted.map { .int($0) }
+        if !statistics.tally.isEmpty { figures["rows"] = .counts(statistics.tally.byName) }
         figures["total"] = statistics.total.map { .int($0) }
         figures["seconds_left"] = statistics.secondsLeft.map { .figure($0) }
         return figures
@@ -96,6 +97,7 @@ final class ProgressReport {
                 if let total = statistics.total { writer.int("total", total) }
                 if let accepted = statistics.accepted { writer.int("accepted", accepted) }
                 if let wanted = statistics.wanted { writer.int("until", wanted) }
+                if !statistics.tally.isEmpty { writer.counts("rows", statistics.tally.byName) }
                 writer.int("done", statistics.done)
                 writer.int("failed", statistics.failedResults)
                 writer.int("skipped", statistics.skipped)
@@ -121,6 +123,10 @@ final class ProgressReport {
             parts.append("\(statistics.finished)/\(total) \(percent) %")
         } else {
             parts.append("\(statistics.finished) done")
+        }
+        if statistics.wanted == nil, !statistics.tally.isEmpty {
+            let ended = statistics.tally.values.reduce(0, +)
+            parts.append("\(statistics.tally[.accepted] ?? 0) of \(ended) accepted")
         }
         parts.append("\(grouped(Int(min(statistics.tokensPerSecond, 1e12)))) tokens/s")
         if let left = statistics.secondsLeft {

@@ -128,11 +128,18 @@ struct StatusReport {
     /// Nil if it was not asked for.
     var check: CheckReport?
 
-    private var left: Int? { total.map { max(0, $0 - status.done) } }
+    /// How many accepted rows are to come; nil where all lines are wanted.
+    private var toAccept: Int? {
+        status.state == .complete ? nil : until.map { max(0, $0 - (status.tally[.accepted] ?? 0)) }
+    }
+
+    private var left: Int? { toAccept == nil ? total.map { max(0, $0 - status.done) } : nil }
 
     private var secondsLeft: Double? {
-        guard let left, let rate = status.resultsPerSecond, rate > 0 else { return nil }
-        return Double(left) / rate
+        guard let rate = status.resultsPerSecond, rate > 0 else { return nil }
+        guard let toAccept else { return left.map { Double($0) / rate } }
+        guard let accepted = status.tally[.accepted] else { return nil }
+        return Double(toAccept * status.done) / Double(accepted) / rate
     }
 
     var text: String {
@@ -145,7 +152,8 @@ struct StatusReport {
 
     private var figures: [(String, String)] {
         var rows: [(String, String)] = []
-        let done = "\(status.done)" + (total.map { " of \($0)" } ?? "")
+        let most = toAccept == nil ? "" : "at most "
+        let done = "\(status.done)" + (total.map { " of \(most)\($0)" } ?? "")
         rows.append(("done", done + (status.failed > 0 ? ", \(status.failed) of them failed" : "")))
         if let left { rows.append(("left", "\(left)")) }
         if !status.tally.isEmpty {

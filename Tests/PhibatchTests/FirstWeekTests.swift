@@ -2,8 +2,6 @@ import Foundation
 import JSON
 import Testing
 
-@testable import BatchPipeline
-@testable import Jobs
 @testable import phibatch
 
 /// What people trip over, tried with the real program.
@@ -244,20 +242,6 @@ struct FirstWeekTests {
         #expect(more.createFile(atPath: job.folder + "/in.jsonl", contents: Data((old + old + "{}\n").utf8)))
         let grown = try status(job.arguments())
         #expect(grown.code == 14 && grown.text.contains("results: 4 new"), "\(grown.text)")
-    }
-
-    @Test func progressHasTotalAndTimeLeft() {
-        var statistics = RunStatistics()
-        statistics.done = 38
-        statistics.skipped = 100
-        statistics.total = 500
-        statistics.seconds = 4
-        statistics.completionTokens = 4044
-        statistics.running = 16
-        #expect(ProgressReport.text(statistics).text == "138/500 27 %  1,011 tokens/s  0:39 left  16 running")
-        statistics.total = nil
-        #expect(ProgressReport.text(statistics).text == "138 done  1,011 tokens/s  0:04  16 running")
-        #expect(clock(3725) == "1:02:05" && grouped(1_234_567) == "1,234,567" && grouped(999) == "999")
     }
 
     @Test func progressStaysInItsLine() {

@@ -83,7 +83,12 @@ public struct RunStatistics: Sendable, Equatable {
         sum.failedResults += b.failedResults
         sum.passedOn += b.passedOn
         sum.skipped += b.skipped
-        sum.total = a.total.flatMap { total in b.total.map { total + $0 } }
+        // Of lines that are there until enough rows are accepted, nobody knows how many it takes.
+        let isCounted = a.wanted == nil && b.wanted == nil
+        sum.total = isCounted ? a.total.flatMap { total in b.total.map { total + $0 } } : nil
+        sum.accepted = a.accepted.flatMap { own in b.accepted.map { own + $0 } }
+        sum.wanted = a.wanted.flatMap { own in b.wanted.map { own + $0 } }
+        sum.tally = a.tally.merging(b.tally, uniquingKeysWith: +)
         sum.running += b.running
         sum.completionTokens += b.completionTokens
         sum.scoringRows += b.scoringRows
@@ -98,9 +103,9 @@ public struct RunStatistics: Sendable, Equatable {
     public var secondsLeft: Double? {
         guard done + failedResults > 0, seconds > 0 else { return nil }
         if let accepted, let wanted {
-            // What earlier runs have accepted is in it; those were no faster.
-            guard accepted > 0, skipped == 0 else { return nil }
-            return Double(max(0, wanted - accepted)) * seconds / Double(accepted)
+            // At the pace of those that this run has accepted.
+            guard let own = tally[.accepted] else { return nil }
+            return Double(max(0, wanted - accepted)) * seconds / Double(own)
         }
         guard let total else { return nil }
         return Double(max(0, total - finished)) * seconds / Double(done + failedResults)
