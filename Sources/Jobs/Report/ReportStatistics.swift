@@ -34,13 +34,15 @@ package struct ReportStatistics: Sendable {
     package private(set) var resumed = 0
     /// Finish reasons, and after them errors; each by the first that came.
     package private(set) var statuses: [Status] = []
+    package private(set) var funnel: Funnel
     package private(set) var model: String?
     private var places: [String: Int] = [:]
     private static let exampleLimit = 3
     /// How many error codes and finish reasons are told apart; files of others may have any.
     private static let statusLimit = 200
 
-    package init() {}
+    /// - Parameter steps: the job's, in their order.
+    package init(steps: [String] = []) { funnel = Funnel(steps) }
 
     package mutating func add(_ result: ReportedResult) {
         results += 1
@@ -48,6 +50,7 @@ package struct ReportStatistics: Sendable {
         if result.isFailed { failed += 1 }
         if model == nil { model = result.model }
         count(result)
+        funnel.add(result)
         if let tokens = result.promptTokens, tokens >= 0 {
             // The samples of a line have one prompt.
             if result.sample == 0 { promptTokens = Self.sum(promptTokens, tokens) }

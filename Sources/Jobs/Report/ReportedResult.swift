@@ -11,6 +11,9 @@ package struct ReportedResult: Sendable {
     /// The finish reason, or the error's code.
     package var status: String
     package var isFailed = false
+    /// The steps that were made, and what became of the row; nil of a result without steps.
+    package var steps: [String] = []
+    package var outcome: RowOutcome?
     /// The answer, or nil for an error.
     package var text: String?
     package var message: String?

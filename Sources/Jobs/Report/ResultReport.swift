@@ -36,7 +36,7 @@ package final class ResultReport {
         folder: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws {
         self.source = source
-        var statistics = ReportStatistics()
+        var statistics = ReportStatistics(steps: job?.steps.map(\.name) ?? [])
         var names: [Name] = []
         var lengths: [Int32] = []
         try source.visit { result in

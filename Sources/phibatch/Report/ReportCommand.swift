@@ -12,7 +12,7 @@ struct ReportCommand: ParsableCommand {
         usage: "phibatch report <results> [<job file>] [--output <file>]",
         discussion: """
             Shows throughput over time, lengths, latencies, finish reasons and errors, and a table of prompts and \
-            answers. The page is one HTML file that loads nothing, so that it can be mailed or kept. The results may be \
+            answers; of a job with steps also how many rows each step made and dropped. The page is one HTML file that loads nothing, so that it can be mailed or kept. The results may be \
             those of a run that goes on, or was stopped; OpenAI's format is read too. Results have no prompts: they are \
             taken from the input, which the job file or --input names. A job file alone stands for its output.
 

@@ -39,6 +39,7 @@ struct ReportData {
                 Self.write("total", statistics.total, &writer)
                 Self.write("speed", statistics.speed, &writer)
             }
+            writeFunnel(&writer)
             writeStatuses(&writer)
             writer.array("notes") { writer in for note in notes { writer.string(note) } }
             writer.array("settings") { writer in
@@ -111,6 +112,25 @@ struct ReportData {
                     }
                 }
             }
+        }
+    }
+
+    private func writeFunnel(_ writer: inout JSONWriter) {
+        writer.key("funnel")
+        let funnel = statistics.funnel
+        guard funnel.steps.contains(where: { $0.made > 0 }) else { return writer.null() }
+        writer.object { writer in
+            writer.array("steps") { writer in
+                for step in funnel.steps {
+                    writer.object { writer in
+                        writer.string("name", step.name)
+                        writer.int("made", step.made)
+                        writer.int("dropped", step.dropped)
+                        writer.int("duplicates", step.duplicates)
+                    }
+                }
+            }
+            writer.int("accepted", funnel.accepted)
         }
     }
 

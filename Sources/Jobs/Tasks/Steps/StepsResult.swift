@@ -67,6 +67,7 @@ package struct StepsResult: TaskResult {
                     ? "without an item for \($0)"
                     : "dropped by \($0)" + (original == nil ? "" : ", a duplicate")
             } ?? "accepted"
+        (report.steps, report.outcome) = (steps.map(\.name), tally)
         var texts: [String] = []
         for step in steps {
             var own = ReportedResult(id: report.id, status: "")

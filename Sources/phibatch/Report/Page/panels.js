@@ -1,3 +1,21 @@
+/* How far rows got that have steps, and where they were dropped. */
+function funnelPanel() {
+  const data = report.funnel;
+  if (!data) return;
+  byID("row-steps").hidden = false;
+  const place = byID("funnel");
+  nameBars(place, { title: "Rows that each step made", label: "Rows that each step made: ", total: report.results, of: "rows",
+    rows: [{ name: "all rows", count: report.results }, ...data.steps.map((step) => ({ name: step.name, count: step.made })),
+      { name: "accepted", count: data.accepted }] });
+  const table = dataTable("Rows that each step dropped", ["Step", "made", "dropped", "share", "duplicates"],
+    data.steps.map((step) => [step.name, count(step.made), count(step.dropped),
+      step.dropped ? percent(step.dropped, step.made) : "", count(step.duplicates)]));
+  place.append(el("div", { class: "panel" }, el("h3", null, "Rows that each step dropped"),
+    el("p", null, "Duplicates are among the dropped."
+      + (report.failed ? ` What failed, ${plural(report.failed, "row")}, is in none of these numbers.` : "")),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Rows that each step dropped" }, table)));
+}
+
 function throughputPanel() {
   const place = byID("throughput");
   const data = report.throughput;
@@ -98,7 +116,8 @@ function latencyPanel() {
 function endsPanel() {
   const place = byID("ends");
   const total = report.results;
-  nameBars(place, { title: "Finish reasons", label: "Finish reasons: ", total, of: "results",
+  const title = report.funnel ? "What became of rows" : "Finish reasons";
+  nameBars(place, { title, label: title + ": ", total, of: "results",
     rows: report.statuses.filter((status) => !status.error).sort((a, b) => b.count - a.count)
       .concat(report.failed ? [{ name: "failed", count: report.failed, bad: true }] : [])
       .map((status) => ({ name: status.name, count: status.count, bad: status.bad })) });
@@ -119,6 +138,7 @@ function endsPanel() {
 showHead();
 showCards();
 showNotes();
+funnelPanel();
 throughputPanel();
 histogram(byID("lengths"), { title: "Prompt tokens", data: report.lengths.prompt, unit: "tokens", of: "result" });
 histogram(byID("lengths"), { title: "Completion tokens", data: report.lengths.completion, unit: "tokens", of: "result" });
