@@ -8,7 +8,7 @@ struct SchemaRule: AnswerRule {
     static let right = "a JSON Schema"
 
     /// Nil for any object, which no schema of somebody's asks for.
-    private let schema: JSONValue?
+    let schema: JSONValue?
     let text: String
 
     /// - Parameter schema: nil for any object.

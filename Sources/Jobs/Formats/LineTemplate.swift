@@ -3,11 +3,14 @@ import PhiText
 
 /// One of a job's templates, filled from a line.
 struct LineTemplate: Sendable {
+    /// The job's key.
+    let name: String
     private let template: TextTemplate
 
     /// - Parameter name: the job's key.
     /// - Throws: `JobError` if it is malformed.
     init(_ name: String, _ source: String) throws {
+        self.name = name
         do {
             template = try TextTemplate(source, name: "the job's \(name) template")
         } catch let error as ModelError {
@@ -17,6 +20,9 @@ struct LineTemplate: Sendable {
 
     /// The fields that it uses.
     var variables: Set<String> { template.variables }
+
+    /// Members of fields that it names: the names that lead to each, the field's first.
+    var members: Set<[String]> { template.members }
 
     /// All fields that its text can depend on.
     var names: [String] { template.names }

@@ -29,19 +29,16 @@ struct PromptBuilder: Sendable {
     /// The job's messages end with the question, so that the line needs none.
     private var asksByItself: Bool { !isPromptChosen && messages.last?.role == "user" }
 
-    /// The fields that the job's templates use.
-    var fields: Set<String> {
-        let others = [system, prefix].compactMap { $0 } + messages.map(\.content)
-        return others.reduce(asksByItself ? [] : prompt.variables) { $0.union($1.variables) }
+    /// The job's templates.
+    var templates: [LineTemplate] {
+        [system, prefix].compactMap { $0 } + messages.map(\.content) + (asksByItself ? [] : [prompt])
     }
 
+    /// The fields that the job's templates use.
+    var fields: Set<String> { templates.reduce(into: []) { $0.formUnion($1.variables) } }
+
     /// All fields that the job's templates can depend on.
-    var names: [String] {
-        let templates =
-            [system, prefix].compactMap { $0 } + messages.map(\.content)
-            + (asksByItself ? [] : [prompt])
-        return templates.flatMap(\.names)
-    }
+    var names: [String] { templates.flatMap(\.names) }
 
     /// - Throws: `LineError` if the line lacks what the job's templates need.
     func prompt(for record: PromptRecord) throws(LineError) -> Prompt {

@@ -21,6 +21,8 @@ protocol LineTask: Sendable {
     var fields: Set<String> { get }
     /// All fields that its results can depend on beside the prompt's: the default is `fields`.
     var names: [String] { get }
+    /// The job's templates that it fills beside the prompt's. The default is none.
+    var templates: [LineTemplate] { get }
 
     // MARK: Of a line
 
@@ -39,6 +41,7 @@ extension LineTask {
     static func problem(with line: FirstLine) -> String? { nil }
     var fields: Set<String> { [] }
     var names: [String] { Array(fields) }
+    var templates: [LineTemplate] { [] }
     func takes(_ record: PromptRecord) -> Bool { true }
 }
 

@@ -22,6 +22,8 @@ struct CompletionSource: Sendable {
         case template(LineTemplate)
     }
     private let place: Place
+    /// The job's template; nil if it gives none.
+    let template: LineTemplate?
 
     /// How many completions a line may have.
     static let countLimit = 1024
@@ -32,10 +34,11 @@ struct CompletionSource: Sendable {
     /// - Throws: `JobError` if it is malformed.
     init(_ source: String?) throws {
         guard let source else {
-            place = .fields(Self.standard)
+            (place, template) = (.fields(Self.standard), nil)
             return
         }
         let template = try LineTemplate("completion", source)
+        self.template = template
         if let name = source.wholeMatch(of: /\{\{\s*(\w+)\s*\}\}/)?.1, template.variables == [String(name)] {
             place = .fields([String(name)])
         } else {

@@ -31,6 +31,7 @@ struct ScoreTask: LineTask {
 
     var fields: Set<String> { source.fields }
     var names: [String] { source.names }
+    var templates: [LineTemplate] { source.template.map { [$0] } ?? [] }
 
     func prepare(
         _ record: PromptRecord, for model: () throws -> LinePreparer.Model

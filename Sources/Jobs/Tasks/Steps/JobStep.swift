@@ -118,7 +118,7 @@ extension JobSettings {
                 return "steps: \(step.name): \(problem)"
             }
         }
-        return nil
+        return (try? StepPlan(self))?.memberProblem
     }
 }
 

@@ -1,0 +1,127 @@
+import BatchEngine
+import Faults
+import JSON
+
+/// The members that a value may have which is not there yet: what a step will make.
+struct KnownMembers: Sendable {
+    /// What is known of members besides those that are named.
+    enum Others: Sendable { case impossible, unlikely, likely }
+
+    var named: [(name: String, members: KnownMembers)] = []
+    var others = Others.likely
+    var isList = false
+
+    /// A member that there is hardly, or never.
+    struct Fault {
+        /// What doesn't have it, as a template names it.
+        var owner: String
+        var name: String
+        var isCertain: Bool
+        /// What somebody may have meant.
+        var hint: String
+    }
+
+    /// - Parameter path: the names that lead to a member, that of the value itself first.
+    func fault(in path: [String]) -> Fault? {
+        var members = self
+        for (place, name) in path.enumerated().dropFirst() {
+            if let next = members.named.first(where: { $0.name == name }) {
+                members = next.members
+                continue
+            }
+            guard members.others != .likely, !members.named.isEmpty else { return nil }
+            let names = members.named.map(\.name)
+            let near = NearMiss.hint(for: name, among: names)
+            let all = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? " and others" : "")
+            return Fault(
+                owner: path[..<place].joined(separator: "."), name: name,
+                isCertain: members.others == .impossible, hint: near.isEmpty ? " It has \(all)." : near)
+        }
+        return nil
+    }
+}
+
+extension KnownMembers {
+    /// Those of a value that a JSON Schema accepts.
+    init(schema: JSONValue) {
+        guard case .object(let keywords) = schema,
+            !["$ref", "$dynamicRef", "$recursiveRef"].contains(where: { keywords[$0] != nil })
+        else { return }
+        isList = keywords["type"] == "array"
+        let types: [JSONValue]? =
+            if case .array(let types)? = keywords["type"] { types } else { keywords["type"].map { [$0] } }
+        if let types, !types.contains("object") {
+            others = .impossible
+            return
+        }
+        guard case .object(let properties)? = keywords["properties"] else { return }
+        named = properties.map { ($0.name, KnownMembers(schema: $0.value)) }
+        if keywords["additionalProperties"] == false, keywords["patternProperties"] == nil {
+            others = .impossible
+        } else if !Self.openKeywords.contains(where: { keywords[$0] != nil }) {
+            others = .unlikely
+        }
+    }
+
+    /// Where a schema has one, it may mean members that `properties` doesn't name.
+    private static let openKeywords = [
+        "additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "allOf",
+        "anyOf", "oneOf", "if", "dependentSchemas", "dependencies",
+    ]
+}
+
+extension StepPlan.Step {
+    /// Those of what it makes.
+    var members: KnownMembers {
+        let made = job.task.types.first { $0.doesAll(of: job) }?.made
+        var members = KnownMembers()
+        members.named = (made?.names ?? []).union(["usage", "tokens", "provenance"]).sorted()
+            .map { ($0, KnownMembers()) }
+        if job.task == .score {
+            members.others = .impossible
+        } else if let choices = job.choices, !choices.isEmpty {
+            guard ChoiceList.field(in: choices) == nil else {
+                members.others = .unlikely
+                return members
+            }
+            members.name(
+                "probabilities",
+                KnownMembers(named: choices.map { ($0, KnownMembers()) }, others: .impossible))
+            let isObject = choices.contains { $0.utf8.first == UInt8(ascii: "{") }
+            members.others = isObject ? .likely : .impossible
+        } else if let form = job.answerForm, form.isConstraint {
+            guard let schema = (form.rule as? SchemaRule)?.schema else { return members }
+            let answer = KnownMembers(schema: schema)
+            for (name, own) in answer.named where name != "text" { members.name(name, own) }
+            members.others = answer.others
+        } else {
+            members.others = .unlikely
+        }
+        return members
+    }
+}
+
+extension KnownMembers {
+    fileprivate mutating func name(_ name: String, _ members: KnownMembers) {
+        named.removeAll { $0.name == name }
+        named.append((name, members))
+    }
+
+    /// Stands for the value: of members their names, as in `<question.text>`.
+    /// - Parameters:
+    ///   - name: of the value itself, by the names that lead to it.
+    ///   - read: members that templates name, those of other values among them.
+    func placeholder(_ name: [String], read: [[String]]) -> JSONValue {
+        var members = named
+        for path in read where path.count > name.count && path.starts(with: name) {
+            let own = path[name.count]
+            if !members.contains(where: { $0.name == own }) { members.append((own, KnownMembers())) }
+        }
+        guard !members.isEmpty else {
+            let text = JSONValue.string("<\(name.joined(separator: "."))>")
+            return isList ? .array([text]) : text
+        }
+        return .object(
+            JSONObject(members.map { ($0.name, $0.members.placeholder(name + [$0.name], read: read)) }))
+    }
+}

@@ -1,0 +1,80 @@
+import BatchEngine
+import Faults
+
+extension StepPlan.Step {
+    /// Its templates and conditions under their keys.
+    var templates: [(key: String, template: LineTemplate)] {
+        [("where", condition), ("accept", accept), ("distinct", compared?.text)]
+            .compactMap { key, template in template.map { (key, $0) } }
+            + (builder.templates + tasks.flatMap(\.templates)).map { ($0.name, $0) }
+    }
+}
+
+/// What templates and conditions of steps name, and what there is.
+extension StepPlan {
+    /// A member that no result of its step has, in a sentence; nil if there is none.
+    var memberProblem: String? { memberFaults.first { $0.isCertain }?.text }
+
+    /// Members that are hardly meant, in sentences.
+    var memberWarnings: [String] { memberFaults.filter { !$0.isCertain }.map(\.text) }
+
+    private var memberFaults: [(text: String, isCertain: Bool)] {
+        let known = Dictionary(steps.map { ($0.name, $0.members) }) { first, _ in first }
+        var faults: [(text: String, isCertain: Bool)] = []
+        for part in parts {
+            for path in part.template.members.sorted(by: { $0.lexicographicallyPrecedes($1) })
+            where part.steps.contains(path[0]) {
+                guard let fault = known[path[0]]?.fault(in: path) else { continue }
+                let named = "steps: \(part.name): \(part.key) names \(path.joined(separator: "."))"
+                let what =
+                    fault.isCertain
+                    ? "\(fault.owner) has no member \(fault.name)"
+                    : "nothing says that \(fault.owner) has \(fault.name)"
+                faults.append(("\(named), but \(what).\(fault.hint)", fault.isCertain))
+            }
+        }
+        return faults
+    }
+
+    /// Names that stand for nothing, in sentences.
+    /// - Parameter fields: those that lines have.
+    func nameWarnings(_ fields: Set<String>) -> [String] {
+        var warnings: [String] = []
+        for part in parts {
+            let known = fields.union(part.steps)
+            for name in part.template.variables.subtracting(known).sorted() {
+                // The line's own; one that asks nothing is an error by itself.
+                if part.name == steps[0].name, part.key == "prompt", name == "prompt" { continue }
+                warnings.append(
+                    "steps: \(part.name): \(part.key) names \(name), which is neither a field of any line nor a "
+                        + "step before it." + NearMiss.hint(for: name, among: known.sorted()))
+            }
+        }
+        return warnings
+    }
+
+    /// A template or a condition of a step, and the steps that it sees.
+    private struct Part {
+        var name: String
+        var key: String
+        var template: LineTemplate
+        var steps: Set<String>
+    }
+
+    private var parts: [Part] {
+        var parts: [Part] = []
+        var before: Set<String> = []
+        for step in steps {
+            for (key, template) in step.templates {
+                // A later try sees what the one before it has made.
+                let seesOwn = ["accept", "distinct"].contains(key) || step.tries > 1 && key != "where"
+                parts.append(
+                    Part(
+                        name: step.name, key: key, template: template,
+                        steps: seesOwn ? before.union([step.name]) : before))
+            }
+            before.insert(step.name)
+        }
+        return parts
+    }
+}
