@@ -7,8 +7,13 @@ package struct JobCheck {
     /// A prompt as the model would see it.
     package struct Shown: Sendable {
         package var id: String
-        package var text: String
-        package var tokens: Int
+        /// Nil in a job without steps.
+        package var step: String?
+        /// Why it can't be told before earlier steps have made something; then it is empty.
+        package var problem: String?
+        package var text = ""
+        /// Nil where the names of what earlier steps will make stand in it.
+        package var tokens: Int?
     }
 
     /// The form that the job gives all answers.
@@ -43,6 +48,10 @@ package struct JobCheck {
     package private(set) var linesWithForm = 0
     /// Nil where there is no choice of rotary factors.
     package private(set) var rope: RopeSides?
+    /// The job's steps in their order; numbers are of the first alone.
+    package private(set) var steps: [String] = []
+    /// What is hardly meant.
+    package private(set) var warnings: [String] = []
     /// What has changed since earlier results were made; the run would be refused.
     package private(set) var changes: [String] = []
 
@@ -50,7 +59,7 @@ package struct JobCheck {
     private let allowed: FailureLimit
 
     /// - Parameters:
-    ///   - shownCount: how many prompts are kept as text.
+    ///   - shownCount: of how many lines prompts are kept as text.
     ///   - failureCount: how many failures are kept.
     /// - Throws: `JobError` or `ModelError` for what would keep the job from starting.
     package init(
@@ -63,10 +72,12 @@ package struct JobCheck {
         let preparer = try LinePreparer(job)
         let keys = try LineKeys(job)
         let grammars = AnswerGrammars(text: model.text, limits: model.limits)
-        answers = try Answers(of: job, grammars)
+        answers = try Answers(of: job.opening, grammars)
+        var preview = try StepsPreview(job)
+        steps = preview?.names ?? []
         var reader = job.inputReader()
         var seen = SeenIDs()
-        var place = 0
+        var (place, shownLines) = (0, 0)
         while let line = try reader.next() {
             if reader.isHalf(line) {
                 unfinished += 1
@@ -86,9 +97,9 @@ package struct JobCheck {
                 guard isNew else {
                     throw LineError(.duplicateID, "The id \"\(identity.id)\" has come before.")
                 }
-                let prepared = try preparer.prepare(identity.record.get()) {
-                    (model.text, model.limits, grammars)
-                }
+                let record = try identity.record.get()
+                preview?.note(record)
+                let prepared = try preparer.prepare(record) { (model.text, model.limits, grammars) }
                 if let answer = prepared.answer {
                     _ = try answer.compiled()
                     if answers == nil { linesWithForm += 1 }
@@ -99,11 +110,21 @@ package struct JobCheck {
                 completionTokens += completion * (identity.request?.choices ?? 1)
                 if prepared.isCovered { covered += 1 }
                 for name in prepared.missing { missing[name, default: 0] += 1 }
-                if shown.count < shownCount {
+                if shownLines < shownCount {
                     shown.append(
                         Shown(
-                            id: identity.id, text: model.shown(prepared.prompt), tokens: prepared.prompt.count
-                        ))
+                            id: identity.id, step: steps.first, text: model.shown(prepared.prompt),
+                            tokens: prepared.prompt.count))
+                    let later = preview?.laterPrompts(of: record, (model.text, model.limits, grammars))
+                    for (step, prompt) in later ?? [] {
+                        var next = Shown(id: identity.id, step: step)
+                        switch prompt {
+                        case .success(let tokens): next.text = model.shown(tokens)
+                        case .failure(let error): next.problem = error.message
+                        }
+                        shown.append(next)
+                    }
+                    shownLines += 1
                 }
             } catch let error as LineError {
                 guard error.code != .earlierError else { continue }
@@ -116,6 +137,7 @@ package struct JobCheck {
             }
         }
         promptTokens.sort()
+        warnings = preview?.warnings ?? []
         changes = try JobFreshness(job, cache: cache, comparesLines: false)?.changes ?? []
     }
 

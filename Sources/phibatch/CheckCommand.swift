@@ -13,7 +13,8 @@ struct CheckCommand: ParsableCommand {
             Takes the same job file and settings as run ("phibatch run --dry-run" is the same). All lines are read, \
             rendered and counted: the first prompts are shown as the model would see them, then how long prompts are, \
             which lines would fail, and how long the run would take at most. For that the model is loaded and timed \
-            for some seconds. Nothing is written.
+            for some seconds. Of a job with steps that is so for the first; later prompts are shown with names for what \
+            earlier steps will have made, and names that stand for nothing are warned of. Nothing is written.
 
             EXAMPLE:
               phibatch check jobs/demo.yaml --show 2
@@ -63,6 +64,7 @@ struct CheckCommand: ParsableCommand {
         try ModelFolder.checkLinks(job.settings.model)
         for warning in try job.warnings() { console.warn("\(warning)") }
         let check = try JobCheck(job.settings, shownCount: show, cache: job.cache)
+        for warning in check.warnings { console.warn("\(warning)") }
         let estimate = estimates && !check.promptTokens.isEmpty ? try JobEstimate(job, check) : nil
         let report = JobCheckReport(job: job.settings, check: check, estimate: estimate)
         print(asJSON ? report.json : report.text)
@@ -110,10 +112,20 @@ struct JobCheckReport {
     var text: String {
         var lines: [Message] = []
         for shown in check.shown {
-            lines.append("-- the prompt of \(shown.id), \(counted(shown.tokens, "token"))")
+            let whose: Message =
+                "-- the prompt of \(shown.id)" + (shown.step.map { " in \($0)" as Message } ?? "")
+            if let problem = shown.problem {
+                lines.append(whose + " can't be told before there are answers: \(problem)")
+                continue
+            }
+            lines.append(
+                whose
+                    + (shown.tokens.map { ", \(counted($0, "token"))" as Message }
+                        ?? ", with <STEP.MEMBER> for what is not there yet"))
             lines += shown.text.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
         }
         var counts: Message = "lines      \(check.lines)"
+        if let until = job.until { counts += " at most; the run ends with the accepted row \(until) (until)" }
         if check.passedOver > 0 { counts += ", and \(check.passedOver) passed over with an earlier error" }
         if check.unfinished > 0 {
             counts += ", and half a line at the end (run takes whole lines only, but for --follow)"
@@ -121,6 +133,11 @@ struct JobCheckReport {
         lines.append(counts)
         if job.sampleCount > 1 {
             lines.append("results    \(check.lines * job.sampleCount), \(job.sampleCount) a line")
+        }
+        if let first = check.steps.first {
+            lines.append(
+                "steps      \(check.steps.count); prompts, answers and time are those of \(first) alone, as later ones depend on answers"
+            )
         }
         let numbers = Self.percents.map { "\(check.promptTokens(atPercent: $0))" }
         lines.append(
@@ -158,7 +175,7 @@ struct JobCheckReport {
         }
         if let estimate {
             lines.append(
-                "time       at most \(duration(estimate.seconds)): prompts at \(rounded(estimate.prefill)) tokens/s, "
+                "time       \(check.steps.isEmpty ? "" : "of the first step ")at most \(duration(estimate.seconds)): prompts at \(rounded(estimate.prefill)) tokens/s, "
                     + "\(job.task.answers ? "answers" : "completions") at \(rounded(estimate.decode))")
         }
         if check.failed > 0 {
@@ -202,9 +219,7 @@ struct JobCheckReport {
             writer.int("completion_tokens_at_most", check.completionTokens * job.sampleCount)
             writer.int("lines_with_control_tokens", check.covered)
             writer.int("lines_with_form", check.linesWithForm)
-            writer.object("lines_answered_without") { writer in
-                for (name, count) in check.missing.sorted(by: { $0.key < $1.key }) { writer.int(name, count) }
-            }
+            writer.counts("lines_answered_without", check.missing)
             if let answers = check.answers {
                 writer.object("answers") { writer in
                     writer.array("validated") { writer in
@@ -236,11 +251,20 @@ struct JobCheckReport {
             }
             writer.array("changed_settings") { writer in for change in check.changes { writer.string(change) }
             }
+            if !check.steps.isEmpty {
+                writer.array("steps") { writer in for step in check.steps { writer.string(step) } }
+                writer.array("warnings") { writer in
+                    for warning in check.warnings { writer.string(warning) }
+                }
+            }
             writer.array("prompts") { writer in
                 for shown in check.shown {
                     writer.object { writer in
                         writer.string("id", shown.id)
-                        writer.int("tokens", shown.tokens)
+                        if let step = shown.step { writer.string("step", step) }
+                        writer.key("tokens")
+                        shown.tokens.map { writer.int($0) } ?? writer.null()
+                        if let problem = shown.problem { writer.string("problem", problem) }
                         writer.string("text", shown.text)
                     }
                 }

@@ -114,6 +114,11 @@ struct StepsJobTests {
         let check = try RunningProgram(["check"] + job.arguments(), folder: job.folder).end()
         #expect(
             check.status == 0 && check.output.contains("Write one short question about rain."), "\(check)")
+        #expect(check.output.contains("<question.text> <facts.name> is <facts.size>. Is that right?"))
+        #expect(check.output.contains("prompts, answers and time are those of question alone"))
+        try changed(job, "probabilities.yes > 0.82", "probability > 0.82")
+        let refused = try job.run()
+        #expect(refused.status == 65 && refused.errors.contains("judge has no member probability."))
         try changed(job, "{{ topic }}", "{{ subject }}")
         let wrong = try job.run()
         #expect(wrong.status != 0)

@@ -76,7 +76,7 @@ public struct JobStep: Sendable, Equatable {
 
 extension JobSettings {
     /// The settings by which a line is first asked something: those of the first step, if there are steps.
-    var opening: JobSettings { steps.first?.job(in: self) ?? self }
+    package var opening: JobSettings { steps.first?.job(in: self) ?? self }
 
     /// How many rows a line may have.
     static let rowsOfLineRange = 1...10_000

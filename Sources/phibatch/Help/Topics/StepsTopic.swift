@@ -53,6 +53,10 @@ extension HelpTopic {
         One that was passed over is null: `{% if repair %}` asks for it, and `{{ (repair or data).text }}` takes what there \
         is.
 
+        A member that no result of its step has, such as `judge.probabilites` or one that a schema with \
+        `additionalProperties: false` doesn't name, is refused before the run. What may be there isn't: any answer without a \
+        schema may be a JSON object.
+
         Rows of one row have in common what comes before them, which is computed once. A line has a result for each row that its \
         steps may make, in order (`sample` is its number); those for which the list has no item are dropped.
 
@@ -109,6 +113,10 @@ extension HelpTopic {
 
           jq -c 'select(.error or .dropped | not) | {id, question: .question.text}' questions.jsonl
 
+        `phibatch report` shows how many rows each step made and dropped, and `phibatch status` what became of those so far. \
+        With `--metrics-file` the series `rows_accepted` and `rows_dropped` (with `step`, and `reason`: `not_accepted` or \
+        `duplicate`) say so while a run goes on.
+
         `until: 200` in the job (or `--until 200`) ends the run as soon as 200 rows are accepted: the output has the lines up to \
         there, and what was begun beyond them is dropped. If the input ends before that, nothing is put in place, and the \
         exit code is 3; with more lines the same command goes on. More can be wanted later, too: what is done is kept.
@@ -129,7 +137,11 @@ extension HelpTopic {
 
         Limits: steps are said in a job file. The output is `jsonl` or `json`. `keep` names fields, and none as a step is \
         named. A line that is one of OpenAI's requests, or has a form of answers of its own (`schema` and so on), is an \
-        error. `distinct` compares the rows of one shard; `until` has no shards. `phibatch check` shows and counts the prompts of the first step alone.
+        error. `distinct` compares the rows of one shard; `until` has no shards.
+
+        `phibatch check` counts the prompts of the first step alone. Those of later ones it shows with `<question.text>` for \
+        what isn't there yet. It warns of each name that is neither a field of any line nor an earlier step, and of members \
+        that nothing says a step has.
 
           phibatch run jobs/steps.yaml
           phibatch run jobs/repair.yaml

@@ -1,0 +1,50 @@
+import JSON
+
+/// What can be told of a job's steps before any of them has made something.
+package struct StepsPreview {
+    private let plan: StepPlan
+    /// Those that lines have.
+    private var fields: Set<String> = []
+
+    /// - Returns: nil if the job has no steps.
+    /// - Throws: `JobError` if a template or a condition is malformed.
+    package init?(_ job: JobSettings) throws {
+        guard job.task == .steps else { return nil }
+        plan = try StepPlan(job)
+    }
+
+    package var names: [String] { plan.steps.map(\.name) }
+
+    package mutating func note(_ line: PromptRecord) {
+        guard case .object(let members) = line.fields else { return }
+        for member in members { fields.insert(member.name) }
+    }
+
+    /// What templates and conditions name, but hardly mean, as far as lines were noted.
+    package var warnings: [String] {
+        plan.memberWarnings + (fields.isEmpty ? [] : plan.nameWarnings(fields))
+    }
+
+    /// The prompts of the steps after the first as if all before them were made, with `<question.text>` and the like for
+    /// what those will have made; or why one can't be told before that is there.
+    package func laterPrompts(
+        of line: PromptRecord, _ model: LinePreparer.Model
+    ) -> [(step: String, prompt: Result<[Int32], LineError>)] {
+        guard case .object(var members) = line.fields else { return [] }
+        let read = plan.steps.flatMap { $0.templates.flatMap(\.template.members) }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+        var prompts: [(step: String, prompt: Result<[Int32], LineError>)] = []
+        for (earlier, step) in zip(plan.steps, plan.steps.dropFirst()) {
+            members[earlier.name] = earlier.members.placeholder([earlier.name], read: read)
+            var asked = line
+            (asked.fields, asked.content) = (.object(members), .fields)
+            do {
+                prompts.append((step.name, .success(try step.prepare(asked) { model }.prompt)))
+            } catch {
+                let error = error as? LineError ?? LineError(.badPrompt, "\(error)")
+                prompts.append((step.name, .failure(error)))
+            }
+        }
+        return prompts
+    }
+}
