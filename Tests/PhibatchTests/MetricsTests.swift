@@ -48,8 +48,8 @@ import Testing
         #expect(try numbers("rows_accepted", path).isEmpty && numbers("rows_dropped", path).isEmpty)
         statistics.wanted = 9
         statistics.tally = [
-            .dropped(by: "judge", isDuplicate: false): 2, .dropped(by: "question", isDuplicate: true): 1,
-            .dropped(by: "judge", isDuplicate: true): 4,
+            .dropped(by: "judge", .notAccepted): 2, .dropped(by: "question", .duplicate): 1,
+            .dropped(by: "judge", .duplicate): 4,
         ]
         try metrics.write(statistics, of: "a", isRunning: true, status: nil)
         #expect(try numbers("rows_accepted", path) == ["phibatch_rows_accepted{job=\"a\"} 0"])

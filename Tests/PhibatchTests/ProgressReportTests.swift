@@ -26,7 +26,7 @@ import Testing
 
     @Test func acceptedRowsAreSaid() {
         var statistics = statistics
-        statistics.tally = [.accepted: 10, .dropped(by: "judge", isDuplicate: false): 28]
+        statistics.tally = [.accepted: 10, .dropped(by: "judge", .notAccepted): 28]
         #expect(
             ProgressReport.text(statistics).text
                 == "38/500 7 %  10 of 38 accepted  0 tokens/s  0:49 left  16 running")

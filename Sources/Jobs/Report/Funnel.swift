@@ -24,10 +24,12 @@ package struct Funnel: Sendable, Equatable {
         }
         switch outcome {
         case .accepted: accepted += 1
-        case .dropped(let name, let isDuplicate):
+        // It never got there.
+        case .dropped(_, .noItem): break
+        case .dropped(let name, let reason):
             let place = place(of: name, before: [])
             steps[place].dropped += 1
-            if isDuplicate { steps[place].duplicates += 1 }
+            if reason == .duplicate { steps[place].duplicates += 1 }
         }
     }
 

@@ -91,9 +91,8 @@ package final class MetricsFile {
 
     /// Nil of rows that no step dropped.
     private static func labels(of outcome: RowOutcome) -> String? {
-        guard case .dropped(let step, let isDuplicate) = outcome else { return nil }
-        let reason = isDuplicate ? "duplicate" : "not_accepted"
-        return ",step=\"\(escaped(step))\",reason=\"\(reason)\""
+        guard case .dropped(let step, let reason) = outcome else { return nil }
+        return ",step=\"\(escaped(step))\",reason=\"\(reason.rawValue)\""
     }
 
     private static func escaped(_ label: String) -> String {

@@ -94,7 +94,7 @@ import Testing
         try ScriptedRun.inManyWays(job) { outcome, lines, _ in
             #expect(lines == expected ?? lines)
             expected = lines
-            #expect(outcome.statistics.tally["without an item for word"] ?? 0 > 0)
+            #expect(outcome.statistics.tally[.dropped(by: "word", .noItem)] ?? 0 > 0)
         }
         for (number, line) in try #require(expected).enumerated() {
             let row = try Self.row(line)

@@ -63,7 +63,7 @@ import Testing
             let tally = outcome.statistics.tally
             let dropped = lines.count { $0.contains(",\"dropped\":\"judge\",") }
             #expect(
-                tally == [.accepted: 80 - dropped, .dropped(by: "judge", isDuplicate: false): dropped])
+                tally == [.accepted: 80 - dropped, .dropped(by: "judge", .notAccepted): dropped])
             #expect((1..<80).contains(dropped))
             let passedOver = lines.count { !$0.contains(",\"note\":{") }
             #expect((1..<80).contains(passedOver))

@@ -4,7 +4,7 @@ import Faults
 extension StepPlan.Step {
     /// Its templates and conditions under their keys.
     var templates: [(key: String, template: LineTemplate)] {
-        [("where", condition), ("accept", accept), ("distinct", compared?.text)]
+        [("each", fork.items), ("where", condition), ("accept", accept), ("distinct", compared?.text)]
             .compactMap { key, template in template.map { (key, $0) } }
             + (builder.templates + tasks.flatMap(\.templates)).map { ($0.name, $0) }
     }
@@ -65,6 +65,7 @@ extension StepPlan {
         var parts: [Part] = []
         var before: Set<String> = []
         for step in steps {
+            if step.fork.items != nil { before.insert(JobStep.item) }
             for (key, template) in step.templates {
                 // A later try sees what the one before it has made.
                 let seesOwn = ["accept", "distinct"].contains(key) || step.tries > 1 && key != "where"

@@ -38,10 +38,11 @@ package struct StepsResult: TaskResult {
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     package var isAccepted: Bool { dropped == nil }
-    /// The list of the step that dropped it had no item for it.
-    private var hasNoItem: Bool { dropped.map { name in !steps.contains { $0.name == name } } ?? false }
     package var tally: RowOutcome? {
-        dropped.map { .dropped(by: $0, isDuplicate: original != nil) } ?? .accepted
+        guard let dropped else { return .accepted }
+        // A step that dropped what it had made is among them.
+        let isMade = steps.contains { $0.name == dropped }
+        return .dropped(by: dropped, original != nil ? .duplicate : isMade ? .notAccepted : .noItem)
     }
 
     package func write(to writer: inout JSONWriter) {
@@ -62,11 +63,7 @@ package struct StepsResult: TaskResult {
 
     package func describe(in report: inout ReportedResult) {
         report.status =
-            dropped.map {
-                hasNoItem
-                    ? "without an item for \($0)"
-                    : "dropped by \($0)" + (original == nil ? "" : ", a duplicate")
-            } ?? "accepted"
+            original == nil ? tally?.description ?? "" : "dropped by \(dropped ?? ""), a duplicate"
         (report.steps, report.outcome) = (steps.map(\.name), tally)
         var texts: [String] = []
         for step in steps {
