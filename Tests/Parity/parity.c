@@ -44,9 +44,11 @@ static void products(const PhiKernels *k) {
     for (int b = 0; b < 6; b++)
         for (uint32_t group = 32; group <= 128; group *= 2)
             for (uint32_t type = 0; type < 3; type++) {
-                // With groups of 32 there are three segments, with some of 64 two, and the last group is alone.
+                // With some groups of 32 there are three segments, of each type and layout, with some of 64 two, and the
+                // last group is alone.
                 const int is_long = group == 64 && bits[b] == 4 && type == PHI_F16;
-                const uint32_t rows = 56, columns = group * (group == 32 ? 261 : is_long ? 131 : 11);
+                const int is_longest = group == 32 && (uint32_t)b % 3 == type;
+                const uint32_t rows = 56, columns = group * (is_longest ? 261 : is_long ? 131 : 11);
                 const size_t f = phi_float_size(type), groups = columns / group;
                 PhiMatrix m = {0, rows, columns, group, bits[b] <= 4 ? PHI_INT4 : PHI_INT8, type};
                 const size_t blocks = phi_matrix_blocks(&m), stride = blocks * 16;

@@ -62,7 +62,10 @@ extension HelpTopic {
 
             - name: list
               prompt: "Name three things that are told here: {{ notice }}"
-              schema: {type: object, properties: {items: {type: array, items: {type: string}, maxItems: 3}}, required: [items]}
+              schema:
+                properties: {items: {type: array, items: {type: string}, maxItems: 3}}
+                required: [items]
+                type: object
             - name: question
               each: list.items
               samples: 3
@@ -88,7 +91,9 @@ extension HelpTopic {
               system: "You put up this notice, and answer politely. {{ notice }}"
               prompt: Hello, I have read your notice. Is it still true?
               turns: 3
-              reply: {system: "You have read this notice. {{ notice }}", prompt: "Ask one short question at a time. Begin."}
+              reply:
+                system: "You have read this notice, and want to know more. {{ notice }}"
+                prompt: Ask one short question at a time. Begin.
 
         What the job says of requests holds for all steps that don't say it themselves; so do its `system`, `chat` and \
         `control_tokens`, and so do options. Prompts, `task` and what answers must be like are each step's own, and an \
