@@ -18,8 +18,8 @@ package struct LineKeys: Sendable {
 
     /// The earlier scheme by which a line is known under a key; nil if it is by the job's own.
     func earlierScheme(of key: WorkKey, _ line: LineIdentity) -> LineScheme? {
-        guard key.contentHash != line.contentHash else { return nil }
-        return line.earlierHashes.firstIndex(of: key.contentHash).map { earlier[$0] }
+        let scheme = line.origin(of: key).scheme
+        return scheme > 0 ? earlier[scheme - 1] : nil
     }
 }
 
@@ -61,16 +61,33 @@ package struct LineIdentity {
         earlierHashes = keys.earlier.map { $0.hash(of: line, ownID, content) }
     }
 
-    /// What a sample's result is filed under: as an earlier run has filed it, if it has.
+    /// What a sample's result is filed under: as an earlier run has filed it, if it has; also one that was, or is to be,
+    /// made again.
     /// - Parameter filed: the hashes under which results of an id and sample are there.
     package func key(_ sample: Int, filed: (WorkKey) throws -> [UInt64]) rethrows -> WorkKey {
         var key = WorkKey(id: id, sample: sample, contentHash: contentHash)
-        guard !earlierHashes.isEmpty else { return key }
         let filed = try filed(key)
-        if !filed.contains(contentHash), let known = earlierHashes.first(where: filed.contains) {
+        if filed.isEmpty { return key }
+        for hash in hashes {
+            guard let known = filed.first(where: { WorkKey.redo(of: $0, from: hash) != nil }) else {
+                continue
+            }
             key.contentHash = known
+            break
         }
         return key
+    }
+
+    private var hashes: [UInt64] { [contentHash] + earlierHashes }
+
+    /// How a key of this line came about: by the job's own scheme or the earlier one of that number, from 1; and how often
+    /// its result was made again.
+    func origin(of key: WorkKey) -> (scheme: Int, redo: Int) {
+        if key.contentHash == contentHash { return (0, 0) }
+        for (scheme, hash) in hashes.enumerated() {
+            if let redo = WorkKey.redo(of: key.contentHash, from: hash) { return (scheme, redo) }
+        }
+        preconditionFailure("a key is one of its line's")
     }
 
     /// How many results the line has: as many as it asks for itself, where an output can hold them, or else the job.

@@ -84,7 +84,7 @@ package final class ReportPrompts {
     /// Whether the input has no such line, or another content in it.
     package func isWithoutLine(id: UInt64, content: UInt64?) -> Bool {
         guard let known = contents[id] else { return true }
-        guard let content, !known.contains(content) else { return false }
+        guard let content = content.map({ first($0, id) }), !known.contains(content) else { return false }
         return places[Name(id: id, content: content)] == nil
     }
 
@@ -94,14 +94,19 @@ package final class ReportPrompts {
     package func prompt(id: UInt64, content: UInt64?) throws -> Prompt {
         guard let place = place(id, content) else {
             guard let known = contents[id] else { return .none }
-            return content.map(known.contains) ?? true ? .none : .changed
+            return content.map { known.contains(first($0, id)) } ?? true ? .none : .changed
         }
         return .text(String(decoding: try file.bytes(in: place.range), as: UTF8.self), length: place.length)
     }
 
     private func place(_ id: UInt64, _ content: UInt64?) -> Place? {
-        guard let content = content ?? contents[id]?.first else { return nil }
+        guard let content = content.map({ first($0, id) }) ?? contents[id]?.first else { return nil }
         return places[Name(id: id, content: content)]
+    }
+
+    /// The hash of the line itself, where a result of it was made again.
+    private func first(_ content: UInt64, _ id: UInt64) -> UInt64 {
+        contents[id]?.first { WorkKey.redo(of: content, from: $0) != nil } ?? content
     }
 
     /// One question alone is its own text; of several messages each has its role before it.

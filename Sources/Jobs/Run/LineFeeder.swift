@@ -138,6 +138,7 @@ final class LineFeeder: @unchecked Sendable {
                 key: try parsed.key(sample, filed: store.filedHashes),
                 file: line.file, lineNumber: line.number)
             label.kept = kept
+            label.redo = parsed.origin(of: label.key).redo
             if let scheme = keys.earlierScheme(of: label.key, parsed) {
                 store.use { $0.note(earlierScheme: scheme) }
             }

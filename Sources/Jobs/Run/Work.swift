@@ -15,6 +15,8 @@ package struct WorkLabel: Sendable {
     var readyAt = ContinuousClock.now
     /// How many answers were turned down before.
     var attempt = 0
+    /// How many times the result was made before, and not wanted: it has the seed that is so many further on.
+    var redo = 0
     /// The step of the row; nil where a job has none.
     var step: String?
 

@@ -101,6 +101,11 @@ import Testing
         #expect(key([0x2e03_ba00_34e6_cfaa]) == 0x2e03_ba00_34e6_cfaa)
         #expect(key([5]) == identity.contentHash && key([]) == identity.contentHash)
         #expect(key([0x2e03_ba00_34e6_cfaa, identity.contentHash]) == identity.contentHash)
+        // A result that was made again is filed so many further on.
+        #expect(key([0x2e03_ba00_34e6_cfaa + 7]) == 0x2e03_ba00_34e6_cfaa + 7)
+        let redone = WorkKey(id: identity.id, contentHash: identity.contentHash &+ 2)
+        #expect(key([redone.contentHash]) == redone.contentHash)
+        #expect(identity.origin(of: redone) == (0, 2) && identity.origin(of: redone.again) == (0, 3))
         // What can't be read has nothing else.
         #expect(try self.identity("oops").contentHash == LineHash.value(of: Array("oops".utf8)))
     }

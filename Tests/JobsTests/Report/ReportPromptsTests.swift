@@ -39,6 +39,8 @@ import Testing
         #expect(try found(0, hashes[2]).hasSuffix("Again? Say so."))
         #expect(try found(0, nil).hasSuffix("Why? Say so."))
         #expect(try found(0, 5) == "(changed)")
+        // Of a result that was made again.
+        #expect(try found(0, hashes[0] &+ 2).hasSuffix("Why? Say so."))
         #expect(try found(1, hashes[1]) == "(none)")
         #expect(try found(2, hashes[3]) == "(none)")
         #expect(prompts.isWithoutLine(id: ids[4], content: nil))

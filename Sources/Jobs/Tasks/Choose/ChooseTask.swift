@@ -126,8 +126,8 @@ private struct PreparedChoice: PreparedLine {
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let part = ChoicePart(
-            label: label, texts: texts, tree: tree, promptTokens: question.tokens.count, seed: question.seed,
-            temperature: question.settings.temperature ?? 0)
+            label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
+            seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0)
         let asked = question.settings.content(of: .choose)
         return [.request(maker.request(prompt, Comparison(tree), asked: asked, for: part))]
     }

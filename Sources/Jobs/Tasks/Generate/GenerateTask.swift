@@ -56,7 +56,7 @@ private struct PreparedGeneration: PreparedLine {
         var label = label
         label.attempt = saved?.attempt ?? 0
         let settings = question.settings
-        let part = GenerationPart(label: label, seed: question.seed)
+        let part = GenerationPart(label: label, seed: question.seed &+ label.redo)
         let goal = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
             stream: part.stream,
