@@ -9,6 +9,8 @@ package struct ResumeReport: Sendable, Equatable {
     /// A result was there for the id, but the line's content is another now.
     package var changed = 0
     package var new = 0
+    /// A result was there, and was chosen to be made again.
+    package var redone = 0
     /// Results whose lines are no longer in the input; they are dropped from the output.
     package var gone = 0
 }
@@ -22,6 +24,8 @@ package final class ClaimTable {
     private var carried: [UInt64: InFlightRecord] = [:]
     /// Results that were there at the start, whether or not they still fit the input.
     private(set) var storedAtStart = 0
+    /// Nothing was there at the start.
+    private var isNew = true
     private var claimedStored = 0
     private var counts = ResumeReport()
     package var earlier = EarlierResults()
@@ -39,7 +43,8 @@ package final class ClaimTable {
 
     /// All that an earlier run left is in the index.
     package func begin() {
-        storedAtStart = index.count
+        isNew = index.count == 0 && carried.isEmpty
+        storedAtStart = (0..<index.count).count { index[$0].isStored }
         for number in 0..<index.count { earlier.find(index[number]) }
         index.beginClaims()
     }
@@ -71,6 +76,8 @@ package final class ClaimTable {
                 return .done(failed: known.isFailed)
             }
             counts.changed += 1
+        } else if known.isToRedo, known.contentHash == key.contentHash {
+            counts.redone += 1
         } else {
             counts.new += 1
         }
@@ -103,9 +110,10 @@ package final class ClaimTable {
 
     /// The content hashes under which there is something of a key's id and sample.
     package func hashes(of key: WorkKey) -> [UInt64] {
+        if isNew { return [] }
         let name = ResultIndex.nameHash(key, repetition: 0)
         let entry = index.find(name).map { index[$0] }
-        let stored = entry.flatMap { $0.isStored ? $0.contentHash : nil }
+        let stored = entry.flatMap { $0.isStored || $0.isToRedo ? $0.contentHash : nil }
         return [stored, carried[name]?.key.contentHash].compactMap { $0 }
     }
 

@@ -101,7 +101,7 @@ package struct JobStatus: Sendable, Equatable {
         status.latest = header?.fingerprint ?? settings?.fingerprint
         status.madeBy = index.countByRun().described(
             by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
-        status.done = index.count
+        status.done = (0..<index.count).count { index[$0].isStored }
         status.failed = (0..<index.count).count { index[$0].isFailed }
         if tallies { try status.readTally(paths, format, index, in: system) }
         let hasOutput = try system.exists(paths.output)
@@ -136,7 +136,7 @@ package struct JobStatus: Sendable, Equatable {
     ) throws {
         let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system).map(FilePieces.init)
         let output = try File.openIfPresent(paths.output, .read, in: system).map(FilePieces.init)
-        for number in 0..<index.count where !index[number].isFailed {
+        for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
             let entry = index[number]
             // A run that goes on may put its results in place meanwhile.
             guard let file = entry.isInOutput ? output : journal,

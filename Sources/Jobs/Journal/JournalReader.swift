@@ -16,6 +16,8 @@ package struct JournalReader {
         var completionTokens = 0
         /// Results of an output for which the journal has others, as their lines were changed.
         var superseded = 0
+        /// By what results were chosen that are to be made again; nil if none are.
+        var redo: UInt64?
         var isTorn: Bool { end < fileSize }
 
         fileprivate mutating func addDamage(at range: Range<Int>) {
@@ -68,9 +70,13 @@ package struct JournalReader {
             }
             previousWasDamaged = false
             for (offset, bytes) in parts {
-                guard parts.count == 1 || SealedLine.isValid(bytes),
-                    let record = JournalRecord(bytes, keeps: false)
-                else {
+                let isValid = parts.count == 1 || SealedLine.isValid(bytes)
+                guard isValid, let record = JournalRecord(bytes, keeps: false) else {
+                    if isValid, let mark = RedoMark(bytes) {
+                        outcome.redo = mark.choice
+                        if index.forget(mark.key) { outcome.superseded += 1 }
+                        continue
+                    }
                     outcome.damaged += 1
                     // With the damaged line feeds around it, but not those that are whole.
                     let whole = line.offset..<line.offset + line.bytes.count

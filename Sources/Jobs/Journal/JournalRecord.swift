@@ -3,7 +3,8 @@
 ///     {"sum":"<crc64>"[,"repeat":R],"id":"…","sample":S,<members>,"line_hash":"…","run":"…"}
 ///
 /// The members are those of `ResultCoding`. What depends on the input's order or on the output's format isn't here,
-/// so a result fits wherever its line has moved, and whatever the output looks like.
+/// so a result fits wherever its line has moved, and whatever the output looks like. Before the records there may be
+/// lines that a redo begins with (`RedoMark`).
 struct JournalRecord {
     var key: WorkKey
     /// How many results of the same id and sample came before this one (a duplicate id is an error result of its

@@ -172,6 +172,7 @@ extension JournalStore {
             for range in outcome.damagedRanges { try found.fill(range, with: 0x0a) }
         }
         claims.earlier.superseded = outcome.superseded
+        redo = outcome.redo
         journal.resume(found, at: outcome.end)
     }
 

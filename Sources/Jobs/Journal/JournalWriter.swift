@@ -28,9 +28,10 @@ final class JournalWriter {
     }
 
     /// Makes the journal if there is none yet.
-    func begin() throws {
+    /// - Parameter marks: lines that it has from its beginning.
+    func begin(with marks: [UInt8] = []) throws {
         guard file == nil else { return }
-        let line = header.line()
+        let line = header.line() + marks
         // Locked from its beginning, see `lock`.
         let opened = try place.makeOwnFile(place.paths.journalDraft)
         do {

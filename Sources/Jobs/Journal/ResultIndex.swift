@@ -30,6 +30,8 @@ package final class ResultIndex {
         /// In the earlier output; else in the journal.
         var isInOutput: Bool { place & Self.outputFlag != 0 }
         var isClaimed: Bool { place & Self.claimedFlag != 0 }
+        /// There was a result, which is to be made again.
+        var isToRedo: Bool { place & (Self.storedFlag | Self.outputFlag) == Self.outputFlag }
         /// Among the index's runs.
         var run: UInt8 { UInt8(truncatingIfNeeded: place >> 4) }
         var offset: Int { Int(place >> 12) }
@@ -44,6 +46,8 @@ package final class ResultIndex {
         mutating func claim() { place |= Self.claimedFlag }
 
         mutating func forgetResult() { place &= Self.claimedFlag }
+
+        mutating func waitForRedo() { place = Self.outputFlag }
     }
 
     private var entries: [Entry] = []
@@ -150,7 +154,25 @@ extension ResultIndex {
         }
         let known = self[number]
         self[number] = entry
-        return known.isInOutput && !known.isFailed && known.contentHash != entry.contentHash
+        return known.isStored && known.isInOutput && !known.isFailed
+            && known.contentHash != entry.contentHash
+    }
+
+    /// A result is to be made again, under this key.
+    /// - Returns: whether that was one in the output.
+    func forget(_ key: WorkKey) -> Bool {
+        let name = Self.nameHash(key, repetition: 0)
+        var entry = Entry(nameHash: name, contentHash: key.contentHash, repetition: 0)
+        entry.waitForRedo()
+        guard let number = find(name) else {
+            _ = insert(entry)
+            return false
+        }
+        let known = self[number]
+        // The run was ended right after it had put the new output in place.
+        if known.isStored, known.contentHash == key.contentHash { return false }
+        self[number] = entry
+        return known.isStored && known.isInOutput && !known.isFailed
     }
 
     /// The next result of an output, where the same id again is a repetition.
