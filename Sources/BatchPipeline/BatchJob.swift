@@ -20,6 +20,8 @@ public struct BatchJob: Sendable {
     public var prunes = false
     /// If another run is writing the output, wait for its end instead of throwing.
     public var waits = false
+    /// Results of the finished output that are made again, with the next seed.
+    package var redo: RedoChoice?
     /// Where packed weights, the hashes of a model's files, and the beginnings of prompts (unless `kv_cache` is off) are
     /// kept from one start to the next. Off unless a
     /// program asks for it: a library writes no files of its own accord.

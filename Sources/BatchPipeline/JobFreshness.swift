@@ -131,7 +131,7 @@ package struct JobFreshness: Sendable, Equatable {
             }
         }
         let report = claims.report
-        (new, changed, gone) = (report.new, report.changed, report.gone)
+        (new, changed, gone) = (report.new + report.redone, report.changed, report.gone)
         hasNoLines = claims.count == 0
         losesTooMany = claims.earlier.losesTooMany || isCut && claims.earlier.gone > 0
     }

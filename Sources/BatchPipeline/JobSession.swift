@@ -187,6 +187,7 @@ package final class JobSession {
         guard settings.output != "-" else {
             if job.restarts { throw JobError(.usage, "--restart has no meaning with output -.") }
             if job.prunes { throw JobError(.usage, "--prune has no meaning with output -.") }
+            if job.redo != nil { throw JobError(.usage, "output - leaves nothing to make again.") }
             return StreamStore(
                 fingerprint: fingerprint, samples: settings.sampleCount, selection: settings.selection,
                 format: settings.outputFormat.format)
@@ -197,17 +198,20 @@ package final class JobSession {
                     "waiting for \(holder?.description ?? "another run"), which is writing \(settings.output)"
                 )
             }, shouldStop: { stopFlag.isSet })
-        let store = try JournalStore(
-            output: settings.output, fingerprint: fingerprint, lines: try LineScheme(settings),
-            samples: settings.sampleCount, selection: settings.selection,
-            format: settings.outputFormat.format,
-            errors: settings.errors,
-            restart: job.restarts,
-            ifChanged: job.ifChanged,
-            prunes: job.prunes,
-            keptOutputCount: settings.keepOld,
-            inputs: settings.input.filter { $0 != "-" } + settings.pick.compactMap { $0.file?.path },
-            waiting: job.waits ? waiting : nil)
+        func open() throws -> JournalStore {
+            try JournalStore(
+                output: settings.output, fingerprint: fingerprint, lines: try LineScheme(settings),
+                samples: settings.sampleCount, selection: settings.selection,
+                format: settings.outputFormat.format,
+                errors: settings.errors,
+                restart: job.restarts,
+                ifChanged: job.ifChanged,
+                prunes: job.prunes,
+                keptOutputCount: settings.keepOld,
+                inputs: settings.input.filter { $0 != "-" } + settings.pick.compactMap { $0.file?.path },
+                waiting: job.waits ? waiting : nil)
+        }
+        let store = try job.redo?.store(of: settings, note: job.noteRedo, open: open) ?? open()
         if let path = job.verified,
             let verified = try FinishedOutput(
                 path, settings.outputFormat.format, samples: settings.sampleCount)
@@ -251,6 +255,23 @@ extension BatchJob {
             && mine.engine.kvBudget == others.engine.kvBudget
             && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
             && mine.engine.kvCache == others.engine.kvCache
+    }
+
+    fileprivate func noteRedo(chosen: Int, total: Int) {
+        log.info(
+            "\(chosen) of \(counted(total, "result")) \(chosen == 1 ? "is" : "are") made again, with the next seed"
+        )
+        guard chosen > 0 else { return }
+        if !settings.draws {
+            log.warning(
+                "at temperature 0 another seed gives the same answer: only lines with a temperature of their own come out anew"
+            )
+        }
+        if settings.steps.contains(where: { $0.distinct != nil }) {
+            log.warning(
+                "rows that stay were compared with others as those were (distinct); phibatch verify names those that would be decided otherwise now"
+            )
+        }
     }
 
     fileprivate func log(_ report: PrefixReport) {

@@ -170,7 +170,7 @@ final class JobsRun {
         do {
             let session = try JobSession(member.job, stopFlag: signals.stopFlag)
             // Once is enough, however often its input grows.
-            member.job.restarts = false
+            (member.job.restarts, member.job.redo) = (false, nil)
             return session
         } catch let error as StoreError where error.kind == .interrupted {
             member.status = stopped

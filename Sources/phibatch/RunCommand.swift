@@ -114,12 +114,19 @@ struct RunCommand: ParsableCommand {
 
     func run() throws { try run(task: nil) }
 
-    /// - Parameter task: what the jobs do, whatever their files say.
-    func run(task: JobTask?) throws {
+    /// - Parameters:
+    ///   - task: what the jobs do, whatever their files say.
+    ///   - redo: results of their outputs that are made again.
+    func run(task: JobTask?, redo: RedoChoice? = nil) throws {
         try Failure.reported {
             let jobs = try options.eachSettings(task: task, awaitsInput: follow)
             if dryRun {
                 for (_, settings) in jobs {
+                    if let redo {
+                        let (chosen, total) = try redo.results(of: BatchJob(settings.get()).settings)
+                        print("\(chosen.count) of \(counted(total, "result")) would be made again")
+                        continue
+                    }
                     try CheckCommand.check(
                         settings.get(), show: 1, estimates: true, isOffline: offline, asJSON: false)
                 }
@@ -128,7 +135,7 @@ struct RunCommand: ParsableCommand {
             // One alone has nobody else's output to spare.
             if jobs.count == 1 { _ = try jobs[0].settings.get() }
             let names = Self.names(jobs.map { ($0.file, try? $0.settings.get().output) })
-            let code = try run(zip(names, jobs).map { ($0, $1.settings) })
+            let code = try run(zip(names, jobs).map { ($0, $1.settings) }, redo)
             if code != 0 { throw ExitCode(code) }
         }
     }
@@ -152,7 +159,9 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func run(_ jobs: [(name: Message, settings: Result<JobSettings, any Error>)]) throws -> Int32 {
+    private func run(
+        _ jobs: [(name: Message, settings: Result<JobSettings, any Error>)], _ redo: RedoChoice?
+    ) throws -> Int32 {
         let isOne = jobs.count == 1
         let title: Message = isOne ? jobs[0].name : "\(jobs.count) jobs"
         let console = Console(isQuiet: quiet, job: title, form: logFormat)
@@ -167,7 +176,9 @@ struct RunCommand: ParsableCommand {
                 try JobsRun.checkStreams(settings, besides: ready.map(\.job.settings))
                 var all = files
                 try all.add(settings)
-                ready.append((name, try prepared(settings, console)))
+                var job = try prepared(settings, console)
+                job.redo = redo
+                ready.append((name, job))
                 files = all
             } catch {
                 if isOne { throw error }

@@ -256,6 +256,10 @@ struct Summary {
             "changed": .int(report.changed), "new": .int(report.new),
         ]
         if report.keptFailed > 0 { text += ", \(report.keptFailed) failed before and tried again" }
+        if report.redone > 0 {
+            text += ", \(report.redone) made again with the next seed"
+            figures["redone"] = .int(report.redone)
+        }
         text += ", \(report.changed) changed, \(report.new) new"
         // Known only when the whole input was seen.
         if outcome.status != .interrupted {

@@ -46,5 +46,5 @@ extension DelimitedResults {
             ? nil : Self.otherFields
     }
 
-    private var columnNames: [String] { DelimitedRecords.cells(of: head.dropLast()[...], separator) ?? [] }
+    var columnNames: [String] { DelimitedRecords.cells(of: head.dropLast()[...], separator) ?? [] }
 }

@@ -16,7 +16,7 @@ extension HelpTopic {
         - probabilities :: Of each choice; with `choices`.
         - steps, dropped, duplicate_of :: Of a job with steps, which has their results under their names (`phibatch help steps`).
         - usage :: `prompt_tokens` and `completion_tokens`.
-        - seed :: What the random stream was made with.
+        - seed :: What the random stream was made with; each redo takes the next.
         - tokens :: The completion's token ids; with `tokens`.
         - logprobs :: Of each token, and of the likeliest; with `logprobs`.
         - fields of the line :: Those that `keep` names, or all with `keep: all`. A line that has none of them, and a \

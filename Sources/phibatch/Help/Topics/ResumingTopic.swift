@@ -29,6 +29,13 @@ extension HelpTopic {
         - --if-changed restart :: Begin again if something has changed, else go on.
         - --restart :: Begin again in any case. The earlier journal and output stay aside.
 
+        Results that are whole, but not wanted, are made again with the next seed, and all others stay as they are:
+
+          phibatch redo JOB --where 'text | length < 20'
+
+        `phibatch help redo` says more. The next redo of a row takes the seed after that; `seed` in a result says which it \
+        has. `run` goes on with a redo that was interrupted, and `verify` makes its results as it did.
+
         Where failed lines have a file of their own (`errors`), it is put in place with the output.
 
         Two runs never write one output: the second ends with 75, or waits with `--wait`, or leaves silently with \

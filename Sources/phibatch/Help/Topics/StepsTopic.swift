@@ -128,8 +128,8 @@ extension HelpTopic {
 
         Which rows are duplicates, and which are the first 200, is decided in the input's order, whichever is ready first. \
         So that depends on neither the number of workers nor interruptions. A row waits for that until those before it have got as far. \
-        `phibatch verify` decides again for all rows. What was decided of a row that is done stays: where an edited input \
-        changes what comes before it, verify may find that it would be decided otherwise, and `--restart` does that.
+        `phibatch verify` decides again for all rows. What was decided of a row that is done stays: where an edited input or \
+        a redo changes what comes before it, verify may find that it would be decided otherwise, and `--restart` does that.
 
         A step that can't be done makes an error of the whole row.
 

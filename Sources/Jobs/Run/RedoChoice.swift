@@ -1,0 +1,148 @@
+import Faults
+import JSON
+import PhiText
+
+/// Which results of a finished output are to be made again.
+package struct RedoChoice: Sendable {
+    private enum Rule: Sendable {
+        case condition(TextTemplate)
+        /// In UTF-8.
+        case ids(Set<[UInt8]>)
+        /// What a redo that was interrupted has chosen.
+        case earlier
+    }
+
+    private let rule: Rule
+    /// By this a redo that was interrupted is known again.
+    private let hash: UInt64
+
+    /// To go on with a redo that was interrupted.
+    package init() { (rule, hash) = (.earlier, 0) }
+
+    /// - Parameter condition: in the templates' language, over a result as it stands in the output.
+    /// - Throws: `JobError` if it is malformed.
+    package init(where condition: String) throws {
+        do {
+            rule = .condition(try TextTemplate("{% if \(condition) %}1{% endif %}", name: "--where"))
+        } catch let error as ModelError {
+            throw JobError(.usage, "\(error)")
+        }
+        hash = LineHash.value(of: Array("where \(condition)".utf8))
+    }
+
+    /// - Parameter list: an id a line. Empty lines count for nothing.
+    package init(ids list: String) {
+        let lines = list.utf8.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }
+        rule = .ids(Set(lines.filter { !$0.isEmpty }))
+        hash = LineHash.value(of: Array("ids \(list)".utf8))
+    }
+
+    /// The keys of a job's results that are chosen, and how many results there are.
+    /// - Throws: `JobError` if the output is not there, an id is none of a result, or the condition asks of a result what
+    ///   it doesn't have; `StoreError` if the output is not complete, or can't be read.
+    package func results(of job: JobSettings) throws -> (chosen: [WorkKey], total: Int) {
+        if case .earlier = rule {
+            throw JobError(.usage, "say which results: --where CONDITION, or --ids FILE.")
+        }
+        let (path, format, system) = (job.output, job.outputFormat.format, POSIXFileSystem())
+        let paths = try OutputPaths(output: path, format: format, in: system)
+        guard try RunFile.open(paths.journal, .journal, .readOwn, in: system) == nil else {
+            throw StoreError(
+                .mismatch, path: path,
+                "is not complete: its run, or an earlier redo, was stopped. Run the job to its end first.")
+        }
+        guard let output = try FinishedOutput(path, format, samples: job.sampleCount) else {
+            throw JobError(.missingInput, at: path, "there are no results yet. Run the job first.")
+        }
+        var (chosen, line): ([WorkKey], [WorkKey]) = ([], [])
+        for number in 0..<output.count where output.index[number].repetition == 0 {
+            try output.with(number) { recorded, bytes in
+                line.append(recorded.key)
+                let isApart = recorded.isFailed && format is PartOfResults
+                // All results of a line stand with the last of them.
+                if format.isByLine, bytes.isEmpty, !isApart { return }
+                if try holds(recorded, bytes, format) { chosen += line }
+                line = []
+            }
+        }
+        try checkIDs(chosen)
+        return (chosen, output.count)
+    }
+
+    private func holds(
+        _ result: RecordedResult, _ bytes: UnsafeRawBufferPointer, _ format: any ResultFormat
+    ) throws -> Bool {
+        switch rule {
+        case .earlier: return false
+        case .ids(let ids): return ids.contains(Array(result.key.id.utf8))
+        case .condition(let template):
+            do {
+                return try !template.render(Self.members(result, bytes, format)).isEmpty
+            } catch let error as ModelError {
+                throw JobError(.usage, "\(error) (the result \(result.key.id))")
+            }
+        }
+    }
+
+    private func checkIDs(_ chosen: [WorkKey]) throws {
+        guard case .ids(let ids) = rule else { return }
+        let missing = ids.subtracting(chosen.map { Array($0.id.utf8) })
+        guard let first = missing.min(by: { $0.lexicographicallyPrecedes($1) }) else { return }
+        let more: Message = missing.count > 1 ? " (and \(counted(missing.count - 1, "other")) of --ids)" : ""
+        throw JobError(.usage, "no result has the id \(String(decoding: first, as: UTF8.self))\(more).")
+    }
+
+    /// What a condition sees of a result.
+    private static func members(
+        _ result: RecordedResult, _ bytes: UnsafeRawBufferPointer, _ format: any ResultFormat
+    ) -> [String: JSONValue] {
+        // In the file of failed lines.
+        if bytes.isEmpty { return ["id": .string(result.key.id), "error": .bool(true)] }
+        let content = format.content(of: bytes) ?? bytes
+        if let table = format.base as? DelimitedResults {
+            let cells = DelimitedRecords.cells(of: Array(content)[...], table.separator) ?? []
+            return Dictionary(zip(table.columnNames, cells.map { .string($0) })) { first, _ in first }
+        }
+        guard case .object(var members)? = try? JSONValue(parsing: content, limits: .ownLine) else {
+            return [:]
+        }
+        if members["steps"] != nil, let row = format.generationResult(in: bytes)?.made as? StepsResult {
+            // With the members of answers that are objects, as conditions of steps see them.
+            for step in row.steps { members[step.name] = StepRow.value(of: step.result) }
+        }
+        return Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+
+    // MARK: Stores
+
+    /// Opens a job's store for a run that makes what is chosen again; or that goes on with that.
+    /// - Parameters:
+    ///   - note: told how many are chosen, and of how many results.
+    ///   - open: called a second time where results have been marked.
+    package func store(
+        of job: JobSettings, note: (_ chosen: Int, _ total: Int) -> Void, open: () throws -> JournalStore
+    ) throws -> JournalStore {
+        let store = try open()
+        if case .earlier = rule, store.redo != nil { return store }
+        if store.redo == hash { return store }
+        do {
+            let (chosen, total) = try results(of: job)
+            note(chosen.count, total)
+            if chosen.isEmpty { return store }
+            try store.redo(chosen, choice: hash)
+        } catch {
+            try? store.suspend()
+            throw error
+        }
+        return try open()
+    }
+}
+
+extension JobSettings {
+    /// Whether another seed can make another result, so far as the job says.
+    package var draws: Bool {
+        (steps.isEmpty ? [self] : steps.map { $0.job(in: self) }).contains {
+            $0.task != .score && $0.request.temperature ?? 0 > 0 && $0.request.topK != 1
+        }
+    }
+}

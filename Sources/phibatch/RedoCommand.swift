@@ -1,0 +1,64 @@
+import ArgumentParser
+import BatchPipeline
+import OperatingSystem
+
+struct RedoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redo",
+        abstract: "Make chosen results of a finished job again, with the next seed.",
+        usage:
+            "phibatch redo <job file> --where <condition> | --ids <file> [--dry-run] [<options of run> ...]",
+        discussion: """
+            Each result that is chosen is made as if its seed were the next one; all others stay byte for byte, but for the \
+            sums at their ends. The earlier output stays as OUTPUT.old-1 or the next number (keep_old). Where nothing is \
+            drawn, as at temperature 0, the answer is the same again.
+
+            A condition is one of the templates' language. It sees the members of a result as the output has it, the fields \
+            of the line that it keeps, and in a job with steps what each made, by its name. A cell of CSV is a text: \
+            'completion_tokens | int < 5'. Of a failed line in a file of its own (errors) there are only id and error.
+
+            EXAMPLE:
+              phibatch redo jobs/demo.yaml --where 'text | length < 20' --dry-run
+              phibatch redo jobs/demo.yaml --where 'finish_reason == "length" and seed < 3'
+              phibatch redo jobs/demo.yaml --ids ids.txt
+
+            The rest is as with "phibatch run": the same options and exit codes; new and changed lines are done, too. If it \
+            is interrupted, it goes on with the same command, with "phibatch run", or without a choice; another choice is refused \
+            until then. \
+            A row that is chosen again takes the seed after that. Rows that stay are decided as they were: in a job with \
+            distinct "phibatch verify" may name some that would be decided otherwise now; they can be chosen, too.
+            """)
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp("Those for which this is true.", valueName: "condition"))
+    var condition: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Those with these ids, one a line; - is stdin. An id that no result has is an error.",
+            valueName: "file"), completion: .file())
+    var ids: String?
+
+    @OptionGroup var command: RunCommand
+
+    func run() throws {
+        try Failure.reported {
+            if command.restart || command.ifChanged == .restart || command.follow {
+                throw JobError(.usage, "redo keeps what there is: --restart and --follow have no meaning.")
+            }
+            try command.run(task: nil, redo: choice)
+        }
+    }
+
+    private var choice: RedoChoice {
+        get throws {
+            switch (condition, ids) {
+            case (let condition?, nil): try RedoChoice(where: condition)
+            case (nil, let ids?): RedoChoice(ids: try TextFile.contents(of: ids == "-" ? "/dev/stdin" : ids))
+            case (nil, nil): RedoChoice()
+            default: throw JobError(.usage, "--where and --ids can't be combined.")
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// Results that the real program makes again, on a model of random floats.
+@Suite(.enabled(if: Program.path != nil, "the program is not there"))
+struct RedoCommandTests {
+    private func job() throws -> DemoJob {
+        let lines = (0..<12).map { number in
+            "{\"id\":\"l\(number)\",\"prompt\":[\((0..<9).map { "\(3 + ($0 * 29 + number) % 1900)" }.joined(separator: ","))]}"
+        }
+        var job = try DemoJob(lines, ["--threads", "1", "--max-tokens", "6", "--tokens"])
+        job.model = job.folder + "/model"
+        try PlainModel().write(to: job.model)
+        return job
+    }
+
+    private func program(_ command: String, _ job: DemoJob, _ more: String...) throws -> Program.Result {
+        try RunningProgram([command] + job.arguments(more), folder: job.folder).end()
+    }
+
+    private func withoutSum(_ results: [String]?) throws -> [String] {
+        try #require(results).map { $0.replacing(/,"sum":"\w+"/, with: "") }
+    }
+
+    @Test func chosenRowsComeOutAnew() throws {
+        var job = try job()
+        defer { job.remove() }
+        job.settings += ["--temperature", "0.9"]
+        #expect(try job.run().status == 0)
+        let first = try withoutSum(job.results)
+        let condition = ["--where", "usage.completion_tokens > 5 and index < 3"]
+        let looked = try program("redo", job, condition[0], condition[1], "--dry-run")
+        #expect(looked.status == 0 && looked.output == "3 of 12 results would be made again\n", "\(looked)")
+        #expect(try withoutSum(job.results) == first)
+        let redone = try program("redo", job, condition[0], condition[1])
+        #expect(redone.status == 0, "\(redone.errors)")
+        for said in ["3 of 12 results are made again", "3 made again with the next seed", "out.jsonl.old-1"] {
+            #expect(redone.errors.contains(said), "\(redone.errors)")
+        }
+        let second = try withoutSum(job.results)
+        #expect(second.indices.filter { second[$0] != first[$0] } == [0, 1, 2])
+        try Data("l2\n".utf8).write(to: URL(filePath: job.folder + "/ids"))
+        #expect(try program("redo", job, "--ids", "ids", "-q").status == 0)
+        let third = try withoutSum(job.results)
+        #expect(third.indices.filter { third[$0] != second[$0] } == [2] && third[2].contains("\"seed\":2"))
+        let (again, status) = (try job.run(), try program("status", job, "--check"))
+        #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again)")
+        #expect(status.status == 0, "\(status)")
+        let verified = try program("verify", job, "--sample", "100%")
+        #expect(verified.status == 0, "\(verified)")
+    }
+
+    @Test func whatIsHardlyMeantIsSaid() throws {
+        let job = try job()
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let same = try program("redo", job, "--where", "id == 'l1'")
+        #expect(same.status == 0 && same.errors.contains("at temperature 0"), "\(same)")
+        for (more, message) in [
+            ([], "say which results"), (["--where", "true", "--ids", "-"], "can't be combined"),
+            (["--where", "true", "--restart"], "no meaning"),
+            (["--ids", "in.jsonl", "--dry-run"], "no result has the id"),
+        ] {
+            let ended = try RunningProgram(["redo"] + job.arguments(more), folder: job.folder).end()
+            #expect(ended.status == 64 && ended.errors.contains(message), "\(ended)")
+        }
+    }
+}
