@@ -31,6 +31,9 @@ demo: build model
 # What tests skip is noted, and said at the end.
 SKIPPED = .build/skipped.tsv
 NOTING = $(PYTHON) Tests/Skipped/skipped.py run $(SKIPPED)
+# In the background a shell ignores interrupts, which tests send.
+RESET = $(PYTHON) Tests/Skipped/skipped.py run /dev/null
+PROGRAM_LOG = .build/program-tests.log
 
 # Builds by itself: "swift test" would compile everything once more, with flags of its own.
 test: check-swift
@@ -40,12 +43,13 @@ test: check-swift
 		result=$$?; wait && exit $$result
 	@$(MAKE) --no-print-directory BUILT=yes model
 	@echo "==> running the tests (release)"
-	@$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
-		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)")
-	@$(if $(FILTER),,$(MAKE) --no-print-directory BUILT=yes test-program)
+	@$(if $(FILTER),,$(RESET) $(MAKE) --no-print-directory BUILT=yes test-program >$(PROGRAM_LOG) 2>&1 & program=$$!;) \
+		$(TEST_CACHE) PHIBATCH_DEMO_MODEL="$(CURDIR)/$(MODEL)" PHIBATCH_PROGRAM="$(CURDIR)/$(PHIBATCH)" \
+		$(NOTING) $(SWIFT) test --skip-build $(FLAGS) $(if $(FILTER),--filter "$(FILTER)"); result=$$?; \
+		$(if $(FILTER),,wait $$program || result=1; cat $(PROGRAM_LOG);) exit $$result
 	@$(PYTHON) Tests/Skipped/skipped.py table $(SKIPPED)
 
-# The parts of "make test" that only need the program. Side by side, as both wait a good deal.
+# The parts of "make test" that only need the program. Side by side, and beside the other tests, as all wait a good deal.
 test-program:
 	@$(NOTING) $(MAKE) --no-print-directory test-python & \
 	$(MAKE) --no-print-directory torture KILLS=20 && $(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick; \
