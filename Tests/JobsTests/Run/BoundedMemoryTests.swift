@@ -58,7 +58,7 @@ import Testing
             let scale = ProcessInfo.processInfo.environment["PHIBATCH_SCALE_LINES"].flatMap { Int($0) }
             let folder = try TestFolder()
             var peaks: [Int] = []
-            let (few, many) = (10_000, scale ?? 60_000)
+            let (few, many) = (10_000, scale ?? 120_000)
             // The first lines of the second run are kept from the first one, and then all but ten.
             for (count, edits, expected) in [(few, 0, few), (many, 0, many - few), (many, 10, 10)] {
                 let seconds = try Self.run(

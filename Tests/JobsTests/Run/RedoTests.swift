@@ -69,7 +69,10 @@ import Testing
             BatchJob(job), results: job.output, errors: job.errors, extent: .percent(100)
         ) { again in
             let store = try store(again.settings)
-            store.others = again.verified
+            store.others = try again.verified.flatMap {
+                try FinishedOutput(
+                    $0, again.settings.outputFormat.format, samples: again.settings.sampleCount)
+            }
             _ = try Runner(job: again.settings, model: ScriptedModel(), store: store).run()
         }
     }
