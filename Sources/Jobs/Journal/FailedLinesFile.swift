@@ -80,12 +80,20 @@ final class FailedLinesFile {
     private static func isFailedLine(_ line: ArraySlice<UInt8>) -> Bool {
         let line = line.last == UInt8(ascii: ",") ? Array(line.dropLast()) : Array(line)
         if line == Array("[]".utf8) { return true }
-        let heads = [DelimitedResults.csv, .tsv].map { $0.start(of: ResultRun(digest: "", samples: 1)) }
-        if heads.contains(where: { line.starts(with: $0.dropLast()) }) { return true }
+        if isTableHead(line) { return true }
         guard let json = try? JSONValue(parsing: line, limits: .ownLine), json["id"] != nil else {
             return false
         }
         if case .object? = json["error"] { return true }
         return json["response"]?.int("status_code") ?? 0 >= 400
+    }
+
+    /// Between these columns are those of the task.
+    private static func isTableHead(_ line: [UInt8]) -> Bool {
+        let text = String(decoding: line, as: UTF8.self)
+        return [",", "\t"].contains { separator in
+            text.hasPrefix(["id", "sample", ""].joined(separator: separator))
+                && text.contains(["", "error", "error_message"].joined(separator: separator))
+        }
     }
 }
