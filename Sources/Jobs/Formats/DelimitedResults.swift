@@ -12,6 +12,7 @@ package struct DelimitedResults: ResultFormat {
     let kept: [String]
     /// Those of the task's results.
     private let columns: [String]
+    package let recordsResults: Bool
     /// The first line.
     let head: [UInt8]
 
@@ -25,35 +26,41 @@ package struct DelimitedResults: ResultFormat {
 
     private init(_ name: String, separator: UInt8) {
         (self.name, self.separator) = (name, separator)
-        (kept, columns) = ([], GeneratedResult.allColumns)
+        (kept, columns, recordsResults) = ([], GeneratedResult.allColumns, false)
         head = Self.row(Self.all(columns), separator)
     }
 
-    private init(_ other: Self, kept: [String], columns: [String], head: [UInt8]) {
+    private init(_ other: Self, kept: [String], columns: [String], head: [UInt8], recordsResults: Bool) {
         (name, separator) = (other.name, other.separator)
         (self.kept, self.columns, self.head) = (kept, columns, head)
+        self.recordsResults = recordsResults
     }
 
     /// With columns for fields of the line, and for the results of other tasks.
-    package func keeping(_ names: [String], columns: [String]? = nil) -> Self {
+    /// - Parameter recordsResults: whether a run looks into results that are there already, as it does with steps.
+    package func keeping(_ names: [String], columns: [String]? = nil, recordsResults: Bool = false) -> Self {
         let columns = columns ?? self.columns
         return Self(
-            self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator))
+            self, kept: names, columns: columns, head: Self.row(Self.all(columns) + names, separator),
+            recordsResults: recordsResults)
     }
 
     package func beginning(with start: [UInt8]) -> any ResultFormat {
-        Self(self, kept: kept, columns: columns, head: start)
+        let names = DelimitedRecords.cells(of: start.dropLast()[...], separator) ?? []
+        let own = names.firstIndex(of: "error").map { names[..<$0] } ?? []
+        return Self(
+            self, kept: Array(names.dropFirst(own.count + 2)), columns: Array(own.dropFirst(2)), head: start,
+            recordsResults: recordsResults)
     }
 
     package func problem(with job: JobSettings) -> String? {
-        guard let columns = job.task.columns(of: job) else {
-            return "has no columns for the results of task: \(job.task.rawValue)"
+        if let part = job.parts.first(where: { $0.task.columns(of: $0) == nil }) {
+            return "has no columns for the results of task: \(part.task.rawValue)"
         }
-        if job.tokens == true { return "has no column for tokens" }
-        if job.logprobs != nil { return "has no column for logprobs" }
+        if let name = job.tokenSetting { return "has no column for \(name)" }
         if job.keep == .all { return "needs the names of the fields to keep, and not all of them" }
         guard case .fields(let fields) = job.keep else { return nil }
-        let all = Self.all(columns)
+        let all = Self.all(job.task.columns(of: job) ?? [])
         return fields.first { all.contains($0.resultName) }
             .map { "has a column \($0.resultName) of its own; keep the field under another name" }
     }

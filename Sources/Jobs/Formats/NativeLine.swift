@@ -34,15 +34,7 @@ package struct NativeLine {
 
     /// The line's result, if its members make one.
     package static func result(in line: UnsafeRawBufferPointer) -> GenerationResult? {
-        var reader = ResultCoding.Reader(keeps: true)
-        let others: [StaticString] = ["id", "index", "sample", "line_hash", "run", "sum"]
-        let isRead: Void? = try? JSONScanner.scan(line, limits: .ownLine) { scanner in
-            try scanner.object { scanner, name in
-                if others.contains(where: { name.spells($0) }) { return try scanner.skip() }
-                try reader.take(name, from: &scanner)
-            }
-        }
-        return isRead == nil ? nil : reader.result
+        ResultCoding.result(in: line, but: ["id", "index", "sample", "line_hash", "run", "sum"])
     }
 
     static func withoutLineFeed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -10,6 +10,7 @@ package struct PartOfResults: ResultFormat {
     package static let nameEnd = "+errors"
     package var name: String { base.name + Self.nameEnd }
     package var isByLine: Bool { base.isByLine }
+    package var recordsResults: Bool { base.recordsResults }
     package var nameEnds: [String] { base.nameEnds }
     package var pieceEnds: PieceEnds { base.pieceEnds }
 

@@ -1,6 +1,21 @@
 import JSON
 
 extension ResultCoding {
+    /// - Parameter others: names of the object's members that are none of the result's.
+    /// - Returns: nil if the rest don't make a result.
+    static func result(in object: UnsafeRawBufferPointer, but others: [StaticString] = [])
+        -> GenerationResult?
+    {
+        var reader = Reader(keeps: true)
+        let isRead: Void? = try? JSONScanner.scan(object, limits: .ownLine) { scanner in
+            try scanner.object { scanner, name in
+                if others.contains(where: { name.spells($0) }) { return try scanner.skip() }
+                try reader.take(name, from: &scanner)
+            }
+        }
+        return isRead == nil ? nil : reader.result
+    }
+
     /// Reads a result's members from an object that has others too. By the first of them it is known of which task it
     /// is, or that it is an error; then all names but `error` are the line's.
     struct Reader {

@@ -16,11 +16,22 @@ package enum ResultCoding {
         case .made(let made): made.write(to: &writer)
         case .failed(let failure): write(failure, &writer)
         }
-        for value in result.kept {
+        write(result.kept, &writer)
+        return result.timing.map { write($0, &writer) } ?? 0..<0
+    }
+
+    /// An object of its members.
+    static func text(of result: GenerationResult) -> String {
+        var writer = JSONWriter()
+        writer.object { _ = write(result, to: &$0) }
+        return writer.text
+    }
+
+    private static func write(_ kept: [GenerationResult.KeptValue], _ writer: inout JSONWriter) {
+        for value in kept {
             writer.key(value.name)
             writer.raw(value.json)
         }
-        return result.timing.map { write($0, &writer) } ?? 0..<0
     }
 
     static func writeUsage(of result: some TaskResult, _ writer: inout JSONWriter) {

@@ -14,6 +14,9 @@ package protocol ResultFormat: Sendable {
     /// What single results look like, where the format is of a part of them only.
     var base: any ResultFormat { get }
 
+    /// A piece lacks some of its result, and the output's record has all of it.
+    var recordsResults: Bool { get }
+
     /// What of a job it has no way to write; nil if there is nothing.
     func problem(with job: JobSettings) -> String?
 
@@ -68,6 +71,7 @@ package protocol ResultFormat: Sendable {
 extension ResultFormat {
     package var isByLine: Bool { false }
     package var base: any ResultFormat { self }
+    package var recordsResults: Bool { false }
     package func problem(with job: JobSettings) -> String? { nil }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
     package var nameEnds: [String] { [] }

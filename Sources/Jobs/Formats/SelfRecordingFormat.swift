@@ -5,17 +5,6 @@ package protocol SelfRecordingFormat: ResultFormat {
     func result(in line: UnsafeRawBufferPointer) -> RecordedResult?
 }
 
-/// A result of a finished output: whose it is, and what must be known of it to go on.
-package struct RecordedResult {
-    package var key: WorkKey
-    /// Its line's place in the output; nil if the output doesn't say.
-    package var index: Int?
-    /// The digest of the run's fingerprint.
-    package var run: String
-    package var isFailed: Bool
-    package var completionTokens: Int
-}
-
 /// Looks at the lines of a finished output one after the other.
 package protocol LineCheck {
     /// - Returns: whether it is as it was written.

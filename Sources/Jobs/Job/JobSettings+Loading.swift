@@ -69,7 +69,8 @@ extension JobSettings {
         if let columns = format as? DelimitedResults {
             var names: [String] = []
             if case .fields(let fields) = keep { names = fields.map(\.resultName) }
-            format = columns.keeping(names, columns: task.columns(of: self))
+            format = columns.keeping(
+                names, columns: task.columns(of: self), recordsResults: !steps.isEmpty)
         }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
@@ -77,10 +78,10 @@ extension JobSettings {
 
     /// - Throws: `JobError` if the output's format can't have what the job asks for.
     package func checkOutputFormat(file: String?) throws {
-        guard let problem = outputFormat.format.problem(with: self) else { return }
+        let format = outputFormat.format
+        guard let problem = format.problem(with: self) else { return }
         throw JobError(
-            file == nil ? .usage : .badJob, at: file,
-            "output_format \(outputFormat.format.base.name) \(problem).")
+            file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
     }
 
     /// - Throws: `JobError` if failed lines can't have the file that the job gives them.

@@ -58,8 +58,17 @@ package final class EarlierOutput {
             if case .selfRecording(let format) = kind {
                 return format.holds(result, in: line, at: place, of: run)
             }
-            return try withKept(line, of: known) { format.holds(result, in: $1, at: place, of: run) }
+            return try withKept(line, of: known) { recorded, bytes in
+                recorded.json == nil
+                    ? format.holds(result, in: bytes, at: place, of: run) : recorded.result == result
+            }
         }
+    }
+
+    /// A whole result; nil if neither output nor record has it.
+    /// - Parameter line: what the entry points to.
+    func result(_ line: UnsafeRawBufferPointer, of known: ResultIndex.Entry) throws -> GenerationResult? {
+        try withKept(line, of: known) { format.result($0, in: $1) }
     }
 
     /// What is wrong with what stands after the last result; nil if nothing is.

@@ -47,7 +47,12 @@ package final class FinishedOutput {
     /// The result of a key; nil if there is none.
     func result(of key: WorkKey) throws -> GenerationResult? {
         guard let number = index.find(ResultIndex.nameHash(key, repetition: 0)) else { return nil }
-        return try with(number) { _, bytes in format.generationResult(in: bytes) }
+        return try with(number) { format.result($0, in: $1) }
+    }
+
+    /// Whether the record has whole results.
+    var recordsResults: Bool {
+        get throws { try count > 0 && with(0) { recorded, _ in recorded.json != nil } }
     }
 
     /// - Parameter body: gets a result, and its bytes in the output.

@@ -71,18 +71,18 @@ package struct JobStatus: Sendable, Equatable {
             state: .notStarted, holder: lock.holder, done: 0, failed: 0, inFlight: 0, inFlightTokens: 0,
             completionTokens: 0, progress: nil, damagedLines: 0)
         let index = ResultIndex()
-        var hasJournal = false
+        var earlier: EarlierOutput?
         var header: JournalHeader?
         let settings = (try? OutputSettings.read(at: paths, in: system)) ?? nil
-        if let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system) {
-            hasJournal = true
+        let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
+        if let journal {
             let reader = JournalReader(file: journal)
             var accepted: Set<String>?
             if case .valid(let valid) = try reader.header() {
                 header = valid
                 accepted = valid.accepted
                 if valid.usesOutput {
-                    try status.readOutput(paths, format, accepted, into: index, in: system)
+                    earlier = try status.readOutput(paths, format, accepted, into: index, in: system)
                 }
             }
             let outcome = try reader.records(into: index) { accepted?.contains($0) ?? true }
@@ -96,17 +96,17 @@ package struct JobStatus: Sendable, Equatable {
                 status.inFlightTokens = content.records.reduce(0) { $0 + $1.tokens.count }
             }
         } else {
-            try status.readOutput(paths, format, nil, into: index, in: system)
+            earlier = try status.readOutput(paths, format, nil, into: index, in: system)
         }
         status.latest = header?.fingerprint ?? settings?.fingerprint
         status.madeBy = index.countByRun().described(
             by: { header?.run($0) ?? settings?.run($0) }, first: status.latest?.digest)
         status.done = (0..<index.count).count { index[$0].isStored }
         status.failed = (0..<index.count).count { index[$0].isFailed }
-        if tallies { try status.readTally(paths, format, index, in: system) }
+        if tallies { try status.readTally(earlier, journal, index) }
         let hasOutput = try system.exists(paths.output)
         status.state =
-            lock.isHeld ? .running : hasJournal ? .stopped : hasOutput ? .complete : .notStarted
+            lock.isHeld ? .running : journal != nil ? .stopped : hasOutput ? .complete : .notStarted
         return status
     }
 
@@ -132,46 +132,40 @@ package struct JobStatus: Sendable, Equatable {
     }
 
     private mutating func readTally(
-        _ paths: OutputPaths, _ format: any ResultFormat, _ index: ResultIndex, in system: any FileSystem
+        _ earlier: EarlierOutput?, _ journal: File?, _ index: ResultIndex
     ) throws {
-        let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system).map(FilePieces.init)
-        let output = try File.openIfPresent(paths.output, .read, in: system).map(FilePieces.init)
+        let (kept, made) = (earlier.map { FilePieces($0.source) }, journal.map(FilePieces.init))
         for number in 0..<index.count where index[number].isStored && !index[number].isFailed {
             let entry = index[number]
-            // A run that goes on may put its results in place meanwhile.
-            guard let file = entry.isInOutput ? output : journal,
+            guard let file = entry.isInOutput ? kept : made,
                 let result = try file.with(
                     entry.offset..<entry.offset + Int(entry.length),
                     { line in
                         entry.isInOutput
-                            ? format.generationResult(in: line) : JournalRecord(line, keeps: false)?.result
+                            ? try earlier?.result(line, of: entry) : JournalRecord(line, keeps: false)?.result
                     })
             else { continue }
             if let told = result?.made?.tally { tally[told, default: 0] += 1 }
         }
     }
 
+    /// - Returns: nil if there is none that counts.
     private mutating func readOutput(
         _ paths: OutputPaths, _ format: any ResultFormat, _ accepted: Set<String>?, into index: ResultIndex,
         in system: any FileSystem
-    ) throws {
+    ) throws -> EarlierOutput? {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
             let file = try File.openIfPresent(paths.output, .read, in: system)
-        else { return }
-        let outcome: OutputOutcome
-        if let format = format as? any SelfRecordingFormat {
-            outcome = try OutputReader(file: file, format: format).results(
-                into: index, run: ResultRun(digest: "", samples: 1)
-            ) { accepted?.contains($0) ?? true }
-        } else if let record = try OutputRecord.find(for: file, at: paths, in: system).record,
-            case .valid(let header) = try OutputRecord.header(of: record),
-            accepted?.contains(header.run) ?? true
-        {
-            outcome = try RecordedOutput(record: record, output: file, format: format).results(
-                into: index, of: header)
-        } else {
-            return
+        else { return nil }
+        var record: File?
+        if paths.keepsRecord {
+            record = try OutputRecord.find(for: file, at: paths, in: system).record
+            guard let record, case .valid = try OutputRecord.header(of: record) else { return nil }
         }
-        completionTokens += outcome.completionTokens
+        let earlier = try EarlierOutput(
+            file, record: record, format: format, run: ResultRun(digest: "", samples: 1), index: index
+        ) { accepted?.contains($0) ?? true }
+        completionTokens += earlier.outcome.completionTokens
+        return earlier
     }
 }

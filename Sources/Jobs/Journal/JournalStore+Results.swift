@@ -75,8 +75,7 @@ extension JournalStore: ResultStore {
         guard count == line.count else { throw StoreError.changedUnderneath(file.path) }
         return try line.withUnsafeBytes { line in
             guard known.isInOutput else { return JournalRecord(line, keeps: true)?.result }
-            return try earlierOutput?.withKept(line, of: known) { options.format.generationResult(in: $1) }
-                ?? nil
+            return try earlierOutput?.result(line, of: known)
         }
     }
 

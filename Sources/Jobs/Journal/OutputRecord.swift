@@ -3,13 +3,14 @@ import JSON
 /// What a finished output holds whose format can't say so itself: a file of sealed lines beside it.
 ///
 ///     {"sum":"…","phibatch_record":1,"format":"…","run":"…"[,"start":"…"]}
-///     {"sum":"…","id":"…","sample":S[,"failed":true],"completion_tokens":N,"line_hash":"…","offset":O,"length":L,"content":"<crc64>"[,"run":"…"]}
+///     {"sum":"…","id":"…","sample":S[,"failed":true],"completion_tokens":N,"line_hash":"…","offset":O,"length":L,"content":"<crc64>"[,"run":"…"][,"result":{…}]}
 ///     {"sum":"…","results":N,"size":S,"content":"<crc64>"[,"footer":{"size":S,"content":"<crc64>"}][,"errors":{"size":S,"content":"<crc64>"}]}
 ///
 /// A line for each result, in the output's order, says where its bytes lie and has their sum, and which run made it if
-/// not that of the first line; the last line has the sum of the whole output, and of the file of failed lines beside it. So a record belongs to one output and no other. It is complete under its draft's name before
-/// the output is put in place, and gets its own name after that: if a run is ended in between, the draft is the
-/// record that fits.
+/// not that of the first line, and has the members of the whole result (`ResultCoding`) where the output has only some; the
+/// last line has the sum of the whole output, and of the file of failed lines beside it. So a record belongs to one output
+/// and no other. It is complete under its draft's name before the output is put in place, and gets its own name after
+/// that: if a run is ended in between, the draft is the record that fits.
 package enum OutputRecord {
     static let version = 1
     static let marker: StaticString = "\"phibatch_record\":"
@@ -41,6 +42,8 @@ package enum OutputRecord {
         var content: UInt64
         /// The digest of the run that made it; nil if it is the record's.
         var run: String?
+        /// The whole result; nil where the output has that.
+        var json: String?
 
         var line: [UInt8] {
             SealedLine.make { writer in
@@ -55,6 +58,10 @@ package enum OutputRecord {
                 writer.int("length", range.count)
                 writer.hex("content", content)
                 if let run { writer.string("run", run) }
+                if let json {
+                    writer.key("result")
+                    writer.raw(json)
+                }
             }
         }
 
@@ -62,7 +69,7 @@ package enum OutputRecord {
         init?(_ line: UnsafeRawBufferPointer) {
             var keyReader = WorkKeyReader()
             var (tokens, offset, length, content): (Int?, Int?, Int?, UInt64?)
-            var run: String?
+            var (run, json): (String?, String?)
             var isFailed = false
             let isRead = SealedLine.read(line) { scanner, name in
                 if name.spells("failed") {
@@ -77,6 +84,8 @@ package enum OutputRecord {
                     content = try scanner.hex()
                 } else if name.spells("run") {
                     run = try scanner.string()
+                } else if name.spells("result") {
+                    json = try scanner.skippedText()
                 } else {
                     return try keyReader.take(name, from: &scanner)
                 }
@@ -90,19 +99,19 @@ package enum OutputRecord {
             completionTokens = tokens
             range = offset..<offset + length
             self.content = content
-            self.run = run
+            (self.run, self.json) = (run, json)
         }
 
         init(
             key: WorkKey, isFailed: Bool, completionTokens: Int, range: Range<Int>, content: UInt64,
-            run: String? = nil
+            run: String? = nil, json: String? = nil
         ) {
             self.key = key
             self.isFailed = isFailed
             self.completionTokens = completionTokens
             self.range = range
             self.content = content
-            self.run = run
+            (self.run, self.json) = (run, json)
         }
     }
 

@@ -12,6 +12,7 @@ final class OutputWriter {
     private let draft: File
     private var output: BufferedWriter
     private var encoder: any ResultEncoder
+    private let recordsResults: Bool
     private let record: File?
     /// The file of failed lines, where they have one of their own.
     private let failedLines: FailedLinesFile?
@@ -26,6 +27,7 @@ final class OutputWriter {
     init(at place: OutputPlace, format: any ResultFormat, run: ResultRun, errors: String? = nil) throws {
         self.place = place
         self.run = run
+        recordsResults = format.recordsResults
         failedLines = try errors.map {
             try FailedLinesFile($0, format: format, run: run, in: place.system)
         }
@@ -56,18 +58,28 @@ final class OutputWriter {
 
     /// - Parameter run: the digest of the run that made the result.
     func append(_ result: GenerationResult, _ key: WorkKey, run: String) throws {
-        var place = nextPlace(key)
-        place.run = run
-        try failedLines?.append(result, at: place)
-        let written = try write { encoder.append(result, at: place, to: &$0) }
-        try note(key, result.isFailed, result.completionTokens, run, written)
+        try append(
+            result,
+            RecordedResult(
+                key: key, run: run, isFailed: result.isFailed, completionTokens: result.completionTokens,
+                json: recordsResults ? ResultCoding.text(of: result) : nil))
     }
 
     /// - Parameter bytes: a result of the earlier output.
     func append(kept bytes: UnsafeRawBufferPointer, _ recorded: RecordedResult) throws {
+        // It is written anew: its bytes may depend on more than the result, such as how many its line has.
+        if let result = recorded.result { return try append(result, recorded) }
         let place = nextPlace(recorded.key)
         let written = try write { encoder.append(kept: bytes, at: place, to: &$0) }
-        try note(recorded.key, recorded.isFailed, recorded.completionTokens, recorded.run, written)
+        try note(recorded, written)
+    }
+
+    private func append(_ result: GenerationResult, _ recorded: RecordedResult) throws {
+        var place = nextPlace(recorded.key)
+        place.run = recorded.run
+        try failedLines?.append(result, at: place)
+        let written = try write { encoder.append(result, at: place, to: &$0) }
+        try note(recorded, written)
     }
 
     private func write(_ body: (inout [UInt8]) -> Void) throws -> (range: Range<Int>, content: UInt64) {
@@ -87,15 +99,15 @@ final class OutputWriter {
     }
 
     private func note(
-        _ key: WorkKey, _ isFailed: Bool, _ tokens: Int, _ run: String,
-        _ written: (range: Range<Int>, content: UInt64)
+        _ recorded: RecordedResult, _ written: (range: Range<Int>, content: UInt64)
     ) throws {
         count += 1
         guard lines != nil else { return }
         pending.append(
             OutputRecord.Entry(
-                key: key, isFailed: isFailed, completionTokens: tokens, range: written.range,
-                content: written.content, run: run == self.run.digest ? nil : run))
+                key: recorded.key, isFailed: recorded.isFailed, completionTokens: recorded.completionTokens,
+                range: written.range, content: written.content,
+                run: recorded.run == run.digest ? nil : recorded.run, json: recorded.json))
         if encoder.isHolding { return }
         // What one piece of the output holds is kept or made anew as a whole.
         let isFailed = pending.contains(where: \.isFailed)

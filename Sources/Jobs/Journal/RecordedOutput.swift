@@ -83,7 +83,7 @@ extension OutputRecord.Entry {
     /// - Parameter run: the record's.
     func recorded(by run: String) -> RecordedResult {
         RecordedResult(
-            key: key, index: nil, run: self.run ?? run, isFailed: isFailed, completionTokens: completionTokens
-        )
+            key: key, index: nil, run: self.run ?? run, isFailed: isFailed,
+            completionTokens: completionTokens, json: json)
     }
 }

@@ -29,6 +29,8 @@ package final class ReportSource {
     private enum Content {
         /// Read up to where it ended at first.
         case output(File, end: Int)
+        /// One whose record has them.
+        case recorded(FinishedOutput)
         case journal(Journal)
     }
 
@@ -70,15 +72,21 @@ package final class ReportSource {
         guard try file.info().kind == .regular else {
             throw JobError(.missingInput, at: path, "is no regular file; results are read twice.")
         }
-        let part = format as? PartOfResults
-        guard !((part?.base ?? format) is DelimitedResults) else {
+        let isTable = format.base is DelimitedResults
+        if isTable || format.recordsResults, let finished = try FinishedOutput(path, format),
+            try finished.recordsResults
+        {
+            damaged = finished.outcome.foreign
+            content = .recorded(finished)
+        } else if isTable {
             throw JobError(
                 .badJob, at: path,
-                "is \((part?.base ?? format).name.uppercased()); a report is made of JSON lines, those of phibatch or "
+                "is \(format.base.name.uppercased()); a report is made of JSON lines, those of phibatch or "
                     + "of OpenAI's batch API.")
+        } else {
+            isWithoutFailures = format is PartOfResults
+            content = .output(file, end: try file.info().size)
         }
-        isWithoutFailures = part != nil
-        content = .output(file, end: try file.info().size)
         // Nothing else depends on it.
         let known = try? OutputSettings.read(at: paths, in: system)
         settings = known?.fingerprint.parts ?? []
@@ -124,6 +132,7 @@ package final class ReportSource {
     package func visit(_ body: (ReportedResult) throws -> Bool) throws {
         switch content {
         case .output(let file, let end): try visit(in: file, to: end, body)
+        case .recorded(let output): try visit(in: output, body)
         case .journal(let journal): try visit(in: journal, body)
         }
     }
@@ -168,6 +177,14 @@ package final class ReportSource {
         }
     }
 
+    private func visit(in output: FinishedOutput, _ body: (ReportedResult) throws -> Bool) throws {
+        for number in 0..<output.count {
+            let result = try output.with(number) { recorded, _ in ReportedResult(recorded) }
+            guard let result else { throw StoreError.changedUnderneath(path) }
+            guard try body(result) else { return }
+        }
+    }
+
     private static func results(in line: UnsafeRawBufferPointer) -> [ReportedResult]? {
         ReportedResult(native: line).map { [$0] } ?? ReportedResult.openAI(line)
     }
@@ -179,9 +196,11 @@ package final class ReportSource {
             let range = entry.offset..<entry.offset + Int(entry.length)
             if entry.isInOutput {
                 let results = try journal.earlierPieces?.with(range) { line in
-                    try journal.earlier?.withKept(line, of: entry) { _, bytes in
+                    try journal.earlier?.withKept(line, of: entry) { recorded, bytes in
+                        if let result = ReportedResult(recorded) { return [result] }
                         // Of samples that make one piece, the others have no bytes.
-                        bytes.isEmpty ? [] : Self.results(in: journal.format.content(of: bytes) ?? bytes)
+                        return bytes.isEmpty
+                            ? [] : Self.results(in: journal.format.content(of: bytes) ?? bytes)
                     }
                 }
                 guard let results = (results ?? nil) ?? nil else {

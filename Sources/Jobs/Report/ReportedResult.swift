@@ -57,6 +57,12 @@ package struct ReportedResult: Sendable {
         facts += result.kept.map { ($0.name, Self.text(ofJSON: $0.json)) }
     }
 
+    /// A result that an output's record has; nil if it has none.
+    init?(_ recorded: RecordedResult) {
+        guard let result = recorded.result else { return nil }
+        self.init(result, recorded.key, index: nil, run: recorded.run)
+    }
+
     /// A line of a native output; nil if it is none.
     init?(native line: UnsafeRawBufferPointer) {
         guard let native = NativeLine(line), let result = NativeLine.result(in: line) else { return nil }

@@ -180,9 +180,7 @@ package struct OutputAudit {
         let there = piece.recorded
         if let fault = piece.fault { add(number, there.key, fault) }
         guard let bytes = piece.bytes else { return }
-        var place = ResultPlace(key: there.key, index: index)
-        place.run = there.run
-        if let fault = format.fault(in: bytes, at: place, of: run, kept: kept) {
+        if let fault = format.fault(in: bytes, there, index: index, of: run, kept: kept) {
             add(number, there.key, fault)
         }
     }

@@ -29,7 +29,7 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
     /// The members that its results may have, beside those that all have.
     var resultNames: Set<String> { types.reduce([]) { $0.union($1.made.names) } }
     /// The columns of a table of a job's results; nil if they have no place in one.
-    func columns(of job: JobSettings) -> [String]? { types.first { $0.doesAll(of: job) }?.made.columns }
+    func columns(of job: JobSettings) -> [String]? { types.first { $0.doesAll(of: job) }?.columns(of: job) }
 
     // MARK: Results, read again
 
@@ -41,5 +41,16 @@ public struct JobTask: RawRepresentable, Sendable, Equatable, CaseIterable {
             if let made = reader.init(first: name, keeps: keeps) { return made }
         }
         return nil
+    }
+}
+
+extension JobSettings {
+    /// Each of its steps as a job by itself; of a job without steps itself.
+    var parts: [JobSettings] { steps.isEmpty ? [self] : steps.map { $0.job(in: self) } }
+
+    /// The setting that asks for something of each token; nil if none does.
+    var tokenSetting: String? {
+        if parts.contains(where: { $0.tokens == true }) { return "tokens" }
+        return parts.contains { $0.logprobs != nil } ? "logprobs" : nil
     }
 }

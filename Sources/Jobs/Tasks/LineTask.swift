@@ -10,6 +10,8 @@ protocol LineTask: Sendable {
 
     /// Whether it does all lines of a job. The default is that it does.
     static func doesAll(of job: JobSettings) -> Bool
+    /// The columns of a table of a job's results; nil if they have no place in one. The default are those of its results.
+    static func columns(of job: JobSettings) -> [String]?
     /// What is wrong with the first line of a job's input, so that none like it can be done; nil if nothing is, or it is
     /// the prompt.
     static func problem(with line: FirstLine) -> String?
@@ -38,6 +40,7 @@ protocol LineTask: Sendable {
 extension LineTask {
     static var made: any TaskResult.Type { Made.self }
     static func doesAll(of job: JobSettings) -> Bool { true }
+    static func columns(of job: JobSettings) -> [String]? { Made.columns }
     static func problem(with line: FirstLine) -> String? { nil }
     var fields: Set<String> { [] }
     var names: [String] { Array(fields) }

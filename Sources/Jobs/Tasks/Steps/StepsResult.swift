@@ -47,18 +47,35 @@ package struct StepsResult: TaskResult {
 
     package func write(to writer: inout JSONWriter) {
         writeSteps(to: &writer)
-        if let item {
-            writer.key(JobStep.item)
-            writer.raw(item)
-        }
-        if let dropped { writer.string("dropped", dropped) }
-        if let original { writer.string("duplicate_of", original) }
+        writeEnd(to: &writer)
         ResultCoding.writeUsage(of: self, &writer)
     }
 
     func writeSteps(to writer: inout JSONWriter) {
         writer.array("steps") { writer in for step in steps { writer.string(step.name) } }
         for step in steps { writer.object(step.name) { step.result.write(to: &$0) } }
+    }
+
+    private func writeEnd(to writer: inout JSONWriter) {
+        if let item {
+            writer.key(JobStep.item)
+            writer.raw(item)
+        }
+        if let dropped { writer.string("dropped", dropped) }
+        if let original { writer.string("duplicate_of", original) }
+    }
+
+    /// That of a step is called `NAME.` and what it is called by itself.
+    package func cell(_ column: String) -> String? {
+        switch column {
+        case JobStep.item: return item.map { DelimitedResults.text(ofJSON: $0) }
+        case "dropped": return dropped
+        case "duplicate_of": return original
+        default:
+            let parts = column.split(separator: ".", maxSplits: 1)
+            guard parts.count == 2 else { return countCell(column) }
+            return steps.first { $0.name == parts[0] }?.result.cell(String(parts[1]))
+        }
     }
 
     package func describe(in report: inout ReportedResult) {

@@ -8,6 +8,15 @@ struct StepsTask: LineTask {
 
     private let plan: StepPlan
 
+    static func columns(of job: JobSettings) -> [String]? {
+        var columns: [String] = []
+        for (step, own) in zip(job.steps, job.parts) {
+            guard let names = own.task.columns(of: own) else { return nil }
+            columns += names.map { "\(step.name).\($0)" }
+        }
+        return columns + ["dropped", "duplicate_of"]
+    }
+
     init(_ job: JobSettings, _ builder: PromptBuilder) throws { plan = try StepPlan(job) }
 
     var fields: Set<String> { plan.fields }

@@ -37,8 +37,9 @@ extension HelpTopic {
 
         An output whose name ends in `.csv` or `.tsv` (or `output_format`) has a row a result: id, sample, text, \
         finish_reason, prompt_tokens, completion_tokens, seed, error, error_message, and the fields that `keep` names. A job \
-        with `choices` has after seed two more: probability, the answer's, and probabilities, all as JSON. Cells are quoted \
-        as RFC 4180 says; a line feed ends a row.
+        with `choices` has after seed two more: probability, the answer's, and probabilities, all as JSON. A job with steps \
+        has these of each, as question.text and so on, then dropped and duplicate_of; `OUTPUT.record` has its results in full. \
+        Scores have no columns. Cells are quoted as RFC 4180 says; a line feed ends a row.
 
         With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
         first line is one of its requests, and the output's name doesn't say otherwise. Outputs are not packed: a name \

@@ -23,7 +23,8 @@ struct RowAudit {
         in piece: ResultCursor.Piece, _ position: Int, _ line: LineIdentity, _ format: any ResultFormat
     ) -> Message? {
         if position % samples == 0 { before = gates.accepted }
-        guard let result = piece.bytes.flatMap(format.generationResult), !result.isFailed else {
+        guard let result = piece.bytes.flatMap({ format.result(piece.recorded, in: $0) }), !result.isFailed
+        else {
             failed.insert(line.id)
             return nil
         }

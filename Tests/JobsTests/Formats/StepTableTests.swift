@@ -1,0 +1,64 @@
+import Testing
+
+@testable import Jobs
+
+/// Tables of jobs with steps.
+@Suite struct StepTableTests {
+    private func answer(_ text: String) -> GeneratedResult {
+        GeneratedResult(text: text, finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 5)
+    }
+
+    private func encoded(_ result: GenerationResult, _ format: any ResultFormat) -> String {
+        var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
+        var bytes: [UInt8] = []
+        var result = result
+        result.kept = [.init(name: "topic", json: "\"bees\"")]
+        encoder.append(result, at: ResultPlace(key: WorkKey(id: "a", contentHash: 1), index: 0), to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func aTableHasTheColumnsOfEachStep() {
+        let job = JobSettings.test(input: []) { job in
+            job.keep = .fields([.init("topic")])
+            job.steps = [
+                JobStep("question"), JobStep("facts"),
+                JobStep.named("judge") { $0.settings.choices = ["yes", "no"] },
+                JobStep("fix"),
+            ]
+        }
+        let table = DelimitedResults.csv.keeping(["topic"], columns: job.task.columns(of: job))
+        #expect(table.problem(with: job) == nil)
+        let row = StepsResult(
+            [
+                .init("question", answer("Why, \"bee\"?")), .init("facts", answer("{\n}")),
+                .init("judge", ChosenResult(answer("no"), [.init(text: "no", value: 0.75)])),
+            ], dropped: "judge", original: "r2")
+        func columns(_ name: String) -> String {
+            ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"].map { "\(name).\($0)" }
+                .joined(separator: ",")
+        }
+        #expect(
+            String(decoding: table.head, as: UTF8.self)
+                == "id,sample,\(columns("question")),\(columns("facts")),\(columns("judge")),judge.probability,"
+                + "judge.probabilities,\(columns("fix")),dropped,duplicate_of,error,error_message,topic\n")
+        #expect(
+            encoded(GenerationResult(row), table)
+                == "a,0,\"Why, \"\"bee\"\"?\",stop,3,2,5,\"{\n}\",stop,3,2,5,"
+                + "no,stop,3,2,5,0.75,\"{\"\"no\"\":0.75}\",,,,,,judge,r2,,,bees\n")
+        let failure = GenerationResult.failure(.init(LineError(.badField, "facts: Not so."), line: 4))
+        #expect(
+            encoded(failure, table)
+                == "a,0" + String(repeating: ",", count: 25) + "bad_field,facts: Not so.,bees\n")
+    }
+
+    @Test func aTableOfAnyColumnsMayHoldFailedLines() throws {
+        let folder = try TestFolder()
+        let table = DelimitedResults.csv.keeping([], columns: ["a.text", "dropped"])
+        try folder.write(table.head, to: "failed")
+        try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
+        try folder.write("id,sample,text\n".utf8, to: "other")
+        #expect(throws: JobError.self) {
+            try FailedLinesFile.check(folder.path("other"), in: POSIXFileSystem())
+        }
+    }
+}
