@@ -105,7 +105,7 @@ package struct JobFreshness: Sendable, Equatable {
             return true
         }
         if earlier.outcome.lines > 0, earlier.outcome.foreign == earlier.outcome.lines {
-            unknown = "\(paths.output) was not made by phibatch"
+            unknown = "\(paths.output) was not made by phibatch, or not in the format \(format.base.name)"
         }
         return digests
     }

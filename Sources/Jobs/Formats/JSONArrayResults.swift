@@ -2,7 +2,7 @@ import Faults
 import JSON
 
 /// A JSON array of all results. Its elements are, byte for byte, what the lines of phibatch's own format are
-/// (`NativeResults`), one a line.
+/// (`NativeResults`, `LeanResults`), one a line.
 ///
 ///     [
 ///     {"id":"…",…},
@@ -11,16 +11,25 @@ import JSON
 ///
 /// Without results it is `[]`. The comma of a result stands before it, as nobody knows which is the last.
 package struct JSONArrayResults: ResultFormat {
-    package let name = "json"
+    package let name: String
     package let nameEnds = ["json"]
     package let pieceEnds = PieceEnds.beforeLineFeed
 
-    private static let elements = NativeResults()
+    private let elements: any ResultFormat
 
-    package init() {}
+    package init() { (elements, name) = (NativeResults(), "json") }
+
+    private init(of elements: LeanResults) {
+        (self.elements, name) = (elements, "json" + LeanResults.nameEnd)
+    }
+
+    package var recordsResults: Bool { elements.recordsResults }
+    package var lean: (any ResultFormat)? { Self(of: LeanResults()) }
+
+    package func problem(with job: JobSettings) -> String? { elements.problem(with: job) }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder {
-        Encoder(elements: Self.elements.makeEncoder(for: run))
+        Encoder(elements: elements.makeEncoder(for: run))
     }
 
     private struct Encoder: ResultEncoder {
@@ -43,7 +52,7 @@ package struct JSONArrayResults: ResultFormat {
         ) {
             separate(&output)
             elements.append(kept: JSONArrayResults.element(in: bytes), at: place, to: &output)
-            output.removeLast()
+            if output.last == 0x0A { output.removeLast() }
         }
 
         mutating func end(_ output: inout [UInt8]) {
@@ -90,18 +99,18 @@ extension JSONArrayResults {
     package func fault(
         in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun,
         kept: [GenerationResult.KeptValue]?
-    ) -> Message? { Self.elements.fault(in: piece, at: place, of: run, kept: kept) }
+    ) -> Message? { elements.fault(in: piece, at: place, of: run, kept: kept) }
 
     package func holds(
         _ result: GenerationResult, in piece: UnsafeRawBufferPointer, at place: ResultPlace, of run: ResultRun
-    ) -> Bool { Self.elements.holds(result, in: Self.element(in: piece), at: place, of: run) }
+    ) -> Bool { elements.holds(result, in: Self.element(in: piece), at: place, of: run) }
 
-    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { Self.elements.lasting(in: piece) }
+    package func lasting(in piece: UnsafeRawBufferPointer) -> [UInt8]? { elements.lasting(in: piece) }
 
     package func generationResult(in piece: UnsafeRawBufferPointer) -> GenerationResult? {
         let isApart = piece.first.map { $0 != UInt8(ascii: "{") } ?? false
-        return Self.elements.generationResult(in: isApart ? Self.element(in: piece) : piece)
+        return elements.generationResult(in: isApart ? Self.element(in: piece) : piece)
     }
 
-    package func makeCheck() -> (any LineCheck)? { Self.elements.makeCheck() }
+    package func makeCheck() -> (any LineCheck)? { elements.makeCheck() }
 }

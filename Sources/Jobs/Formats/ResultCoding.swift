@@ -20,6 +20,15 @@ package enum ResultCoding {
         return result.timing.map { write($0, &writer) } ?? 0..<0
     }
 
+    /// The data alone, or the error.
+    static func writeData(of result: GenerationResult, to writer: inout JSONWriter) {
+        switch result.content {
+        case .made(let made): made.writeData(to: &writer)
+        case .failed(let failure): write(failure, &writer)
+        }
+        write(result.kept, &writer)
+    }
+
     /// An object of its members.
     static func text(of result: GenerationResult) -> String {
         var writer = JSONWriter()

@@ -8,9 +8,11 @@ package enum ResultFormats {
 
     /// As a record names it.
     private static func recorded(_ name: String) -> (any ResultFormat)? {
-        guard name.hasSuffix(PartOfResults.nameEnd) else { return named(name) }
-        return named(String(name.dropLast(PartOfResults.nameEnd.count)))
-            .map { PartOfResults(base: $0, ofFailedLines: false) }
+        func stem(_ end: String) -> String? { name.hasSuffix(end) ? String(name.dropLast(end.count)) : nil }
+        if let base = stem(PartOfResults.nameEnd) {
+            return recorded(base).map { PartOfResults(base: $0, ofFailedLines: false) }
+        }
+        return stem(LeanResults.nameEnd).map { named($0)?.lean } ?? named(name)
     }
 
     /// That of the output that is there, as far as the files beside it tell.

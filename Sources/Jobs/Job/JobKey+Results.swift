@@ -16,6 +16,11 @@ extension JobKey {
                     set: { job, value throws(SettingProblem) in job.keep = try value.keptFields() },
                     problem: { $0.keep.problem }, text: { $0.keep.text }), effect: .ifSet),
             JobKey(
+                "results", "full|lean",
+                "full, or lean: nothing but the data (id, texts, classes, scores, steps, fields that keep names), and the rest "
+                    + "in OUTPUT.record; with jsonl and json (default full)",
+                .word(\.results, unset: .full)),
+            JobKey(
                 "error_lines", "skip|pass",
                 "lines that carry the error of an earlier step: passed over and counted (the default), or passed on as "
                     + "they are",

@@ -72,6 +72,7 @@ extension JobSettings {
             format = columns.keeping(
                 names, columns: task.columns(of: self), recordsResults: !steps.isEmpty)
         }
+        if results == .lean, let lean = format.lean { format = lean }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
     }
@@ -79,7 +80,11 @@ extension JobSettings {
     /// - Throws: `JobError` if the output's format can't have what the job asks for.
     package func checkOutputFormat(file: String?) throws {
         let format = outputFormat.format
-        guard let problem = format.problem(with: self) else { return }
+        let isRefused = results == .lean && format.base.lean == nil
+        guard
+            let problem = isRefused
+                ? "has no place for results: lean, which are for jsonl and json" : format.problem(with: self)
+        else { return }
         throw JobError(
             file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
     }

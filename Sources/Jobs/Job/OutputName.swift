@@ -68,7 +68,7 @@ struct OutputName {
             switch self.format {
             case nil: isLines || !isJSONLines
             case is JSONArrayResults where isLines: true
-            case let named?: named.name == format.base.name
+            case let named?: named.nameEnds == format.base.nameEnds
             }
         guard !fits else { return }
         throw JobError(

@@ -124,7 +124,7 @@ extension JournalStore {
             let what: Message =
                 paths.keepsRecord
                 ? "is not the output that its record \(paths.record) is of: it was edited or replaced. "
-                : "is there already and was not made by phibatch. "
+                : "is there already and was not made by phibatch, or not in the format \(options.format.base.name). "
             throw StoreError(.mismatch, path: paths.output, what + OutputRecord.advice)
         }
         if outcome.foreign > 0 {

@@ -11,9 +11,11 @@ extension OpenAIRequest {
             )
         }
         var missing = unsupported
-        if logprobs != nil, format.base is DelimitedResults {
+        let isLean = job.results == .lean
+        if logprobs != nil, isLean || format.base is DelimitedResults {
+            let place = isLean ? "place" : "column"
             missing.append(
-                .init(name: "logprobs", message: "`logprobs` have no column in \(format.base.name)."))
+                .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.base.name)."))
         }
         if job.unsupported == .refuse, let first = missing.first {
             let advice = "unsupported: ignore in the job answers without it."

@@ -34,6 +34,11 @@ package struct ChosenResult: TaskResult {
 
     package func write(to writer: inout JSONWriter) { answer.write(to: &writer, more: writeMore) }
 
+    package func writeData(to writer: inout JSONWriter) {
+        answer.writeData(to: &writer)
+        writeMore(to: &writer)
+    }
+
     package func writeMore(to writer: inout JSONWriter) {
         writer.key("probabilities")
         writer.raw(probabilityText)

@@ -59,6 +59,16 @@ package struct GeneratedResult: TaskResult {
         ResultCoding.write(provenance, &writer)
     }
 
+    /// The JSON object that the text is; nil if it is none.
+    var object: JSONObject? {
+        guard text.utf8.first == UInt8(ascii: "{"),
+            case .object(let members)? = try? JSONValue(parsing: Array(text.utf8), limits: .line)
+        else { return nil }
+        return members
+    }
+
+    package func writeData(to writer: inout JSONWriter) { writer.string("text", text) }
+
     package func cell(_ column: String) -> String? {
         switch column {
         case "text": text

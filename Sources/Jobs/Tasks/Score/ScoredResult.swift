@@ -37,15 +37,21 @@ package struct ScoredResult: TaskResult {
     }
 
     package func write(to writer: inout JSONWriter) {
+        write(to: &writer) { $0.write(to: &$1) }
+        ResultCoding.writeUsage(of: self, &writer)
+    }
+
+    package func writeData(to writer: inout JSONWriter) { write(to: &writer) { $0.writeData(to: &$1) } }
+
+    private func write(to writer: inout JSONWriter, _ members: (Score, inout JSONWriter) -> Void) {
         if isList {
             writer.array("scores") { writer in
-                for score in scores { writer.object { score.write(to: &$0) } }
+                for score in scores { writer.object { members(score, &$0) } }
             }
             writer.int("best", best)
         } else {
-            for score in scores { score.write(to: &writer) }
+            for score in scores { members(score, &writer) }
         }
-        ResultCoding.writeUsage(of: self, &writer)
     }
 
     package func describe(in report: inout ReportedResult) {
@@ -95,10 +101,14 @@ package struct Score: Sendable, Equatable {
     /// e^-mean; infinite beyond the largest Double.
     package var perplexity: Double { FixedArithmetic.exp(-mean) }
 
-    fileprivate func write(to writer: inout JSONWriter) {
+    fileprivate func writeData(to writer: inout JSONWriter) {
         writer.number("logprob", logprob)
         writer.number("mean", mean)
         writer.number("perplexity", perplexity)
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        writeData(to: &writer)
         writer.array("token_logprobs") { writer in for value in logprobs { writer.number(value) } }
         if let tokens { ResultCoding.write(tokens, &writer) }
         ResultCoding.write(provenance, &writer)

@@ -157,9 +157,7 @@ struct StepRow: Sendable {
         guard case .object(var members)? = try? JSONValue(parsing: writer.bytes, limits: .line) else {
             return .null
         }
-        if case .string(let text)? = members["text"], text.utf8.first == UInt8(ascii: "{"),
-            case .object(let answer)? = try? JSONValue(parsing: Array(text.utf8), limits: .line)
-        {
+        if let answer = result.completion?.object {
             for member in answer where member.name != "text" { members[member.name] = member.value }
         }
         return .object(members)

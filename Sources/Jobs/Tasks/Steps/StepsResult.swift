@@ -56,6 +56,19 @@ package struct StepsResult: TaskResult {
         for step in steps { writer.object(step.name) { step.result.write(to: &$0) } }
     }
 
+    /// Each step under its name, and no list of them.
+    package func writeData(to writer: inout JSONWriter) {
+        for step in steps {
+            writer.key(step.name)
+            if let answer = step.result as? GeneratedResult {
+                writer.value(answer.object.map { .object($0) } ?? .string(answer.text))
+            } else {
+                writer.object { step.result.writeData(to: &$0) }
+            }
+        }
+        writeEnd(to: &writer)
+    }
+
     private func writeEnd(to writer: inout JSONWriter) {
         if let item {
             writer.key(JobStep.item)

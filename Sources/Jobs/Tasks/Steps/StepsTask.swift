@@ -14,7 +14,8 @@ struct StepsTask: LineTask {
             guard let names = own.task.columns(of: own) else { return nil }
             columns += names.map { "\(step.name).\($0)" }
         }
-        return columns + ["dropped", "duplicate_of"]
+        let items = job.steps.contains { $0.each != nil } ? [JobStep.item] : []
+        return columns + items + ["dropped", "duplicate_of"]
     }
 
     init(_ job: JobSettings, _ builder: PromptBuilder) throws { plan = try StepPlan(job) }

@@ -31,6 +31,17 @@ extension HelpTopic {
 
         \(codes)
 
+        With `results: lean` an output has nothing but the data, for who makes a dataset: `id`, `sample` where a line has \
+        several, `text` (a choice has `probabilities` too, and a score `logprob`, `mean` and `perplexity` instead), and the \
+        fields that `keep` names. A step has its answer under its name: a string, or the object that an answer in JSON is; \
+        one that chooses or scores has an object of these members. A failed line has its `error`.
+
+          {"id":"a7","question":"What do bees eat?","answer":"Nectar.","topic":"bees"}
+
+        `OUTPUT.record` then has all results in full, and whatever looks at the output again needs it: a run that goes on, \
+        `status`, `verify`, `merge` and `report`. It is for JSON lines and arrays, and without `tokens` and `logprobs`; all \
+        else is refused, and so is an output that is there and was made the other way.
+
         With `errors: FILE` failed lines go to that file, and the output has none of them; it is empty if all went well.
 
         An output whose name ends in `.json` (or `output_format`) is one JSON array of these objects, and `[]` without any.

@@ -118,9 +118,13 @@ extension HelpTopic {
 
           jq -c 'select(.error or .dropped | not) | {id, question: .question.text}' questions.jsonl
 
+        With `results: lean` a row is nothing but the data, and needs no jq (`phibatch help results`):
+
+          {"id":"n1","question":"When?","answer":"On Monday.","judge":{"text":"yes","probabilities":{...}}}
+
         `phibatch report` shows how many rows each step made and dropped, and `phibatch status` what became of those so far. \
-        With `--metrics-file` the series `rows_accepted` and `rows_dropped` (with `step`, and `reason`: `not_accepted` or \
-        `duplicate`) say so while a run goes on.
+        With `--metrics-file` the series `rows_accepted` and `rows_dropped` (with `step`, and `reason`: `not_accepted`, `duplicate` or \
+        `no_item`) say so while a run goes on.
 
         `until: 200` in the job (or `--until 200`) ends the run as soon as 200 rows are accepted: the output has the lines up to \
         there, and what was begun beyond them is dropped. If the input ends before that, nothing is put in place, and the \

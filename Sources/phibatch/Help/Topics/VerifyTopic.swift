@@ -12,7 +12,8 @@ extension HelpTopic {
         and the first difference if not. The rest of the output, and the file of failed lines (`errors`), is looked at for all \
         but its answers: as many results as lines times samples, in the input's order, each byte for byte as phibatch \
         writes it, and nothing else. The last line says what was not looked at. Without a name of the results they are the \
-        job's output. Outputs in another format than JSON lines, or without their failed lines (`errors`), need the `.record` file beside them. \
+        job's output. Outputs in another format than JSON lines, with `results: lean`, or without their failed \
+        lines (`errors`), need the `.record` file beside them. \
         With `engine: mlx` results are the same to within rounding only; see `phibatch help engines`.
 
         `provenance: true` in a job, or this afterwards, writes `OUTPUT.manifest.json`: the program's version, the \

@@ -1,0 +1,40 @@
+import JSON
+
+/// JSON lines that hold nothing but the data: what a result is known by, and how it came about, is in the output's
+/// record.
+///
+///     {"id":"…"[,"sample":S],<data><kept>}
+///     {"id":"…"[,"sample":S],"error":{…}<kept>}
+///
+/// The data are what the task's result takes for it (`TaskResult.writeData`). `sample` is there if a line has several
+/// results.
+package struct LeanResults: ResultFormat {
+    static let nameEnd = "+lean"
+
+    package let name = "jsonl" + LeanResults.nameEnd
+    package let recordsResults = true
+    package var lean: (any ResultFormat)? { self }
+
+    package init() {}
+
+    package func problem(with job: JobSettings) -> String? {
+        job.tokenSetting.map { "has no place for \($0), which results: full has" }
+    }
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(hasSamples: run.samples > 1) }
+
+    private struct Encoder: ResultEncoder {
+        let hasSamples: Bool
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.string("id", place.key.id)
+                if hasSamples { writer.int("sample", place.key.sample) }
+                ResultCoding.writeData(of: result, to: &writer)
+            }
+            output += writer.bytes
+            output.append(0x0a)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import BatchEngine
+import Foundation
+import JSON
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Outputs that have the data alone.
+@Suite struct LeanResultsTests {
+    private static func answer(_ text: String) -> GeneratedResult {
+        GeneratedResult(text: text, finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 5)
+    }
+    private static let choice = ChosenResult(
+        answer("no"), [.init(text: "yes", value: 0.25), .init(text: "no", value: 0.75)])
+    private static let row = StepsResult(
+        [
+            .init("question", answer("Why, \"bee\"?")),
+            .init("facts", answer("{ \"a\": 1.50,\n\"text\": [] }\n")), .init("judge", choice),
+        ], dropped: "judge", original: "r2")
+
+    private func encoded(
+        _ result: GenerationResult, _ format: any ResultFormat = LeanResults(), samples: Int = 1
+    ) -> String {
+        var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: samples))
+        var bytes: [UInt8] = []
+        var result = result
+        result.kept = [.init(name: "topic", json: "\"bees\"")]
+        let key = WorkKey(id: "a", sample: samples - 1, contentHash: 1)
+        encoder.append(result, at: ResultPlace(key: key, index: 0), to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func aLineHasTheDataAlone() {
+        let (sure, even) = (Score([0]), Score([0, 0]))
+        let made: [(any TaskResult, String)] = [
+            (Self.answer("{\"a\": 1}"), #""text":"{\"a\": 1}""#),
+            (Self.choice, #""text":"no","probabilities":{"yes":0.25,"no":0.75}"#),
+            (
+                ScoredResult([sure], isList: false, promptTokens: 3),
+                #""logprob":0,"mean":0,"perplexity":1"#
+            ),
+            (
+                ScoredResult([sure, even], isList: true, promptTokens: 3),
+                #""scores":[{"logprob":0,"mean":0,"perplexity":1},{"logprob":0,"mean":0,"perplexity":1}],"best":0"#
+            ),
+            (
+                Self.row,
+                #""question":"Why, \"bee\"?","facts":{"a":1.50,"text":[]},"#
+                    + #""judge":{"text":"no","probabilities":{"yes":0.25,"no":0.75}},"dropped":"judge","duplicate_of":"r2""#
+            ),
+        ]
+        for (result, data) in made {
+            let result = GenerationResult(
+                result, timing: .init(queued: 1, prefill: 1, decode: 1, tokensPerSecond: 1))
+            #expect(encoded(result) == "{\"id\":\"a\",\(data),\"topic\":\"bees\"}\n")
+            #expect(encoded(result, samples: 2) == "{\"id\":\"a\",\"sample\":1,\(data),\"topic\":\"bees\"}\n")
+        }
+        let failure = GenerationResult.failure(.init(LineError(.badField, "Not so."), line: 4, text: "x"))
+        let error = #"{"code":"bad_field","message":"Not so.","line":4,"text":"x"}"#
+        #expect(encoded(failure) == "{\"id\":\"a\",\"error\":\(error),\"topic\":\"bees\"}\n")
+    }
+
+    // MARK: Stores
+
+    private func format(isArray: Bool, errors: String? = nil) throws -> any ResultFormat {
+        let format = isArray ? try #require(JSONArrayResults().lean) : LeanResults()
+        return errors == nil ? format : PartOfResults(base: format, ofFailedLines: false)
+    }
+
+    private func open(_ folder: TestFolder, _ isArray: Bool, errors: String? = nil) throws -> JournalStore {
+        try openStore(folder, format: format(isArray: isArray, errors: errors), errors: errors)
+    }
+
+    private func expected(_ lines: [TestLine], isArray: Bool) -> String {
+        let rows = lines.map { line in
+            line.fails
+                ? "{\"id\":\"\(line.id)\",\"error\":{\"code\":\"bad_field\",\"message\":\"no \(line.content)\",\"line\":1}}"
+                : "{\"id\":\"\(line.id)\",\"text\":\"re: \(line.content)\"}"
+        }
+        if !isArray { return rows.map { $0 + "\n" }.joined() }
+        return rows.isEmpty ? "[]\n" : "[\n" + rows.joined(separator: ",\n") + "\n]\n"
+    }
+
+    @Test(arguments: [false, true]) func runsGoOn(isArray: Bool) throws {
+        var lines = TestLine.make(20)
+        lines[4].fails = true
+        let folder = try TestFolder()
+        let first = try open(folder, isArray)
+        try TestRun(lines: lines, limit: 9).run(first)
+        try first.suspend()
+        try TestRun(lines: lines).run(open(folder, isArray))
+        #expect(try folder.text("out.jsonl") == expected(lines, isArray: isArray))
+        #expect(try folder.names == ["out.jsonl", "out.jsonl.record"])
+        // The same failure is no change.
+        let again = try open(folder, isArray)
+        #expect(try TestRun(lines: lines).run(again) == 1 && !again.didReplaceOutput && again.notes.isEmpty)
+        lines.edit()
+        #expect(try TestRun(lines: lines).run(open(folder, isArray)) == 3)
+        #expect(try folder.text("out.jsonl") == expected(lines, isArray: isArray))
+        let path = folder.path("out.jsonl")
+        let format = try format(isArray: isArray)
+        #expect(try OutputCheck.read(output: path, format: format) == OutputCheck(lines: 20))
+        #expect(try ResultFormats.format(ofOutput: path).name == format.name)
+        let status = try JobStatus.read(output: path, format: format)
+        #expect(status.done == 20 && status.failed == 1 && status.completionTokens == 7 * 19)
+        #expect(try OutputAudit(output: path, format: format).faults.isEmpty)
+        // The results in full are another output.
+        let error = #expect(throws: StoreError.self) { try openStore(folder) }
+        #expect(error?.message.contains("or not in the format jsonl") == true)
+    }
+
+    @Test(arguments: [false, true]) func failedLinesHaveAFileOfTheirOwn(isArray: Bool) throws {
+        for failing in [[], [0], [1, 3], [0, 1, 2, 3]] {
+            var lines = TestLine.make(4)
+            for number in failing { lines[number].fails = true }
+            let folder = try TestFolder()
+            for _ in 0..<3 {
+                try TestRun(lines: lines).run(open(folder, isArray, errors: folder.path("failed")))
+                let fine = lines.filter { !$0.fails }
+                #expect(try folder.text("out.jsonl") == expected(fine, isArray: isArray))
+                let failed = lines.filter(\.fails)
+                #expect(try folder.text("failed") == expected(failed, isArray: isArray))
+                try FailedLinesFile.check(folder.path("failed"), in: POSIXFileSystem())
+            }
+            let format = try ResultFormats.format(ofOutput: folder.path("out.jsonl"))
+            let check = try OutputCheck.read(
+                output: folder.path("out.jsonl"), format: format, errors: folder.path("failed"))
+            #expect(check?.different == 0 && check?.hasErrorsAsWritten == true)
+        }
+    }
+
+    @Test(arguments: [false, true]) func everyEditShows(isArray: Bool) throws {
+        let lines = TestLine.make(4)
+        let folder = try TestFolder()
+        try TestRun(lines: lines).run(open(folder, isArray))
+        let whole = try folder.bytes("out.jsonl")
+        let format = try format(isArray: isArray)
+        for position in whole.indices {
+            var bytes = whole
+            bytes[position] ^= 1
+            try folder.write(bytes, to: "out.jsonl")
+            let check = try OutputCheck.read(output: folder.path("out.jsonl"), format: format)
+            #expect(check?.different ?? 0 > 0, "byte \(position)")
+        }
+        // What was edited is done anew.
+        #expect(try TestRun(lines: lines).run(open(folder, isArray)) <= 1)
+        #expect(try folder.bytes("out.jsonl") == whole)
+    }
+
+    // MARK: Settings
+
+    private static let required = "model: m\ninput: in.jsonl\n"
+
+    @Test(
+        arguments: [
+            ("output: o.csv\nresults: lean", "output_format csv has no place for results: lean"),
+            ("output: o.tsv\nresults: lean", "output_format tsv has no place"),
+            (
+                "output: o.jsonl\noutput_format: openai\nresults: lean",
+                "openai has no place for results: lean"
+            ),
+            (
+                "output: o.jsonl\nresults: lean\ntokens: true",
+                "has no place for tokens, which results: full has"
+            ),
+            ("output: o.json\nresults: lean\nlogprobs: 2", "has no place for logprobs"),
+            (
+                "output: o.jsonl\nresults: lean\nsteps:\n- {name: a, prompt: x, logprobs: 1}",
+                "has no place for logprobs"
+            ),
+            ("output: o.csv\nsteps:\n- {name: a, prompt: x, tokens: true}", "csv has no column for tokens"),
+            (
+                "output: o.csv\nsteps:\n- {name: a, task: score}",
+                "csv has no columns for the results of task: score"
+            ),
+            ("output: o.jsonl\nresults: short", "results must be"),
+        ])
+    func whatDoesNotGoIsRefused(_ yaml: String, _ message: String) throws {
+        let error = #expect(throws: JobError.self) {
+            var job = try JobSettings.parse(Self.required + yaml)
+            job.chooseOutputFormat()
+            try job.checkOutputFormat(file: "job.yaml")
+        }
+        #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
+    }
+
+    @Test func theFormatIsThatOfTheName() throws {
+        for (yaml, name) in [
+            ("output: o.jsonl", "jsonl+lean"), ("output: o.json", "json+lean"),
+            ("output: o\noutput_format: json", "json+lean"),
+            ("output: o.json\nerrors: e.json", "json+lean+errors"),
+            ("output: o\nerrors: e.jsonl", "jsonl+lean+errors"),
+        ] {
+            var job = try JobSettings.parse(Self.required + yaml + "\nresults: lean")
+            let settings = job.resultSettings.map(\.name)
+            for _ in 0..<2 { job.chooseOutputFormat() }
+            try job.checkOutputFormat(file: nil)
+            try job.checkOutputNames()
+            #expect(job.outputFormat.format.name == name && !settings.contains("results"))
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import BatchEngine
+import Foundation
+import JSON
+import PhiModel
+import TestSupport
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Jobs with steps whose output has the data alone, or is a table, over a scripted model: what needs whole results has
+/// them from the record.
+@Suite struct LeanJobTests {
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+        try write(Self.lines)
+    }
+
+    private static let outputs = ["out.jsonl", "out.json", "out.csv"]
+
+    private static let lines = (0..<40).map {
+        let topic = $0 / 2 * 7 % 40
+        return
+            "{\"id\":\"r\($0)\",\"topic\":\"\(String(repeating: "thing ", count: topic % 9))\(topic)\",\"n\":\($0)}"
+    }
+
+    private func write(_ lines: [String]) throws {
+        try folder.write(lines.map { $0 + "\n" }.joined().utf8, to: "in.jsonl")
+    }
+
+    private func job(_ output: String, _ change: (inout JobSettings) -> Void = { _ in }) throws -> JobSettings
+    {
+        var job = JobSettings.test(input: [folder.path("in.jsonl")]) { job in
+            (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
+            job.output = folder.path(output)
+            job.results = output.hasSuffix(".csv") ? .full : .lean
+            job.keep = .fields([.init("topic")])
+            job.maxFailures = .percent(100)
+            job.steps = [
+                JobStep.named("question") { step in
+                    step.settings.prompt = "Ask about {{ topic }}."
+                    step.settings.request.temperature = 0
+                    step.distinct = Distinctness("question.text ~ question.finish_reason")
+                },
+                JobStep.named("judge") { step in
+                    step.settings.prompt = "{{ question.text }} {{ n }}"
+                    step.settings.choices = ["yes", "no", "perhaps"]
+                    step.accept = "judge.probabilities.no < 0.5"
+                },
+                JobStep.named("answer") { $0.settings.prompt = "{{ question.text }} {{ judge.text }}" },
+            ]
+            change(&job)
+        }
+        try job.check(file: nil)
+        job.chooseOutputFormat()
+        try job.checkOutputFormat(file: nil)
+        return job
+    }
+
+    private func store(_ job: JobSettings) throws -> JournalStore {
+        try JournalStore(
+            output: job.output, fingerprint: testFingerprint, lines: LineScheme(job),
+            samples: job.sampleCount,
+            selection: job.selection, format: job.outputFormat.format, errors: job.errors)
+    }
+
+    @discardableResult
+    private func run(
+        _ job: JobSettings, stoppingAt step: Int = .max
+    ) throws -> RunOutcome {
+        let (model, flag) = (ScriptedModel(), StopFlag())
+        model.beforeStep = { if $0 == step { flag.set() } }
+        return try Runner(job: job, model: model, store: store(job), stopFlag: flag).run()
+    }
+
+    private func output(_ job: JobSettings) throws -> String {
+        try String(contentsOfFile: job.output, encoding: .utf8)
+    }
+
+    /// What a run makes where nothing is there.
+    private func fresh(_ job: JobSettings) throws -> String {
+        var job = job
+        job.output = folder.path("fresh-" + URL(filePath: job.output).lastPathComponent)
+        for end in ["", ".record", ".settings"] {
+            try? FileManager.default.removeItem(atPath: job.output + end)
+        }
+        #expect(try run(job).status == .complete)
+        return try output(job)
+    }
+
+    private func verify(_ job: JobSettings, lines: Int) throws -> Verification {
+        try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: .lines(lines)) {
+            let store = try store($0.settings)
+            store.others = $0.verified
+            _ = try Runner(job: $0.settings, model: ScriptedModel(), store: store).run()
+        }
+    }
+
+    /// Stopped again and again, and more of it wanted later, it is the same; and all that looks at it agrees.
+    @Test(arguments: outputs) func rowsAreDecidedAgainstThoseThatAreThere(name: String) throws {
+        let first = try job(name) { $0.until = 2 }
+        var stops = 0
+        while try run(first, stoppingAt: 6 + stops % 5).status == .interrupted, stops < 200 { stops += 1 }
+        #expect(stops > 1 && stops < 200)
+        #expect(try output(first) == fresh(first))
+        let more = try job(name) { $0.until = 5 }
+        let outcome = try run(more)
+        #expect(outcome.status == .complete && outcome.statistics.skipped >= 2)
+        let whole = try output(more)
+        #expect(try whole == fresh(more) && whole.contains("r1") && whole.contains("thing"))
+        #expect(try JobFreshness(more, cache: .off)?.isFresh == true)
+        let status = try JobStatus.read(output: more.output, format: more.outputFormat.format, tallies: true)
+        #expect(status.tally["accepted"] == 5 && status.tally.values.reduce(0, +) == status.done)
+        #expect(status.tally["dropped by question as duplicates"] ?? 0 > 0, "\(status.tally)")
+        let verified = try verify(more, lines: 9)
+        #expect(verified.compared == 9 && verified.different == 0, "\(verified.firstDifference as Any)")
+        #expect(verified.audit.faultCount == 0 && verified.check?.different == 0, "\(verified.audit.faults)")
+        let format = try ResultFormats.format(ofOutput: more.output)
+        #expect(try OutputAudit(output: more.output, format: format).faults.isEmpty)
+        var reported: [ReportedResult] = []
+        try ReportSource(more.output).visit { result in
+            reported.append(result)
+            return true
+        }
+        #expect(reported.count == status.done && reported.count { $0.status == "accepted" } == 5)
+        #expect(reported.allSatisfy { $0.text?.contains("question: ") == true && $0.promptTokens ?? 0 > 0 })
+        let again = try run(more)
+        #expect(try again.statistics.done == 0 && output(more) == whole)
+    }
+
+    @Test(arguments: outputs) func onlyWhatIsEditedIsDone(name: String) throws {
+        var lines = Self.lines
+        lines[9] = "{"
+        try write(lines)
+        let job = try job(name) { job in
+            // What was decided of a row stays, also where an edit before it would decide otherwise.
+            job.steps[0].distinct = nil
+            job.errors = folder.path("failed" + name.dropFirst(3))
+        }
+        for _ in 0..<2 {
+            #expect(try run(job).statistics.failed == 1)
+            #expect(try folder.text("failed" + name.dropFirst(3)).contains("invalid_json"))
+            #expect(try verify(job, lines: 3).isFine)
+        }
+        lines[9] = Self.lines[9]
+        lines[20] = lines[20].replacing("\"topic\":\"", with: "\"topic\":\"new ")
+        try write(lines)
+        let edited = try run(job).statistics
+        #expect(edited.done == 2 && edited.skipped == 38 && edited.failed == 0)
+        #expect(try output(job).contains("new thing"))
+        #expect(try verify(job, lines: 40).isFine)
+    }
+
+    @Test(arguments: outputs) func shardsJoinToTheWhole(name: String) throws {
+        try write(Self.lines[..<5] + ["{"] + Self.lines[5...])
+        func job(_ selection: LineSelection = .all) throws -> JobSettings {
+            try self.job(name) { job in
+                job.steps[0].distinct = nil
+                job.selection = selection
+                job.chooseShardOutput()
+            }
+        }
+        let whole = try job()
+        #expect(try run(whole).statistics.done == 40)
+        let expected = try output(whole)
+        for end in ["", ".record", ".settings"] {
+            try FileManager.default.removeItem(atPath: whole.output + end)
+        }
+        for index in 0..<3 { try run(job(.shard(index: index, count: 3))) }
+        let merge = try ShardMerge(output: whole.output, count: 3)
+        #expect(try merge.results == 41 && merge.failed == 1 && output(whole) == expected)
+        // The merged record has all of it.
+        #expect(try run(whole).statistics.skipped == 40 && verify(whole, lines: 5).isFine)
+    }
+
+    @Test func moreSamplesShowInEachLine() throws {
+        func job(_ samples: Int) throws -> JobSettings { try self.job("out.jsonl") { $0.samples = samples } }
+        try run(job(1))
+        #expect(try run(job(2)).statistics.skipped == 40)
+        let output = try output(job(2))
+        #expect(
+            try output == fresh(job(2)) && output.hasPrefix("{\"id\":\"r0\",\"sample\":0,\"question\":\""))
+    }
+
+    /// Whoever forges a line forges its sums. The record has the result, too; and whoever forges that has the model
+    /// against them.
+    @Test(arguments: [false, true]) func forgedAnswersAreFound(inRecord: Bool) throws {
+        let job = try job("out.jsonl")
+        try run(job)
+        let paths = try OutputPaths(output: job.output, in: POSIXFileSystem())
+        let record = try #require(try RunFile.open(paths.record, .record, .readOwn, in: POSIXFileSystem()))
+        var entries: [OutputRecord.Entry] = []
+        let end = try OutputRecord.forEachEntry(in: record) { entry, _, _ in entries.append(entry) }
+        guard case .valid(let header) = try OutputRecord.header(of: record) else { throw CancellationError() }
+        var lines = try output(job).split(separator: "\n").map { "\($0)\n" }
+        let place = try #require(lines.firstIndex { $0.contains(",\"answer\":\"") })
+        let made = entries[place].recorded(by: "").result?.made as? StepsResult
+        let text = try #require(made?.steps.last?.result.completion?.text)
+        let forged = String(text.reversed()) + "x"
+        func forge(_ text: String, _ from: String, _ to: String) -> String {
+            text.replacing(JSONWriter.text(of: .string(from)), with: JSONWriter.text(of: .string(to)))
+        }
+        lines[place] = forge(lines[place], text, forged)
+        if inRecord { entries[place].json = entries[place].json.map { forge($0, text, forged) } }
+        var sum = OutputRecord.Sum()
+        for (number, line) in lines.enumerated() {
+            Array(line.utf8).withUnsafeBytes { bytes in
+                entries[number].range = sum.size..<sum.size + bytes.count
+                entries[number].content = Checksum.crc64(bytes)
+                sum.add(bytes)
+            }
+        }
+        let last = OutputRecord.End(results: lines.count, output: sum, errors: end?.errors)
+        let sealed = [header.line] + entries.map(\.line) + [last.line]
+        try folder.write(lines.joined().utf8, to: "out.jsonl")
+        try folder.write(sealed.flatMap { $0 + [0x0a] }, to: "out.jsonl.record")
+        let verified = try verify(job, lines: 40)
+        #expect(verified.check?.different == 0 && verified.different == 1)
+        let faults = verified.audit.faults.map(\.text)
+        #expect(faults.count == (inRecord ? 0 : 1), "\(faults)")
+        #expect(faults.allSatisfy { $0.contains("is not as phibatch writes it from byte") })
+    }
+}
