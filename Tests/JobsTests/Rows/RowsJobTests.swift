@@ -160,9 +160,7 @@ import Testing
             let again = try BatchJob(job())
             return try Verification(again, results: again.settings.output, errors: nil, extent: .lines(9)) {
                 let store = try store($0.settings)
-                store.others = try $0.verified.flatMap {
-                    try FinishedOutput($0, ResultFormats.standard)
-                }
+                store.others = try $0.verifiedOutput()
                 _ = try Runner(job: $0.settings, model: ScriptedModel(), store: store).run()
             }
         }

@@ -93,7 +93,7 @@ import Testing
     private func verify(_ job: JobSettings, lines: Int) throws -> Verification {
         try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: .lines(lines)) {
             let store = try store($0.settings)
-            store.others = $0.verified
+            store.others = try $0.verifiedOutput()
             _ = try Runner(job: $0.settings, model: ScriptedModel(), store: store).run()
         }
     }
@@ -112,8 +112,8 @@ import Testing
         #expect(try whole == fresh(more) && whole.contains("r1") && whole.contains("thing"))
         #expect(try JobFreshness(more, cache: .off)?.isFresh == true)
         let status = try JobStatus.read(output: more.output, format: more.outputFormat.format, tallies: true)
-        #expect(status.tally["accepted"] == 5 && status.tally.values.reduce(0, +) == status.done)
-        #expect(status.tally["dropped by question as duplicates"] ?? 0 > 0, "\(status.tally)")
+        #expect(status.tally[.accepted] == 5 && status.tally.values.reduce(0, +) == status.done)
+        #expect(status.tally[.dropped(by: "question", .duplicate)] ?? 0 > 0, "\(status.tally)")
         let verified = try verify(more, lines: 9)
         #expect(verified.compared == 9 && verified.different == 0, "\(verified.firstDifference as Any)")
         #expect(verified.audit.faultCount == 0 && verified.check?.different == 0, "\(verified.audit.faults)")

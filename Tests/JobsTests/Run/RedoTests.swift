@@ -69,10 +69,7 @@ import Testing
             BatchJob(job), results: job.output, errors: job.errors, extent: .percent(100)
         ) { again in
             let store = try store(again.settings)
-            store.others = try again.verified.flatMap {
-                try FinishedOutput(
-                    $0, again.settings.outputFormat.format, samples: again.settings.sampleCount)
-            }
+            store.others = try again.verifiedOutput()
             _ = try Runner(job: again.settings, model: ScriptedModel(), store: store).run()
         }
     }

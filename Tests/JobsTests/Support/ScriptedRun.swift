@@ -86,6 +86,15 @@ enum ScriptedRun {
     }
 }
 
+extension BatchJob {
+    /// The output that it verifies, as a session opens it.
+    func verifiedOutput() throws -> FinishedOutput? {
+        try verified.flatMap {
+            try FinishedOutput($0, settings.outputFormat.format, samples: settings.sampleCount)
+        }
+    }
+}
+
 enum ErrorResult {
     static func code(of result: String) -> String? {
         guard

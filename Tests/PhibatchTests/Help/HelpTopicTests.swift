@@ -10,7 +10,8 @@ import Testing
         "distinct", "duplicate_of",
         "finish_reason", "stop_sequence", "prompt_tokens", "completion_tokens", "line_hash", "custom_id",
         "error_message", "json_object", "json_schema", "context_length", "bad_message", "bad_settings",
-        "model_failed", "rows_accepted", "rows_dropped", "not_accepted", "talk_2", "talk_reply", "no_item", "talk_reply_2",
+        "model_failed", "rows_accepted", "rows_dropped", "not_accepted", "talk_2", "talk_reply", "no_item",
+        "talk_reply_2",
     ]
 
     /// Each word of settings' form is one, in texts and in examples; so is each option.
