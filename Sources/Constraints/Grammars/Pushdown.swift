@@ -258,7 +258,7 @@ final class Pushdown: Sendable {
         return equal(to: own, group) ?? own
     }
 
-    /// Of a set that no other thread knows of.
+    /// For a set that no other thread knows of.
     private func change(_ set: Int32, _ body: (inout ItemSet) -> Void) {
         var changed = sets[Int(set)]
         body(&changed)

@@ -39,7 +39,7 @@ package final class JournalStore {
     package var earlierSchemes: [LineScheme] = []
     /// Those of them by which lines of this run's input are known.
     var usedSchemes: [LineScheme] = []
-    /// Of a redo that was interrupted, by what its results were chosen; nil if there is none.
+    /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
     /// Results elsewhere whose lines are to be known as they are there.
     package var others: FinishedOutput?
