@@ -48,7 +48,7 @@ def seconds(program, folder, job):
     with open(path, "w") as file:
         json.dump(job, file)
     start = time.monotonic()
-    subprocess.run([program, "run", "-q", "--restart", path], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "run", "-q", "--restart", path], check=True)
     return time.monotonic() - start
 
 
@@ -58,14 +58,14 @@ def main():
     parser.add_argument("--model", required=True)
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--workers", default="32")
+    parser.add_argument("--workers", type=int, default=32)
     options = parser.parse_args()
     program, model = os.path.abspath(options.program), os.path.abspath(options.model)
     with tempfile.TemporaryDirectory() as folder:
         lines = list(notices(options.rows))
         write(os.path.join(folder, "rows.jsonl"),
               [{"id": "r%d" % number, "notice": notice} for number, notice in enumerate(lines)])
-        common = {"model": model, "workers": options.workers, "temperature": 0, "keep_old": 0}
+        common = {"model": model, "workers": options.workers, "temperature": 0}
         places = {name: "{{ notice }}" if name == "notice" else "{{ %s.text }}" % name
                   for name in ["notice", *PROMPTS]}
         stepped = dict(common, input="rows.jsonl", output="steps.jsonl", steps=[
