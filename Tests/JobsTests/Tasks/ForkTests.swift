@@ -167,6 +167,7 @@ import Testing
     @Test(arguments: [
         ([("question", "each", "[1]")], "each has no meaning in the first step"),
         ([("word", "samples", "")], "each needs samples"),
+        ([("word", "each", "question.items")], "a member of that name is written [\"items\"]"),
         ([("answer", "where", "true")], "where has no meaning beside samples"),
         ([("note", "name", "item")], "item is the name of something else"),
     ]) func whatHasNoMeaningIsRefused(change: [(String, String, String)], problem: String) throws {
@@ -193,10 +194,10 @@ import Testing
             output: out.jsonl
             steps:
               - {name: list, prompt: "{{ topic }}", samples: 2}
-              - {name: question, each: list.items, samples: 4, prompt: "{{ item }}"}
+              - {name: question, each: list.things, samples: 4, prompt: "{{ item }}"}
             """
         let job = try JobSettings.parse(yaml, name: "job.yaml", folder: folder.path)
-        #expect(job.sampleCount == 8 && job.steps[1].each == "list.items")
+        #expect(job.sampleCount == 8 && job.steps[1].each == "list.things")
         var others: Set<String?> = []
         for change in [{ $0.steps[0].settings.samples = 3 }, { $0.steps[1].each = nil }, { _ in }]
             as [(inout JobSettings) -> Void]

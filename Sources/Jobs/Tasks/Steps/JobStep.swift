@@ -157,6 +157,10 @@ extension JobStep {
         if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
         if isFirst, condition != nil { return "where has no meaning in the first step." }
         if isFirst, each != nil { return "each has no meaning in the first step, as a line is one item." }
+        if let each, let method = each.firstMatch(of: /\.(items|keys|values|get)\b(?!\()/)?.1 {
+            return
+                "each: .\(method) is a method in the templates' language; a member of that name is written [\"\(method)\"]."
+        }
         if each != nil, settings.samples == nil {
             return "each needs samples, which says how many items at most have a row each."
         }

@@ -32,7 +32,7 @@ extension HelpTopic {
         - max_tokens, temperature and so on :: Each setting of requests.
         - samples :: How many rows the step makes of one, each with a random stream of its own (default 1). All of them go \
           on through the steps after it, and each has a result.
-        - each :: A list in the templates' language, such as `list.items`: the step makes a row for each item, at most \
+        - each :: A list in the templates' language, such as `list.things`: the step makes a row for each item, at most \
           `samples`, which must be said. Its templates and later ones know the item as `item`. The first step has none.
         - schema, regex, grammar, response_format, choices :: What the step's answer must be like.
         - task, completion :: With `task: score` the step says how likely `completion` is, and generates nothing.
@@ -63,11 +63,11 @@ extension HelpTopic {
             - name: list
               prompt: "Name three things that are told here: {{ notice }}"
               schema:
-                properties: {items: {type: array, items: {type: string}, maxItems: 3}}
-                required: [items]
+                properties: {things: {type: array, items: {type: string}, maxItems: 3}}
+                required: [things]
                 type: object
             - name: question
-              each: list.items
+              each: list.things
               samples: 3
               prompt: "{{ notice }} Ask a short question about this: {{ item }}"
 
