@@ -43,7 +43,7 @@ def write(path, rows):
 
 
 def seconds(program, folder, job):
-    """Of one run, the loading of the model included."""
+    """What one run takes, the loading of the model included."""
     path = os.path.join(folder, "job.json")
     with open(path, "w") as file:
         json.dump(job, file)

@@ -83,7 +83,7 @@ public struct RunStatistics: Sendable, Equatable {
         sum.failedResults += b.failedResults
         sum.passedOn += b.passedOn
         sum.skipped += b.skipped
-        // Of lines that are there until enough rows are accepted, nobody knows how many it takes.
+        // Nobody knows how many lines it takes until enough rows are accepted.
         let isCounted = a.wanted == nil && b.wanted == nil
         sum.total = isCounted ? a.total.flatMap { total in b.total.map { total + $0 } } : nil
         sum.accepted = a.accepted.flatMap { own in b.accepted.map { own + $0 } }

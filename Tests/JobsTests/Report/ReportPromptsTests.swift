@@ -39,7 +39,7 @@ import Testing
         #expect(try found(0, hashes[2]).hasSuffix("Again? Say so."))
         #expect(try found(0, nil).hasSuffix("Why? Say so."))
         #expect(try found(0, 5) == "(changed)")
-        // Of a result that was made again.
+        // A result may have been made again.
         #expect(try found(0, hashes[0] &+ 2).hasSuffix("Why? Say so."))
         #expect(try found(1, hashes[1]) == "(none)")
         #expect(try found(2, hashes[3]) == "(none)")
