@@ -193,6 +193,12 @@ package final class JobRun: RequestSource {
     package func note(on choice: TokenChoice) -> String? {
         if text == nil { text = try? models.loaded().text }
         return text.map { LogprobEntry(choice, text: $0).encoded }
+    /// Nothing is asked of the model for it.
+    private func end(_ label: WorkLabel, with result: any TaskResult) throws {
+        open[label.index, default: 0] += 1
+        try settle(.made(result, .zero, isOwn: true), of: label)
+    }
+
     }
 
     package func admitted(_ sequence: TokenSequence) {

@@ -74,7 +74,7 @@ package enum Work: Sendable {
     /// The line's place; nil of one that is done.
     var index: Int? {
         switch self {
-        case .failure(let label, _): label.index
+        case .failure(let label, _), .made(let label, _): label.index
         case .held(let row): row.label.index
         case .request, .waiting: request?.work.index
         case .past: nil

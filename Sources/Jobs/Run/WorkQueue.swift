@@ -17,6 +17,15 @@ final class WorkQueue: Sendable {
         case end
     }
 
+        /// What is about to begin; nil if nothing is.
+        var label: WorkLabel? {
+            switch self {
+            case .request(let request): request.work
+            case .failure(let label, _), .made(let label, _): label
+            case .held, .past, .wait, .end: nil
+            }
+        }
+
     fileprivate struct State: Sendable {
         let countLimit: Int
         let weightLimit: Int

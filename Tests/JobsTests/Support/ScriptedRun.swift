@@ -67,6 +67,23 @@ enum ScriptedRun {
         return (model, flag, crashes, Int.random(in: 1...9, using: &random))
     }
 
+    /// What a job comes to that is stopped over and over, each time with another number of workers.
+    static func stopped(_ job: JobSettings, seed: UInt64, steps: Int) throws -> [String]? {
+        var random = FixedRandom(seed)
+        let store = MemoryStore()
+        store.samples = job.sampleCount
+        var runs = 0
+        while store.output == nil, runs < 200 {
+            let (model, flag, _, workers) = unlucky(&random, steps: steps)
+            var job = job
+            job.engine.workers = .count(workers)
+            _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
+            runs += 1
+        }
+        #expect(runs > 2)
+        return store.output?.map(withoutTiming)
+    }
+
     /// The same job with few and many workers, in small pieces, with much in the cache and with little room.
     static func inManyWays(
         _ job: JobSettings, _ body: (RunOutcome, [String], ScriptedModel) throws -> Void

@@ -110,6 +110,57 @@ import Testing
         }
     }
 
+    /// Lines that have a list of their own, and lines that need nothing of the first step.
+    @Test func theFirstStepMayMakeRowsOfALinesOwnList() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            (0..<12).map { number in
+                let items = (0..<number % 5).map { "\"thing \($0)\"" }.joined(separator: ",")
+                return "{\"id\":\"r\(number)\",\"things\":[\(items)]}\n"
+            }.joined(), to: "in.jsonl")
+        let first = JobStep.named("question") { step in
+            step.each = "things"
+            step.settings.samples = 3
+            step.settings.prompt = "Ask about {{ item }}."
+        }
+        let second = JobStep.named("answer") { $0.settings.prompt = "{{ question.text }}" }
+        var expected: [String]?
+        try ScriptedRun.inManyWays(job(path, [first, second])) { outcome, lines, model in
+            #expect(outcome.status == .complete && lines.count == 36, "\(outcome.failures)")
+            #expect(lines == expected ?? lines)
+            expected = lines
+            let rows = try lines.map(Self.row)
+            for (number, row) in rows.enumerated() {
+                let hasItem = number % 3 < number / 3 % 5
+                #expect(row.string("item") == (hasItem ? "thing \(number % 3)" : nil))
+                #expect(row.string("dropped") == (hasItem ? nil : "question"))
+            }
+            let made = rows.count { $0["answer"] != nil }
+            #expect(
+                outcome.statistics.tally == [.accepted: made, .dropped(by: "question", .noItem): 36 - made])
+        }
+        let lines = try #require(expected)
+        let kept = try ScriptedRun.stopped(job(path, [first, second]), seed: 3, steps: 20)
+        #expect(kept == lines)
+    }
+
+    @Test func theFirstStepMayBePassedOver() throws {
+        let folder = try TemporaryFolder()
+        var steps = [Self.question, Self.note]
+        steps[0].settings.samples = nil
+        steps[0].condition = "topic | int > 4"
+        steps[1].settings.prompt = "{{ (question or {'text': topic}).text }}"
+        steps[1].condition = nil
+        try ScriptedRun.inManyWays(job(try lines(folder), steps)) { outcome, lines, _ in
+            #expect(outcome.status == .complete, "\(outcome.failures)")
+            for (number, line) in lines.enumerated() {
+                let row = try Self.row(line)
+                #expect((row["question"] != nil) == (number % 10 > 4))
+                #expect((row["note"] != nil) == (row["dropped"] == nil))
+            }
+        }
+    }
+
     @Test func resultsAreReadAgain() throws {
         let made = GeneratedResult(
             text: "a", finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 0, tokens: nil,
@@ -118,6 +169,7 @@ import Testing
             StepsResult([.init("question", made)], item: "[1.50]"),
             StepsResult([.init("question", made)], dropped: "word"),
             StepsResult([.init("question", made)], dropped: "question", original: "r1", item: "null"),
+            StepsResult([], dropped: "question"), StepsResult([]),
         ] {
             let timing = GenerationResult.Timing(queued: 0, prefill: 1, decode: 1, tokensPerSecond: 2)
             let result = GenerationResult(
@@ -135,19 +187,7 @@ import Testing
         let steps = [Self.question, Self.words, Self.answer, Self.note]
         let (outcome, expected) = try ScriptedRun.run(job(path, steps))
         #expect(outcome.status == .complete, "\(outcome.failures)")
-        var random = FixedRandom(UInt64(seed))
-        let store = MemoryStore()
-        store.samples = job(path, steps).sampleCount
-        var runs = 0
-        while store.output == nil, runs < 200 {
-            let (model, flag, _, workers) = ScriptedRun.unlucky(&random, steps: 40)
-            var job = job(path, steps)
-            job.engine.workers = .count(workers)
-            _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
-            runs += 1
-        }
-        #expect(runs > 2)
-        #expect(store.output?.map(withoutTiming) == expected)
+        #expect(try ScriptedRun.stopped(job(path, steps), seed: UInt64(seed), steps: 40) == expected)
     }
 
     @Test func whatIsNoListIsAnErrorOfTheRow() throws {
@@ -165,7 +205,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ([("question", "each", "[1]")], "each has no meaning in the first step"),
         ([("word", "samples", "")], "each needs samples"),
         ([("word", "each", "question.items")], "a member of that name is written [\"items\"]"),
         ([("answer", "where", "true")], "where has no meaning beside samples"),

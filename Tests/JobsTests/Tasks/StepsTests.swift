@@ -235,7 +235,6 @@ import Testing
             ("steps:\n- name: 1a\n  prompt: x", "is no name"),
             ("steps:\n- {name: a, prompt: x}\n- {name: a, prompt: y}", "a is the name of something else"),
             ("steps:\n- {name: a, prompt: x}\n- {name: b}", "b: it needs a prompt"),
-            ("steps:\n- {name: a, where: x}", "where has no meaning in the first step"),
             ("steps:\n- {name: a, tries: 2}", "tries needs accept"),
             ("prompt: x\nsteps:\n- {name: a}", "prompt is said in a step"),
             ("steps:\n- {name: a}\ntask: score", "task is said in a step"),

@@ -114,12 +114,11 @@ struct StepRow: Sendable {
     }
 
     private func end(dropped: String?, original: String? = nil) -> WorkOutcome {
-        guard let timing else { preconditionFailure("a row has a step") }
         let item = values.first { $0.name == JobStep.item }
         return .made(
             StepsResult(
                 done, dropped: dropped, original: original, item: item.map { JSONWriter.text(of: $0.value) }),
-            timing, isOwn: isOwn)
+            timing ?? .zero, isOwn: isOwn)
     }
 
     private func holds(_ condition: LineTemplate?) throws(LineError) -> Bool {
@@ -170,7 +169,7 @@ struct StepRow: Sendable {
         case .request(let request): .request(wrapped(request))
         case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
         case .failure(let label, let failure): .failure(label, error(failure))
-        case .held, .past: work
+        case .held, .past, .made: work
         }
     }
 
@@ -207,22 +206,37 @@ struct StepRow: Sendable {
             names = names[(place + 1)...]
         }
         var row = self
-        (row.place, row.earlier, row.saved) = (-1, steps[...], saved)
-        row.timing = .init(queued: 0, prefill: 0, decode: 0, tokensPerSecond: 0)
-        row.isOwn = true
+        (row.earlier, row.saved, row.timing, row.isOwn) = (steps[...], saved, .zero, true)
+        return row.begun()
+    }
+
+    /// From before its first step.
+    /// - Parameter saved: what an earlier run has made of the step that comes first.
+    func begun(_ saved: InFlightRecord?) -> [Work] {
+        var row = self
+        row.saved = saved
+        return row.begun()
+    }
+
+    private mutating func begun() -> [Work] {
+        place = -1
         do {
-            switch try row.goOn() {
+            switch try goOn() {
             case .more(let works): return works
             case .held(let row): return [.held(row)]
-            default: return nil
+            case .made(let result, _, _): return [.made(label, result)]
+            default: preconditionFailure("a row goes on, waits or ends")
             }
         } catch {
-            return [.failure(label, row.error(error))]
+            return [.failure(label, self.error(error))]
         }
     }
 }
 
 extension GenerationResult.Timing {
+    /// Nothing was asked of the model.
+    static let zero = Self(queued: 0, prefill: 0, decode: 0, tokensPerSecond: 0)
+
     /// The times of two steps, one after the other.
     fileprivate func followed(by next: Self) -> Self {
         let (own, seconds) = (prefill + decode, next.prefill + next.decode)

@@ -45,15 +45,18 @@ struct StepsTask: LineTask {
             throw LineError(.badField, "The line has a field `\(name)`, but so is \(what) named.")
         }
         var loaded: LinePreparer.Model?
-        let first: any PreparedLine
+        let step = plan.steps[0]
+        let first: (any PreparedLine)?
         do {
-            first = try plan.steps[0].prepare(record) {
-                let model = try model()
-                loaded = model
-                return model
+            first = try step.asked(first: record).map {
+                try step.prepare($0) {
+                    let model = try model()
+                    loaded = model
+                    return model
+                }
             }
         } catch let error as LineError {
-            throw error.inStep(plan.steps[0].name)
+            throw error.inStep(step.name)
         }
         return PreparedRow(plan: plan, record: record, model: try loaded ?? model(), first: first)
     }
@@ -81,6 +84,21 @@ final class StepPlan: Sendable {
                 preconditionFailure("the last of a step's tasks takes all rows")
             }
             return try task.prepare(record, for: model)
+        }
+
+        /// Whether the rows of a line may be asked different things in it, or nothing, before anything was made.
+        var differs: Bool { fork.items != nil || condition != nil }
+
+        /// What the first row of a line is asked, if this is the first step; nil if that is nothing.
+        func asked(first record: PromptRecord) throws(LineError) -> PromptRecord? {
+            guard case .object(var members) = record.fields else { return record }
+            var record = record
+            if fork.items != nil {
+                guard let item = try fork.item(of: 0, in: record.fields) else { return nil }
+                members[JobStep.item] = item
+                record.fields = .object(members)
+            }
+            return try condition?.fill(from: record.fields).isEmpty == true ? nil : record
         }
     }
 
@@ -134,21 +152,29 @@ private struct PreparedRow: PreparedLine {
     let plan: StepPlan
     let record: PromptRecord
     let model: LinePreparer.Model
-    let first: any PreparedLine
+    /// What its first row is asked first; nil if it passes over the first step, or there is none.
+    let first: (any PreparedLine)?
 
-    var prompt: [Int32] { first.prompt }
-    var lengths: [(prompt: Int, completion: Int)] { first.lengths }
-    var isCovered: Bool { first.isCovered }
-    var answer: GenerateTask.Answer? { first.answer }
+    var prompt: [Int32] { first?.prompt ?? [] }
+    var lengths: [(prompt: Int, completion: Int)] { first?.lengths ?? [] }
+    var isCovered: Bool { first?.isCovered ?? false }
+    var answer: GenerateTask.Answer? { first?.answer }
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
         // What an earlier run has made of the row. If that can't be ours, it is made from its beginning.
         if let saved, let text = saved.row {
-            if let works = row.resumed(text, saved) { return works }
-            return first.work(row.stepLabel, saved: nil, maker).map(row.wrapped)
+            return row.resumed(text, saved) ?? begun(row, saved: nil)
         }
-        return first.work(row.stepLabel, saved: saved, maker).map(row.wrapped)
+        return begun(row, saved: saved)
+    }
+}
+
+extension PreparedRow {
+    /// Where all rows of a line are first asked the same, it is prepared but once.
+    private func begun(_ row: StepRow, saved: InFlightRecord?) -> [Work] {
+        guard !plan.steps[0].differs, let first else { return row.begun(saved) }
+        return first.work(row.stepLabel, saved: saved, row.maker).map(row.wrapped)
     }
 }
 

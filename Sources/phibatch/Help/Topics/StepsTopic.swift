@@ -33,11 +33,11 @@ extension HelpTopic {
         - samples :: How many rows the step makes of one, each with a random stream of its own (default 1). All of them go \
           on through the steps after it, and each has a result.
         - each :: A list in the templates' language, such as `list.things`: the step makes a row for each item, at most \
-          `samples`, which must be said. Its templates and later ones know the item as `item`. The first step has none.
+          `samples`, which must be said. Its templates and later ones know the item as `item`. In the first step it is a list \
+          that the line has.
         - schema, regex, grammar, response_format, choices :: What the step's answer must be like.
         - task, completion :: With `task: score` the step says how likely `completion` is, and generates nothing.
-        - where :: A condition in the templates' language. A row for which it is false passes over the step. The first \
-          step has none.
+        - where :: A condition in the templates' language. A row for which it is false passes over the step.
         - accept :: A condition on what the step has made. A row for which it is false is dropped: no step comes after.
         - distinct :: A text in the templates' language, such as `question.text`. A row is dropped if an earlier row that \
           got so far has the same text. With `{text: question.text, near: 0.8}` it is dropped if the texts are so similar: of \

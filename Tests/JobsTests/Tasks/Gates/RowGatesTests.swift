@@ -126,21 +126,9 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try lines(folder)
         for until in [nil, 12] {
-            let (_, expected) = try ScriptedRun.run(job(path) { $0.until = until })
-            var random = FixedRandom(seed)
-            let store = MemoryStore()
-            var runs = 0
-            while store.output == nil, runs < 200 {
-                let (model, flag, _, workers) = ScriptedRun.unlucky(&random, steps: 30)
-                let job = job(path) {
-                    $0.until = until
-                    $0.engine.workers = .count(workers)
-                }
-                _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
-                runs += 1
-            }
-            #expect(runs > 2)
-            #expect(store.output?.map(withoutTiming) == expected)
+            let job = job(path) { $0.until = until }
+            let expected = try ScriptedRun.run(job).lines
+            #expect(try ScriptedRun.stopped(job, seed: seed, steps: 30) == expected)
         }
     }
 
