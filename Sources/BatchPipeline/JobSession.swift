@@ -267,9 +267,9 @@ extension BatchJob {
                 "at temperature 0 another seed gives the same answer: only lines with a temperature of their own come out anew"
             )
         }
-        if settings.steps.contains(where: { $0.distinct != nil }) {
+        if settings.untilPerLine != nil || settings.steps.contains(where: { $0.distinct != nil }) {
             log.warning(
-                "rows that stay were compared with others as those were (distinct); phibatch verify names those that would be decided otherwise now"
+                "what was decided of rows that stay was decided beside others as those were (distinct, until); phibatch verify names those that would be decided otherwise now"
             )
         }
     }

@@ -132,7 +132,9 @@ struct JobCheckReport {
         }
         lines.append(counts)
         if job.sampleCount > 1 {
-            lines.append("results    \(check.lines * job.sampleCount), \(job.sampleCount) a line")
+            let wanted: Message =
+                job.untilPerLine.map { "; no more are made of a line once \($0) are accepted (until)" } ?? ""
+            lines.append("results    \(check.lines * job.sampleCount), \(job.sampleCount) a line\(wanted)")
         }
         if let first = check.steps.first {
             lines.append(

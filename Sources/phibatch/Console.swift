@@ -6,7 +6,7 @@ import OperatingSystem
 
 /// A line for stderr, and what it says in numbers, which a log in JSON has as members of their own.
 struct LogLine {
-    let message: Message
+    var message: Message
     var figures: JSONObject = [:]
 
     init(_ message: Message, _ figures: JSONObject = [:]) {

@@ -96,7 +96,12 @@ struct Summary {
     private var tally: LogLine? {
         let tally = outcome.statistics.tally
         guard !tally.isEmpty else { return nil }
-        return LogLine("rows: \(Self.told(tally: tally))", ["rows": .counts(tally.byName)])
+        var line = LogLine("rows: \(Self.told(tally: tally))", ["rows": .counts(tally.byName)])
+        if let wanted = job.untilPerLine, case let short = outcome.statistics.shortLines, short > 0 {
+            line.message += "; lines with fewer than \(wanted) accepted: \(short)"
+            line.figures["short_lines"] = .int(short)
+        }
+        return line
     }
 
     /// The most frequent first, as in: 3 accepted, 2 dropped by judge.

@@ -120,6 +120,59 @@ struct GatesJobTests {
         line.replacing(/"timing":\{[^}]*\},?/, with: "").replacing(/,"sum":"[^"]*"/, with: "")
     }
 
+    /// Each shard has its share; they are joined as they were decided, and can be verified so.
+    @Test func shardsHaveAShareEach() throws {
+        let job = try job(until: 5)
+        defer { job.remove() }
+        for shard in ["1/2", "2/2"] {
+            let run = try program(["run"], job, ["--shard", shard])
+            #expect(run.status == 0, "\(run)")
+            let verified = try program(["verify"], job, ["--shard", shard, "--sample", "2"])
+            #expect(verified.status == 0, "\(verified)")
+        }
+        let merged = try RunningProgram(["merge", "out.jsonl", "--shards", "2"], folder: job.folder).end()
+        #expect(merged.status == 0, "\(merged)")
+        let rows = try #require(job.results)
+        #expect(rows.count { !$0.contains("\"dropped\":") } == 5)
+        let own = try [1, 2].map { try #require(job.results(in: "out.jsonl.shard-\($0)-of-2")) }
+        #expect(
+            Set(rows.map(withoutTimes)) == Set(own.joined().map(withoutTimes))
+                && rows.count == own[0].count + own[1].count)
+        for command in [["verify", "--sample", "100%"], ["status", "--check"]] {
+            let looked = try program([command[0]], job, Array(command.dropFirst()))
+            #expect(looked.status == 0, "\(command) \(looked)")
+        }
+        let again = try job.run()
+        #expect(again.status == 65 && again.errors.contains("is joined of shards"), "\(again.errors)")
+        try write(job, until: 1)
+        let few = try program(["run"], job, ["--shard", "1/2"])
+        #expect(few.status == 65 && few.errors.contains("can't be shared out"), "\(few)")
+    }
+
+    @Test func ofALineSoManyAreAccepted() throws {
+        let job = try job(6)
+        defer { job.remove() }
+        let yaml = Self.yaml(until: 4).replacing("until: 4", with: "until: 2 per line\nsamples: 5")
+            .replacing("yes > 0.4", with: "yes > 0.5")
+        try Data(yaml.utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
+        let run = try job.run()
+        #expect(run.status == 0, "\(run.errors)")
+        let rows = try #require(job.results)
+        #expect(rows.count == 30 && rows.contains { $0.contains("\"dropped\":\"until\"") }, "\(rows)")
+        #expect(run.errors.contains("not needed (until)"), "\(run.errors)")
+        let verified = try program(["verify"], job, ["--sample", "100%"])
+        #expect(verified.status == 0, "\(verified)")
+        let output = URL(filePath: job.folder + "/out.jsonl")
+        let text = try String(contentsOf: output, encoding: .utf8)
+        let forged = text.replacing(
+            /"steps":\["word"\],"word":\{[^\n]*?,"dropped":"word",/,
+            with: "\"steps\":[],\"dropped\":\"until\",",
+            maxReplacements: 1)
+        try Data(forged.utf8).write(to: output)
+        let found = try program(["verify"], job, ["--sample", "1"])
+        #expect(found.status != 0, "\(found)")
+    }
+
     @Test func forgedDecisionsAreFound() throws {
         let job = try job()
         defer { job.remove() }

@@ -62,7 +62,7 @@ extension JobKey {
             SettingMember(
                 set: { _, value throws(SettingProblem) in _ = try value.int(in: 1...Int.max) },
                 resolve: { job, value throws(SettingProblem) in
-                    if case .shard = job.selection {
+                    if job.selection.shard != nil {
                         throw SettingProblem("can't be combined with shard", line: value.line)
                     }
                     job.selection = .first(try value.int(in: 1...Int.max))
@@ -70,24 +70,20 @@ extension JobKey {
         JobKey(
             "until", "N",
             "of a job with steps: end once N rows are accepted, with the lines up to there; fewer in the whole input are an "
-                + "error (exit code 3). A limit goes before it",
+                + "error (exit code 3). A limit goes before it. \"N per line\": make no more rows of a line once N of it "
+                + "are accepted, of those that samples allow",
             SettingMember(
-                set: { _, value throws(SettingProblem) in _ = try value.int(in: JobSettings.untilRange) },
-                resolve: { job, value throws(SettingProblem) in
-                    let wanted = try value.int(in: JobSettings.untilRange)
-                    switch job.selection {
-                    case .all, .accepted: job.until = wanted
-                    case .first: break
-                    case .shard, .some:
-                        throw SettingProblem("can't be combined with shard", line: value.line)
-                    }
+                set: { job, value throws(SettingProblem) in
+                    let (count, isPerLine) = try value.until()
+                    job.untilPerLine = isPerLine ? count : nil
                 },
-                problem: { job in
-                    guard let until = job.until else { return nil }
-                    if job.steps.isEmpty { return "needs steps, which say what is accepted" }
-                    let range = JobSettings.untilRange
-                    return range.contains(until) ? nil : "must be \(range.right), but is \(until)"
-                })),
+                resolve: { job, value throws(SettingProblem) in
+                    let (count, isPerLine) = try value.until()
+                    if case .first = job.selection { return }
+                    if !isPerLine { job.until = count }
+                },
+                problem: { $0.untilProblem }, text: { $0.untilPerLine.map { "\($0) per line" } }),
+            effect: .ifSet),
     ]
 
     package static let prompt = [

@@ -193,27 +193,8 @@ public struct JobSettings: Sendable, Equatable {
         steps.reduce(request.samples ?? 1) { min($0 * $1.samples, 1_000_000_000) }
     }
 
-    static let untilRange = 1...1_000_000_000
-
-    /// How many accepted rows end a job that has steps; nil where all lines are wanted.
-    public var until: Int? {
-        get { if case .accepted(let wanted, _) = selection { wanted } else { nil } }
-        set { selection = newValue.map { .accepted($0, lines: nil) } ?? .all }
-    }
-
-    /// With the lines that a finished output took, where that is known only in the end.
-    package func asFinished(in output: String) throws -> JobSettings {
-        guard case .accepted(let wanted, nil) = selection else { return self }
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: output, format: outputFormat.format, in: system)
-        var job = self
-        if let name = try OutputSettings.read(at: paths, in: system)?.shard,
-            let ended = LineSelection(name: name), case .accepted(wanted, _) = ended
-        {
-            job.selection = ended
-        }
-        return job
-    }
+    /// How many accepted rows of a line end it, of those that `samples` allow; nil where all are wanted.
+    public var untilPerLine: Int?
 
     package func resultRun(digest: String) -> ResultRun {
         ResultRun(digest: digest, samples: sampleCount, selection: selection)

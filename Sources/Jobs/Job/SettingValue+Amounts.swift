@@ -31,6 +31,15 @@ extension SettingValue {
         return .count(count)
     }
 
+    /// So many rows in all, or of each line.
+    func until() throws(SettingProblem) -> (count: Int, isPerLine: Bool) {
+        let range = JobSettings.untilRange
+        guard let text, let parts = text.wholeMatch(of: /(\d+)( per line)?/), let count = Int(parts.1),
+            range.contains(count)
+        else { throw wrong("\(range.right), or as many \"per line\", such as 3 per line") }
+        return (count, parts.2 != nil)
+    }
+
     func size() throws(SettingProblem) -> Int {
         guard let text, let bytes = byteCount(text), bytes > 0 else {
             throw wrong("a size in bytes, such as 4GB or 512MiB")

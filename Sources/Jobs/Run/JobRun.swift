@@ -104,7 +104,9 @@ package final class JobRun: RequestSource {
         self.readsAhead = readsAhead
         workers = job.engine.mostWorkers
         gates = RowGates(job)
-        queue = WorkQueue(countLimit: max(64, 8 * job.engine.workerCount))
+        // Rows that wait for others of their line leave room for other lines.
+        queue = WorkQueue(
+            countLimit: min(1 << 14, max(64, 8 * job.engine.workerCount) * (gates?.quota?.waitingRows ?? 1)))
         let work = WorkLeft(endsWhenIdle: job.output != "-", stopFlag: stopFlag)
         self.work = work
         followed = follows ? FollowedInput(job, goesOn: work.mayGrow) : nil
@@ -137,11 +139,16 @@ package final class JobRun: RequestSource {
             }
             guard equals.mayGrow else { break }
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
-            let limit = min(store.use { $0.positionLimit }, gates?.positionLimit ?? .max)
-            switch try queue.pop(
-                patience: patience, before: limit,
-                cost: flows ? nil : { [expected] in expected.cost(of: $0) })
-            {
+            let turn = WorkTurn(
+                limit: min(store.use { $0.positionLimit }, gates?.positionLimit ?? .max), quota: gates?.quota)
+            let popped = try queue.pop(
+                patience: patience, in: turn, cost: flows ? nil : { [expected] in expected.cost(of: $0) })
+            if let label = popped.label, turn.quota?.need(of: label.position) == .notNeeded {
+                try end(label, with: StepsResult([], dropped: JobStep.until))
+                copies += 1
+                continue
+            }
+            switch popped {
             case .request(let request):
                 if piped?.drops(request.work) == true {
                     piped?.gone(request.work)
@@ -160,6 +167,9 @@ package final class JobRun: RequestSource {
                 judges = true
                 work.set(running: open.count)
                 try settle(.held(row), of: row.label)
+            case .made(let label, let result):
+                try end(label, with: result)
+                copies += 1
             case .past(let row):
                 take(row)
                 try decide()

@@ -61,6 +61,8 @@ public struct RunStatistics: Sendable, Equatable {
     /// Rows that are accepted, so far as all before them are done, and how many are wanted; nil where all are.
     public var accepted: Int?
     public var wanted: Int?
+    /// Lines all of whose rows are done, and fewer of them accepted than `until` wants of a line.
+    public var shortLines = 0
     public var errors: [LineError.Code: Int] = [:]
     /// Seconds from when a request began to run until its first token was there, and until its end; waiting for a free
     /// place is not in it.

@@ -81,12 +81,26 @@ package enum Work: Sendable {
         }
     }
 
-    /// - Parameter limit: positions from here on can't begin yet.
-    func mayBegin(before limit: Int) -> Bool {
-        if let request, request.work.position >= limit { return false }
-        if case .waiting(let waiting) = self { return waiting.isReady }
-        if case .past(let row) = self { return row.position < limit }
-        return true
+    func mayBegin(in turn: WorkTurn) -> Bool {
+        switch self {
+        case .request(let request): turn.holds(request.work)
+        case .waiting(let waiting): turn.holds(waiting.request.work) && waiting.isReady
+        case .failure(let label, _), .made(let label, _): turn.quota?.need(of: label.position) != .open
+        case .past(let row): row.position < turn.limit
+        case .held: true
+        }
+    }
+}
+
+/// Which work may begin.
+struct WorkTurn {
+    /// Positions from here on can't begin yet.
+    var limit = Int.max
+    /// What rows of one line wait for; nil for nothing.
+    var quota: RowQuota?
+
+    func holds(_ label: WorkLabel) -> Bool {
+        label.position < limit && quota?.need(of: label.position) != .open
     }
 }
 

@@ -104,15 +104,15 @@ final class WorkQueue: Sendable {
 
     /// - Parameters:
     ///   - patience: how many seconds to wait for work, if there is none.
-    ///   - limit: requests of positions from here on stay.
+    ///   - turn: what may begin.
     ///   - cost: of all that is left, what costs most is handed out first, of equals the first; nil: in order.
     /// - Throws: what stopped the feeder, once all work before it is handed out.
     func pop(
-        patience: Double, before limit: Int = .max, cost: ((Work) -> Double)? = nil
+        patience: Double, in turn: WorkTurn = WorkTurn(), cost: ((Work) -> Double)? = nil
     ) throws -> Answer {
         fill()
         let popped = state.wait(atMost: patience) { state -> Popped? in
-            if let work = state.pop(before: limit, cost) { return .work(work) }
+            if let work = state.pop(in: turn, cost) { return .work(work) }
             return state.isFinished && state.items.isEmpty ? .end(state.failure) : nil
         }
         switch popped {
@@ -121,6 +121,7 @@ final class WorkQueue: Sendable {
         case .work(.held(let row)): return .held(row)
         case .work(.past(let row)): return .past(row)
         case .work(.waiting(let waiting)):
+        case .work(.made(let label, let result)): return .made(label, result)
             do throws(LineError) { return .request(try waiting.begun()) } catch {
                 return .failure(waiting.request.work, error)
             }
@@ -132,18 +133,18 @@ final class WorkQueue: Sendable {
 }
 
 extension WorkQueue.State {
-    mutating func pop(before limit: Int, _ cost: ((Work) -> Double)?) -> Work? {
-        guard let place = place(before: limit, cost) else { return nil }
+    mutating func pop(in turn: WorkTurn, _ cost: ((Work) -> Double)?) -> Work? {
+        guard let place = place(in: turn, cost) else { return nil }
         let work = items.remove(at: place)
         weight -= work.weight
         return work
     }
 
     /// The place of what is to be handed out next; nil if nothing can be.
-    private func place(before limit: Int, _ cost: ((Work) -> Double)?) -> Int? {
-        guard isFinished, let cost else { return items.firstIndex { $0.mayBegin(before: limit) } }
+    private func place(in turn: WorkTurn, _ cost: ((Work) -> Double)?) -> Int? {
+        guard isFinished, let cost else { return items.firstIndex { $0.mayBegin(in: turn) } }
         var (place, most): (Int?, Double) = (nil, -.infinity)
-        for (number, work) in items.enumerated() where work.mayBegin(before: limit) {
+        for (number, work) in items.enumerated() where work.mayBegin(in: turn) {
             let own = cost(work)
             if place == nil || own > most { (place, most) = (number, own) }
         }

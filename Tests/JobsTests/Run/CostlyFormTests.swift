@@ -130,7 +130,9 @@ import Testing
             Request(prompt: [1], goal: goal, label: part(position))
         }
         func pop(before limit: Int = .max) throws -> Int? {
-            guard case .request(let request) = try queue.pop(patience: 0, before: limit) else { return nil }
+            guard case .request(let request) = try queue.pop(patience: 0, in: WorkTurn(limit: limit)) else {
+                return nil
+            }
             return request.work.position
         }
         let answer = GenerateTask.Answer(

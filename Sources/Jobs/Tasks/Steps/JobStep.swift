@@ -41,6 +41,8 @@ public struct JobStep: Sendable, Equatable {
     /// What templates and results know the item by.
     static let item = "item"
 
+    /// What drops a row that is not needed, as enough of its line are accepted.
+    static let until = "until"
     /// The job as it is for this step alone.
     func job(in job: JobSettings) -> JobSettings {
         var own = settings
@@ -74,6 +76,17 @@ public struct JobStep: Sendable, Equatable {
     }
 }
 
+    /// Whether any of the steps with these texts has `distinct`.
+    static func comparesRows(inText text: String) -> Bool {
+        func list(_ text: String) -> [String] {
+            guard case .array(let parts)? = try? JSONValue(parsing: Array(text.utf8), limits: .file) else {
+                return []
+            }
+            return parts.compactMap { if case .string(let part) = $0 { part } else { nil } }
+        }
+        return list(text).contains { list($0).dropFirst(4).first == Distinctness.mark }
+    }
+
 extension JobSettings {
     /// The settings by which a line is first asked something: those of the first step, if there are steps.
     package var opening: JobSettings { steps.first?.job(in: self) ?? self }
@@ -95,6 +108,10 @@ extension JobSettings {
             return "\(other.0) is said in a step, where a job has steps."
         }
         if keep == .all {
+        if let wanted = untilPerLine, wanted >= sampleCount {
+            return
+                "until: \(wanted) per line needs more rows of a line than that: samples says how many are tried."
+        }
             return "keep needs the names of the fields, and not all of them, where a job has steps."
         }
         var names: Set<String> = []
@@ -155,8 +172,6 @@ extension JobStep {
             return "distinct: near must be \(Distinctness.range.right), but is \(similarity)."
         }
         if tries > 1, accept == nil { return "tries needs accept, which says when a try is the last." }
-        if isFirst, condition != nil { return "where has no meaning in the first step." }
-        if isFirst, each != nil { return "each has no meaning in the first step, as a line is one item." }
         if let each, let method = each.firstMatch(of: /\.(items|keys|values|get)\b(?!\()/)?.1 {
             return
                 "each: .\(method) is a method in the templates' language; a member of that name is written [\"\(method)\"]."

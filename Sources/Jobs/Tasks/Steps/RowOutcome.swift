@@ -11,6 +11,8 @@ public enum RowOutcome: Sendable, Hashable {
         case duplicate
         /// The list that it makes rows of had no item for this one.
         case noItem = "no_item"
+        /// Enough rows of its line were accepted without it.
+        case notNeeded = "not_needed"
     }
 }
 
@@ -22,6 +24,7 @@ extension RowOutcome: CustomStringConvertible {
         case .dropped(let step, .notAccepted): "dropped by \(step)"
         case .dropped(let step, .duplicate): "dropped by \(step) as duplicates"
         case .dropped(let step, .noItem): "without an item for \(step)"
+        case .dropped(let name, .notNeeded): "not needed (\(name))"
         }
     }
 }

@@ -39,8 +39,11 @@ package struct StepsResult: TaskResult {
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     package var isAccepted: Bool { dropped == nil }
     package var tally: RowOutcome? {
+    /// Nothing was made, as enough rows of its line are accepted.
+    var isNotNeeded: Bool { dropped == JobStep.until }
         guard let dropped else { return .accepted }
         // A step that dropped what it had made is among them.
+        if isNotNeeded { return .dropped(by: dropped, .notNeeded) }
         let isMade = steps.contains { $0.name == dropped }
         return .dropped(by: dropped, original != nil ? .duplicate : isMade ? .notAccepted : .noItem)
     }
@@ -161,7 +164,7 @@ struct StepsReader: ResultReader {
     }
 
     var result: (any TaskResult)? {
-        guard let names, !names.isEmpty, names.count == steps.count, let usage else { return nil }
+        guard let names, names.count == steps.count, let usage else { return nil }
         let made = StepsResult(steps, dropped: dropped, original: original, item: item)
         guard made.promptTokens == usage.prompt, made.completionTokens == usage.completion,
             dropped.map({ $0 == names.last || original == nil && !names.contains($0) }) ?? true

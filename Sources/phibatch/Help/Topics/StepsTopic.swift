@@ -130,6 +130,10 @@ extension HelpTopic {
         there, and what was begun beyond them is dropped. If the input ends before that, nothing is put in place, and the \
         exit code is 3; with more lines the same command goes on. More can be wanted later, too: what is done is kept.
 
+        `until: 3 per line` makes rows of each line until 3 of them are accepted. `samples`, of the job or of its steps, says how \
+        many are tried at most. A row begins only if it is certain that it is needed, so that none is made in vain; those that \
+        are not have `"dropped":"until"` and nothing else. A line may come to fewer; how many do, the run says at its end.
+
         Which rows are duplicates, and which are the first 200, is decided in the input's order, whichever is ready first. \
         So that depends on neither the number of workers nor interruptions. A row waits for that until those before it have got as far. \
         `phibatch verify` decides again for all rows. What was decided of a row that is done stays: where an edited input or \

@@ -45,6 +45,8 @@ struct RowGates {
     private static let window = 4096
 
     private var gates: [Gate]
+    /// Nil where all rows of a line are wanted.
+    private(set) var quota: RowQuota?
     /// What was decided, and is to be acted on.
     private var decisions: Queue<Decision> = []
     /// Rows that have come to their end: whether they are accepted, and what this run counts them as.
@@ -68,16 +70,22 @@ struct RowGates {
                 Gate(kept: KeptTexts($0), below: Fork.rows(of: job.steps[(number + 1)...]))
             }
         }
-        (wanted, samples) = (job.until, job.sampleCount)
-        if gates.isEmpty, wanted == nil { return nil }
+        (wanted, samples) = (job.selection.ownWanted, job.sampleCount)
+        quota = job.untilPerLine.map { [samples] in RowQuota($0, samples: samples) }
+        if gates.isEmpty, wanted == nil, quota == nil { return nil }
     }
+
+    /// Whether rows wait for those of lines before theirs.
+    private var ordersLines: Bool { !gates.isEmpty || wanted != nil }
 
     /// Whether all rows that are needed have come to their end.
     var isEnough: Bool { end.map { ends.next >= $0 } ?? false }
 
     /// Rows from this position on may not begin yet.
     var positionLimit: Int {
-        min(end ?? .max, gates.reduce(ends.next) { min($0, $1.arrivals.next) } + Self.window)
+        guard ordersLines else { return .max }
+        let next = gates.reduce(ends.next) { min($0, $1.arrivals.next) }
+        return min(end ?? .max, next + Self.window * (quota?.waitingRows ?? 1))
     }
 
     var held: [HeldRow] {
@@ -96,6 +104,8 @@ struct RowGates {
 
     /// A row has come to its end, or was at it before this run.
     mutating func ended(_ position: Int, isAccepted: Bool, tally: RowOutcome? = nil) {
+        quota?.ended(position, isAccepted: isAccepted)
+        guard ordersLines else { return }
         for number in gates.indices { gates[number].arrivals.add(.absent, at: position) }
         ends.add((isAccepted, tally), at: position)
         while end.map({ ends.next < $0 }) ?? true, let row = ends.pop() {
