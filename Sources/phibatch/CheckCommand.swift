@@ -125,7 +125,9 @@ struct JobCheckReport {
             lines += shown.text.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
         }
         var counts: Message = "lines      \(check.lines)"
-        if let until = job.until { counts += " at most; the run ends with the accepted row \(until) (until)" }
+        if let until = job.selection.ownWanted {
+            counts += " at most; the run ends with the accepted row \(until) (until)"
+        }
         if check.passedOver > 0 { counts += ", and \(check.passedOver) passed over with an earlier error" }
         if check.unfinished > 0 {
             counts += ", and half a line at the end (run takes whole lines only, but for --follow)"

@@ -102,7 +102,7 @@ struct StatusCommand: ParsableCommand {
             state: JobState(
                 status, job: job, total: total, freshness: freshness, command: options.command("run")),
             now: freshness?.changes.isEmpty ?? true ? freshness?.now ?? status.latest : nil)
-        report.until = job.until
+        report.until = job.selection.ownWanted
         if check {
             let check = try OutputCheck.read(output: job.output, format: format, errors: job.errors)
             let audit = try check.map { _ in

@@ -67,8 +67,10 @@ struct DemoJob {
     }
 
     /// The output's lines without their `timing`; nil if there is no output.
-    var results: [String]? {
-        guard let data = FileManager.default.contents(atPath: folder + "/out.jsonl") else { return nil }
+    var results: [String]? { results(in: "out.jsonl") }
+
+    func results(in file: String) -> [String]? {
+        guard let data = FileManager.default.contents(atPath: folder + "/" + file) else { return nil }
         return String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
             .map { String($0).replacing(/"timing":\{[^{}]*\},/, with: "") }
     }

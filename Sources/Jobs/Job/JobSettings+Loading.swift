@@ -98,7 +98,7 @@ extension JobSettings {
                 "errors needs two files, and \(errors == "-" ? "is" : "output is") -; in a stream failed lines are among the results."
             )
         }
-        if case .shard = selection {
+        if selection.shard != nil {
             throw JobError(
                 kind, at: file,
                 "errors can't be combined with shard, as merge joins outputs; failed lines are among the results."

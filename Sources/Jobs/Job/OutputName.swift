@@ -10,8 +10,8 @@ struct OutputName {
 
     init(_ path: String, of selection: LineSelection = .all) {
         var name = Paths.name(of: path)
-        if case .shard(let index, let count) = selection {
-            let end = JobSettings.shardPath("", index, of: count)
+        if let shard = selection.shard {
+            let end = JobSettings.shardPath("", shard.index, of: shard.count)
             if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
         }
         (self.path, own, self.name) = (path, name, name.lowercased())

@@ -60,15 +60,15 @@ extension JobSettings {
 
     /// A shard's results go to a file of their own.
     mutating func chooseShardOutput() {
-        if case .shard(let index, let count) = selection, output != "-" {
-            output = Self.shardPath(output, index, of: count)
+        if let shard = selection.shard, output != "-" {
+            output = Self.shardPath(output, shard.index, of: shard.count)
         }
     }
 
     /// The output that the shard is one of; the output itself where there are none.
     var wholeOutput: String {
-        guard case .shard(let index, let count) = selection else { return output }
-        let end = Self.shardPath("", index, of: count)
+        guard let shard = selection.shard else { return output }
+        let end = Self.shardPath("", shard.index, of: shard.count)
         return output.utf8.count > end.utf8.count && output.hasSuffix(end)
             ? String(output.dropLast(end.count)) : output
     }
@@ -76,7 +76,7 @@ extension JobSettings {
     /// A scheduler that runs some shards again doesn't say how many there are of all; those that lie here do.
     /// - Throws: `JobError` if they are of another number.
     func checkScheduledShard() throws {
-        guard isShardScheduled, case .shard(_, let count) = selection, output != "-" else { return }
+        guard isShardScheduled, let count = selection.shard?.count, output != "-" else { return }
         let start = Paths.name(of: wholeOutput).pathBytes
         let folder = Paths.folder(of: output)
         for name in (try? Files.names(in: folder)) ?? [] where name.pathBytes.starts(with: start) {

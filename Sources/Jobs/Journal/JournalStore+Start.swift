@@ -4,6 +4,12 @@ import Faults
 extension JournalStore {
     func load() throws {
         settings = try OutputSettings.read(at: paths, in: system)
+        if case .joined? = settings?.shard.flatMap(LineSelection.init(name:)), !options.restart {
+            throw StoreError(
+                .mismatch, path: paths.output,
+                "is joined of shards, each of which has decided of its own rows. Run and join those again, or "
+                    + beginAgain)
+        }
         if options.restart { try setAside() }
         var found = try foundJournal()
         var header = try found.flatMap { try JournalReader(file: $0).header() }

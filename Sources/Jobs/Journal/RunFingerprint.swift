@@ -48,6 +48,11 @@ package struct RunFingerprint: Sendable, Equatable {
         }
     }
 
+    /// Whether rows are dropped for being like others.
+    var comparesRows: Bool {
+        parts.contains { $0.name == "job.steps" && JobStep.comparesRows(inText: $0.value) }
+    }
+
     /// One line for each part that differs from an earlier run's.
     package func changes(from old: RunFingerprint) -> [String] {
         var lines: [String] = []

@@ -32,7 +32,9 @@ package struct ShardMerge {
                 "is of another job than \(shards[0].path): model or settings differ.")
         }
         let total = try Self.checkLengths(shards)
+        let joined = try Self.joined(shards)
         var settings = OutputSettings(fingerprint: first.fingerprint, kept: first.kept)
+        settings.shard = joined.name
         settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.settings.lines) }
         settings.input = try checkInputs(shards)
         settings.failures = try checkFailures(shards, of: total, maxFailures, output)
@@ -47,12 +49,16 @@ package struct ShardMerge {
         var place = try OutputPlace(paths, output: output, in: system)
         try place.prepare()
         let samples = try shards.compactMap { try $0.samples() }.first ?? 1
-        let run = ResultRun(digest: settings.fingerprint.digest, samples: samples)
+        let run = ResultRun(digest: settings.fingerprint.digest, samples: samples, selection: joined)
         let writer = try OutputWriter(at: place, format: format, run: run)
         var keptName: String?
         try writer.cleaningUp {
             var ids = SeenIDs()
-            while try shards[lines % count].appendLine(to: writer, &ids, &results, &failed) { lines += 1 }
+            while lines < total {
+                let shard = shards[joined.place(of: lines) % count]
+                guard try shard.appendLine(to: writer, &ids, &results, &failed) else { break }
+                lines += 1
+            }
             try settings.put(at: place)
             try writer.finish {
                 guard try system.infoIfPresent(paths.output).map({ $0.size > 0 }) ?? false else { return }
@@ -69,13 +75,28 @@ package struct ShardMerge {
 
     // MARK: What must hold between them
 
-    /// All shards have the same number of lines, the first ones perhaps one more.
+    /// Which lines they have together; of what is decided of rows, each has decided by itself.
+    private static func joined(_ shards: [Shard]) throws -> LineSelection {
+        let wanted = shards[0].selection.wanted
+        guard wanted != nil || shards[0].settings.fingerprint.comparesRows else { return .all }
+        return .joined(lines: try shards.map { try $0.countLines() }, accepted: wanted)
+    }
+
+    /// All shards have the same number of lines, the first ones perhaps one more; or each has those that it took until
+    /// its share of rows was accepted.
     /// - Returns: the number of all lines.
     private static func checkLengths(_ shards: [Shard]) throws -> Int {
         let total = try shards.reduce(0) { try $0 + $1.countLines() }
         for (index, shard) in shards.enumerated() {
-            let wanted = LineSelection.shard(index: index, count: shards.count).count(of: total)
             let count = try shard.countLines()
+            guard shard.selection.wanted == shards[0].selection.wanted else {
+                throw StoreError(
+                    .mismatch, path: shard.path,
+                    "is its share of another number of accepted rows than \(shards[0].path): run it again with the same until."
+                )
+            }
+            var wanted = LineSelection.shard(index: index, count: shards.count).count(of: total)
+            if case .accepted(_, let lines?, _) = shard.selection { wanted = lines }
             guard count == wanted else {
                 throw StoreError(
                     .mismatch, path: shard.path,
@@ -90,7 +111,8 @@ package struct ShardMerge {
     /// - Returns: what it was; nil if none of them says.
     private mutating func checkInputs(_ shards: [Shard]) throws -> InputSeen? {
         let told = shards.compactMap { shard in shard.settings.input.map { (shard.path, $0) } }
-        let silent = shards.filter { $0.settings.input == nil }
+        // Of one that had enough rows nobody has seen all lines.
+        let silent = shards.filter { $0.settings.input == nil && $0.selection.wanted == nil }
         if let one = silent.first {
             warnings.append(
                 "shards that don't say which input they saw, as an earlier version of phibatch made them: \(silent.count), the first \(one.path). Of them it is only known that numbers of lines fit, and that no id comes twice; run again, a shard says it."
@@ -107,7 +129,7 @@ package struct ShardMerge {
                 "saw another input than \(path): \(what). Run those shards again whose input is not the one meant; only lines that have changed are done anew."
             )
         }
-        return silent.isEmpty ? input : nil
+        return told.count == shards.count ? input : nil
     }
 
     /// What one run may have of failed lines, the shards may have together.
@@ -141,13 +163,12 @@ private final class Shard {
     let format: any ResultFormat
     let settings: OutputSettings
     private let output: FinishedOutput
-    private let selection: LineSelection
+    let selection: LineSelection
     private var next = 0
     private var lineCount: Int?
 
     init(_ output: String, _ number: Int, of count: Int, in system: any FileSystem) throws {
         path = JobSettings.shardPath(output, number, of: count)
-        selection = .shard(index: number, count: count)
         format = try ResultFormats.format(ofOutput: path)
         let paths = try OutputPaths(output: path, format: format, in: system)
         if try OutputLock.probe(paths.lock, in: system).isHeld {
@@ -162,12 +183,13 @@ private final class Shard {
         else {
             throw StoreError(.mismatch, path: path, "is not there, or not complete. Run this shard.")
         }
-        guard settings.shard == selection.name else {
+        let own = settings.shard.flatMap { LineSelection(name: $0) }
+        guard let own, own.shard == LineSelection.Shard(index: number, count: count) else {
             throw StoreError(
                 .mismatch, path: path,
                 "has results of \(settings.shard.map { "shard \($0)" } ?? "all lines"): it was renamed.")
         }
-        self.settings = settings
+        (self.settings, selection) = (settings, own)
         self.output = finished
         let check = try OutputCheck.read(output: path, format: format)
         guard finished.outcome.foreign == 0, check?.different == 0 else {

@@ -193,6 +193,12 @@ package final class JobRun: RequestSource {
         return .wait
     }
 
+    /// Nothing is asked of the model for it.
+    private func end(_ label: WorkLabel, with result: any TaskResult) throws {
+        open[label.index, default: 0] += 1
+        try settle(.made(result, .zero, isOwn: true), of: label)
+    }
+
     /// Waits for it if it is not ready.
     private func begin(_ waiting: any WaitingRequest) throws {
         do throws(LineError) { again.append(try waiting.begun()) } catch {
@@ -203,12 +209,6 @@ package final class JobRun: RequestSource {
     package func note(on choice: TokenChoice) -> String? {
         if text == nil { text = try? models.loaded().text }
         return text.map { LogprobEntry(choice, text: $0).encoded }
-    /// Nothing is asked of the model for it.
-    private func end(_ label: WorkLabel, with result: any TaskResult) throws {
-        open[label.index, default: 0] += 1
-        try settle(.made(result, .zero, isOwn: true), of: label)
-    }
-
     }
 
     package func admitted(_ sequence: TokenSequence) {
@@ -290,7 +290,7 @@ package final class JobRun: RequestSource {
                 case .request(let request): again.append(request)
                 case .waiting(let request): waiting.append(request)
                 case .failure(let label, let error): try fail(label, error)
-                case .held, .past: preconditionFailure("a step's work is a request")
+                case .held, .past, .made: preconditionFailure("a step's work is a request")
                 }
             }
         case .open: close(label)

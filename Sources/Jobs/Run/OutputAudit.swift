@@ -155,9 +155,9 @@ package struct OutputAudit {
                 next = max(next, number + 1)
                 try cursor.with(number, isLast: sample == samples - 1) { piece in
                     check(piece, number, spot, cursor.output.format, run, kept)
-                    if let fault = decisions?.fault(in: piece, wanted - 1, identity, cursor.output.format) {
-                        add(number, key, fault)
-                    }
+                    let fault = decisions?.fault(
+                        in: piece, wanted - 1, of: identity, at: place - 1, cursor.output.format)
+                    if let fault { add(number, key, fault) }
                     try visit(spot, piece)
                 }
             }

@@ -53,6 +53,8 @@ package enum Work: Sendable {
     case held(HeldRow)
     /// A row that an earlier run has done; others are decided by it.
     case past(PastRow)
+    /// A result for which nothing is asked of the model.
+    case made(WorkLabel, any TaskResult)
 
     /// How many tokens it keeps in memory.
     var weight: Int {
@@ -67,7 +69,7 @@ package enum Work: Sendable {
         switch self {
         case .request(let request): request
         case .waiting(let waiting): waiting.request
-        case .failure, .held, .past: nil
+        case .failure, .held, .past, .made: nil
         }
     }
 

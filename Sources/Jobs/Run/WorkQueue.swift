@@ -11,11 +11,11 @@ final class WorkQueue: Sendable {
         case failure(WorkLabel, LineError)
         case held(HeldRow)
         case past(PastRow)
+        case made(WorkLabel, any TaskResult)
         /// Nothing there yet.
         case wait
         /// All has been handed out.
         case end
-    }
 
         /// What is about to begin; nil if nothing is.
         var label: WorkLabel? {
@@ -25,6 +25,7 @@ final class WorkQueue: Sendable {
             case .held, .past, .wait, .end: nil
             }
         }
+    }
 
     fileprivate struct State: Sendable {
         let countLimit: Int
@@ -120,8 +121,8 @@ final class WorkQueue: Sendable {
         case .work(.failure(let label, let error)): return .failure(label, error)
         case .work(.held(let row)): return .held(row)
         case .work(.past(let row)): return .past(row)
-        case .work(.waiting(let waiting)):
         case .work(.made(let label, let result)): return .made(label, result)
+        case .work(.waiting(let waiting)):
             do throws(LineError) { return .request(try waiting.begun()) } catch {
                 return .failure(waiting.request.work, error)
             }

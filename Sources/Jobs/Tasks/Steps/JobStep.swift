@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 
 /// A step of a job: what is asked of the model with a row, after the steps before it.
 ///
@@ -40,9 +41,9 @@ public struct JobStep: Sendable, Equatable {
 
     /// What templates and results know the item by.
     static let item = "item"
-
     /// What drops a row that is not needed, as enough of its line are accepted.
     static let until = "until"
+
     /// The job as it is for this step alone.
     func job(in job: JobSettings) -> JobSettings {
         var own = settings
@@ -74,7 +75,6 @@ public struct JobStep: Sendable, Equatable {
                 + (samples > 1 ? ["samples", "\(samples)"] : []) + (each.map { ["each", $0] } ?? [])
                 + settings.resultSettings.flatMap { [$0.name, $0.value] })
     }
-}
 
     /// Whether any of the steps with these texts has `distinct`.
     static func comparesRows(inText text: String) -> Bool {
@@ -86,6 +86,7 @@ public struct JobStep: Sendable, Equatable {
         }
         return list(text).contains { list($0).dropFirst(4).first == Distinctness.mark }
     }
+}
 
 extension JobSettings {
     /// The settings by which a line is first asked something: those of the first step, if there are steps.
@@ -107,11 +108,11 @@ extension JobSettings {
         if let other = others.first(where: \.1) {
             return "\(other.0) is said in a step, where a job has steps."
         }
-        if keep == .all {
         if let wanted = untilPerLine, wanted >= sampleCount {
             return
                 "until: \(wanted) per line needs more rows of a line than that: samples says how many are tried."
         }
+        if keep == .all {
             return "keep needs the names of the fields, and not all of them, where a job has steps."
         }
         var names: Set<String> = []
@@ -145,7 +146,7 @@ extension JobStep {
             return "is no name: letters, digits and _, no digit first"
         }
         let taken = KeptFields.resultNames(of: .steps).union(PromptRecord.settingNames)
-            .union(["prompt", "messages", "completion", "text"])
+            .union(["prompt", "messages", "completion", "text", Self.until])
         if taken.contains(name) { return "is a name that lines or results have for something else" }
         return Self.words.contains(name) ? "is a word of the templates' language" : nil
     }

@@ -18,7 +18,8 @@ package struct StepsResult: TaskResult {
     }
 
     package var steps: [Step]
-    /// The step that did not accept what it had made; nil of a row that went to its end.
+    /// The step that did not accept what it had made, or had no item for the row, or `until`; nil of a row that went to
+    /// its end.
     package var dropped: String?
     /// The id of the row that it is too much like, where it was dropped for that.
     package var original: String?
@@ -38,12 +39,12 @@ package struct StepsResult: TaskResult {
     package var promptTokens: Int { steps.reduce(0) { $0 + $1.result.promptTokens } }
     package var completionTokens: Int { steps.reduce(0) { $0 + $1.result.completionTokens } }
     package var isAccepted: Bool { dropped == nil }
-    package var tally: RowOutcome? {
     /// Nothing was made, as enough rows of its line are accepted.
     var isNotNeeded: Bool { dropped == JobStep.until }
+    package var tally: RowOutcome? {
         guard let dropped else { return .accepted }
-        // A step that dropped what it had made is among them.
         if isNotNeeded { return .dropped(by: dropped, .notNeeded) }
+        // A step that dropped what it had made is among them.
         let isMade = steps.contains { $0.name == dropped }
         return .dropped(by: dropped, original != nil ? .duplicate : isMade ? .notAccepted : .noItem)
     }

@@ -12,6 +12,10 @@ extension HelpTopic {
         `max_failures` counts for all shards together: merge ends with 3 if more lines failed, and takes \
         `--max-failures`, too.
 
+        In a job with steps `until: 200` ends each shard with its share of the 200 rows, and `distinct` compares the rows of \
+        one shard. So which rows there are depends on how many shards there are, and on nothing else. merge joins them as \
+        they were decided, and `phibatch verify` knows that.
+
         `--shard auto` takes both numbers from the variables of Slurm's arrays (SLURM_ARRAY_TASK_ID, \
         SLURM_ARRAY_TASK_COUNT) or of an indexed job of Kubernetes (JOB_COMPLETION_INDEX, and JOB_COMPLETIONS, which \
         the job's file must set). An array of Slurm's that runs some shards again doesn't say how many there are of all: \

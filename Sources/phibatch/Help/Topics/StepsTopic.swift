@@ -150,7 +150,8 @@ extension HelpTopic {
 
         Limits: steps are said in a job file. The output is not in OpenAI's format, and a table only where no step scores. \
         `keep` names fields, and none as a step is named. A line that is one of OpenAI's requests, or has a form of answers \
-        of its own (`schema` and so on), is an error. `distinct` compares the rows of one shard; `until` has no shards.
+        of its own (`schema` and so on), is an error. `distinct` compares the rows of one \
+        shard, and `until: 200` gives each its share (`phibatch help shards`).
 
         `phibatch check` counts the prompts of the first step alone. Those of later ones it shows with `<question.text>` for \
         what isn't there yet. It warns of each name that is neither a field of any line nor an earlier step, and of members \

@@ -195,7 +195,23 @@ import Testing
         #expect(ended.name == "accepted 20 of 31" && LineSelection(name: "accepted 20 of 31") == ended)
         #expect(ended.holds(30) && !ended.holds(31) && ended.count(of: 90) == 31)
         #expect(LineSelection.accepted(20, lines: nil).name == nil)
-        for name in ["accepted 0 of 3", "accepted 2 of", "accepted x of 3"] {
+        let shard = LineSelection.Shard(index: 1, count: 3)
+        let own = LineSelection.accepted(20, lines: 9, of: shard)
+        #expect(own.name == "2/3 accepted 20 of 9" && own.ownWanted == 7)
+        #expect(own.holds(25) && !own.holds(28) && !own.holds(24) && own.place(of: 8) == 25)
+        #expect(own.count(of: 26) == 9 && own.count(of: 10) == 3 && own.reach(in: 90) == 26)
+        let joined = LineSelection.joined(lines: [2, 5, 1], accepted: 20)
+        #expect(joined.name == "accepted 20 of 2+5+1")
+        let places = (0..<30).filter { joined.holds($0) }
+        #expect(places == [0, 1, 2, 3, 4, 7, 10, 13] && (0..<8).map { joined.place(of: $0) } == places)
+        #expect(joined.count(of: 8) == 6 && joined.reach(in: 90) == 14)
+        for selection in [own, joined, .joined(lines: [1, 2], accepted: nil)] {
+            #expect(selection.name.flatMap { LineSelection(name: $0) } == selection)
+        }
+        #expect((0..<3).map { LineSelection.Shard(index: $0, count: 3).share(of: 20) } == [6, 7, 7])
+        for name in [
+            "accepted 0 of 3", "accepted 2 of", "accepted x of 3", "", "2/1", "joined 3", "1/2 joined 1+2",
+        ] {
             #expect(LineSelection(name: name) == nil)
         }
         #expect(LineSelection.all.ended(after: nil) == .all)

@@ -13,6 +13,8 @@ public struct Distinctness: Sendable, Equatable {
 
     static let range = NumberRange(above: 0, to: 1)
 
+    static let mark = "distinct"
+
     /// All that results depend on.
-    var parts: [String] { ["distinct", text, similarity.map { "\($0)" } ?? ""] }
+    var parts: [String] { [Self.mark, text, similarity.map { "\($0)" } ?? ""] }
 }

@@ -2,34 +2,53 @@ import Faults
 
 /// Whether rows of a finished output were decided as the rows before them say.
 struct RowAudit {
-    private var gates: RowGates
+    /// What is decided of the rows of a shard, or of all where there are none, and how many are wanted.
+    private struct Part {
+        var gates: RowGates
+        var wanted: Int?
+        /// How many were accepted before the last line.
+        var before = 0
+    }
+
+    private var parts: [Part]
     private let plan: StepPlan
-    private let wanted: Int?
-    /// How many were accepted before the last line.
-    private var before = 0
     private let samples: Int
+    private let perLine: Int?
+    private var acceptedOfLine = 0
     /// Rows that got past a comparison may have failed after it. Their texts nobody knows.
     private var failed: Set<String> = []
 
     /// - Returns: nil if nothing is decided so.
     init?(_ job: JobSettings) throws {
         guard let gates = RowGates(job) else { return nil }
-        (self.gates, plan) = (gates, try StepPlan(job))
-        (wanted, samples) = (job.until, job.sampleCount)
+        if case .joined(let lines, let wanted) = job.selection {
+            parts = lines.indices.map { index in
+                let shard = LineSelection.Shard(index: index, count: lines.count)
+                return Part(gates: gates, wanted: wanted.map(shard.share))
+            }
+        } else {
+            parts = [Part(gates: gates, wanted: gates.wanted)]
+        }
+        (plan, samples, perLine) = (try StepPlan(job), job.sampleCount, job.untilPerLine)
     }
 
     /// What is wrong with the decisions of a row; nil if nothing is. Rows come in their order.
+    /// - Parameter place: the line's, in the input.
     mutating func fault(
-        in piece: ResultCursor.Piece, _ position: Int, _ line: LineIdentity, _ format: any ResultFormat
+        in piece: ResultCursor.Piece, _ position: Int, of line: LineIdentity, at place: Int,
+        _ format: any ResultFormat
     ) -> Message? {
-        if position % samples == 0 { before = gates.accepted }
+        let part = place % parts.count
+        if position % samples == 0 { (parts[part].before, acceptedOfLine) = (parts[part].gates.accepted, 0) }
         guard let result = piece.bytes.flatMap({ format.result(piece.recorded, in: $0) }), !result.isFailed
         else {
             failed.insert(line.id)
             return nil
         }
+        if let fault = faultOfQuota(result) { return fault }
         let row = PastRow(result.made, plan, id: line.id, position: position, fields: line.fields)
-        guard let (found, right) = gates.fault(in: row, failed: failed) else { return nil }
+        if row.isAccepted { acceptedOfLine += 1 }
+        guard let (found, right) = parts[part].gates.fault(in: row, failed: failed) else { return nil }
         switch (found, right) {
         case (let found?, let right?): return "is said to be a duplicate of \(found), and is one of \(right)"
         case (let found?, nil): return "is said to be a duplicate of \(found), and is of none"
@@ -37,12 +56,27 @@ struct RowAudit {
         }
     }
 
+    private func faultOfQuota(_ result: GenerationResult) -> Message? {
+        let isNotNeeded = (result.made as? StepsResult)?.isNotNeeded ?? false
+        let isEnough = perLine.map { acceptedOfLine >= $0 } ?? false
+        if isNotNeeded == isEnough { return nil }
+        return isEnough
+            ? "is made, and enough rows of its line are accepted without it (until)"
+            : "is said not to be needed, and only \(acceptedOfLine) rows of its line are accepted (until)"
+    }
+
     /// What is wrong with where the output ends; nil if nothing is.
     var faultAtEnd: Message? {
-        guard let wanted else { return nil }
-        if gates.accepted < wanted {
-            return "only \(gates.accepted) of \(wanted) rows are accepted (until)"
+        for (accepted, before, wanted) in parts.map({ ($0.gates.accepted, $0.before, $0.wanted) }) {
+            guard let wanted else { continue }
+            let ofShard: Message = parts.count > 1 ? " of a shard" : ""
+            if accepted < wanted {
+                return "only \(accepted) of \(wanted) rows\(ofShard) are accepted (until)"
+            }
+            if before >= wanted {
+                return "there are rows\(ofShard) after as many as are wanted were accepted (until)"
+            }
         }
-        return before < wanted ? nil : "there are rows after as many as are wanted were accepted (until)"
+        return nil
     }
 }
