@@ -168,6 +168,11 @@ private final class MadeResults {
             // The bytes of all of a line's results stand with the last.
             return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
         }
+        // Of a row that was dropped the record alone says what it was.
+        if old.isEmpty, new.isEmpty {
+            return there.recorded.hasSame(made.recorded)
+                ? nil : "it was dropped, but the record has it otherwise."
+        }
         let (first, second) = (format.lasting(in: old), format.lasting(in: new))
         return first != nil && first == second ? nil : Self.shown(first ?? [], second ?? [])
     }

@@ -92,6 +92,8 @@ package struct GenerationResult: Sendable, Equatable {
     }
 
     package var isFailed: Bool { made == nil }
+    /// A step has dropped it.
+    var isDropped: Bool { made.map { !$0.isAccepted } ?? false }
 
     package var completionTokens: Int { made?.completionTokens ?? 0 }
 

@@ -24,6 +24,7 @@ package struct JSONArrayResults: ResultFormat {
     }
 
     package var recordsResults: Bool { elements.recordsResults }
+    package var leavesOutDropped: Bool { elements.leavesOutDropped }
     package var lean: (any ResultFormat)? { Self(of: LeanResults()) }
 
     package func problem(with job: JobSettings) -> String? { elements.problem(with: job) }
@@ -41,8 +42,15 @@ package struct JSONArrayResults: ResultFormat {
         mutating func begin(_ output: inout [UInt8]) { output.append(UInt8(ascii: "[")) }
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            let (start, wasEmpty) = (output.count, isEmpty)
             separate(&output)
+            let before = output.count
             elements.append(result, at: place, to: &output)
+            if output.count == before {
+                output.removeSubrange(start...)
+                isEmpty = wasEmpty
+                return
+            }
             // Its line feed is the next one's.
             output.removeLast()
         }

@@ -7,12 +7,13 @@ import JSON
 ///     {"id":"…"[,"sample":S],"error":{…}<kept>}
 ///
 /// The data are what the task's result takes for it (`TaskResult.writeData`). `sample` is there if a line has several
-/// results.
+/// results. A row that was dropped has nothing in the output.
 package struct LeanResults: ResultFormat {
     static let nameEnd = "+lean"
 
     package let name = "jsonl" + LeanResults.nameEnd
     package let recordsResults = true
+    package let leavesOutDropped = true
     package var lean: (any ResultFormat)? { self }
 
     package init() {}
@@ -27,6 +28,7 @@ package struct LeanResults: ResultFormat {
         let hasSamples: Bool
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            if result.isDropped { return }
             var writer = JSONWriter()
             writer.object { writer in
                 writer.string("id", place.key.id)

@@ -17,6 +17,17 @@ package struct RecordedResult {
         guard var json else { return nil }
         return json.withUTF8 { ResultCoding.result(in: UnsafeRawBufferPointer($0)) }
     }
+
+    /// Whether another one's record says that the same was made.
+    package func hasSame(_ other: RecordedResult) -> Bool {
+        guard let made = result?.made, let others = other.result?.made else { return false }
+        return made.isEqual(to: others)
+    }
+
+    /// Whether the output has nothing of it, as it should be: it was dropped, and the output has the data alone.
+    package func isLeftOut(by format: any ResultFormat) -> Bool {
+        json != nil && format.leavesOutDropped && result?.isDropped == true
+    }
 }
 
 extension ResultFormat {
@@ -43,6 +54,7 @@ extension ResultFormat {
         var (start, again): ([UInt8], [UInt8]) = ([], [])
         encoder.begin(&start)
         encoder.append(result, at: place, to: &again)
+        if again.isEmpty { return piece.isEmpty ? nil : "was dropped, and is there all the same" }
         return again.withUnsafeBytes { again in content(of: again).flatMap { Self.difference(piece, $0) } }
     }
 }

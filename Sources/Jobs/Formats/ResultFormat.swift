@@ -17,6 +17,9 @@ package protocol ResultFormat: Sendable {
     /// A piece lacks some of its result, and the output's record has all of it.
     var recordsResults: Bool { get }
 
+    /// It has nothing of a row that was dropped, and the output's record has it.
+    var leavesOutDropped: Bool { get }
+
     /// The same with the data alone (`results: lean`); nil if there is none.
     var lean: (any ResultFormat)? { get }
 
@@ -75,6 +78,7 @@ extension ResultFormat {
     package var isByLine: Bool { false }
     package var base: any ResultFormat { self }
     package var recordsResults: Bool { false }
+    package var leavesOutDropped: Bool { false }
     package var lean: (any ResultFormat)? { nil }
     package func problem(with job: JobSettings) -> String? { nil }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }

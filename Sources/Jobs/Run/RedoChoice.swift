@@ -96,8 +96,19 @@ package struct RedoChoice: Sendable {
     private static func members(
         _ result: RecordedResult, _ bytes: UnsafeRawBufferPointer, _ format: any ResultFormat
     ) -> [String: JSONValue] {
-        // In the file of failed lines.
-        if bytes.isEmpty { return ["id": .string(result.key.id), "error": .bool(true)] }
+        if bytes.isEmpty {
+            // In the file of failed lines, or in the record alone.
+            let dropped = result.isLeftOut(by: format) ? result.result : nil
+            guard let dropped else { return ["id": .string(result.key.id), "error": .bool(true)] }
+            var writer = JSONWriter()
+            writer.object { ResultCoding.writeData(of: dropped, to: &$0) }
+            guard case .object(let members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
+                return [:]
+            }
+            return Dictionary(
+                [("id", .string(result.key.id))] + members.map { ($0.name, $0.value) }
+            ) { first, _ in first }
+        }
         let content = format.content(of: bytes) ?? bytes
         if let table = format.base as? DelimitedResults {
             let cells = DelimitedRecords.cells(of: Array(content)[...], table.separator) ?? []

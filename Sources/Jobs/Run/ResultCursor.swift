@@ -30,6 +30,10 @@ package final class ResultCursor {
     package func with<R>(_ number: Int, isLast: Bool, _ body: (Piece) throws -> R) throws -> R {
         try output.with(number) { recorded, bytes in
             var piece = Piece(recorded: recorded)
+            if bytes.isEmpty, recorded.isLeftOut(by: format) {
+                piece.bytes = bytes
+                return try body(piece)
+            }
             guard format is PartOfResults, bytes.isEmpty else {
                 piece.bytes = bytes
                 guard format is any SelfRecordingFormat else {

@@ -17,7 +17,7 @@ import Testing
         [
             .init("question", answer("Why, \"bee\"?")),
             .init("facts", answer("{ \"a\": 1.50,\n\"text\": [] }\n")), .init("judge", choice),
-        ], dropped: "judge", original: "r2")
+        ], item: "[1]")
 
     private func encoded(
         _ result: GenerationResult, _ format: any ResultFormat = LeanResults(), samples: Int = 1
@@ -47,7 +47,7 @@ import Testing
             (
                 Self.row,
                 #""question":"Why, \"bee\"?","facts":{"a":1.50,"text":[]},"#
-                    + #""judge":{"text":"no","probabilities":{"yes":0.25,"no":0.75}},"dropped":"judge","duplicate_of":"r2""#
+                    + #""judge":{"text":"no","probabilities":{"yes":0.25,"no":0.75}},"item":[1]"#
             ),
         ]
         for (result, data) in made {
@@ -56,6 +56,10 @@ import Testing
             #expect(encoded(result) == "{\"id\":\"a\",\(data),\"topic\":\"bees\"}\n")
             #expect(encoded(result, samples: 2) == "{\"id\":\"a\",\"sample\":1,\(data),\"topic\":\"bees\"}\n")
         }
+        var dropped = Self.row
+        dropped.dropped = "judge"
+        let timing = GenerationResult.Timing(queued: 1, prefill: 1, decode: 1, tokensPerSecond: 1)
+        #expect(encoded(GenerationResult(dropped, timing: timing)).isEmpty)
         let failure = GenerationResult.failure(.init(LineError(.badField, "Not so."), line: 4, text: "x"))
         let error = #"{"code":"bad_field","message":"Not so.","line":4,"text":"x"}"#
         #expect(encoded(failure) == "{\"id\":\"a\",\"error\":\(error),\"topic\":\"bees\"}\n")

@@ -110,6 +110,11 @@ import Testing
         #expect(outcome.status == .complete && outcome.statistics.skipped >= 2)
         let whole = try output(more)
         #expect(try whole == fresh(more) && whole.contains("r1") && whole.contains("thing"))
+        if name == "out.jsonl" {
+            #expect(whole.split(separator: "\n").count == 5 && !whole.contains("\"dropped\""))
+        }
+        let (chosen, total) = try RedoChoice(where: "dropped == 'question'").results(of: more)
+        #expect(chosen.count > 0 && total > 5)
         #expect(try JobFreshness(more, cache: .off)?.isFresh == true)
         let status = try JobStatus.read(output: more.output, format: more.outputFormat.format, tallies: true)
         #expect(status.tally[.accepted] == 5 && status.tally.values.reduce(0, +) == status.done)
@@ -196,23 +201,25 @@ import Testing
         guard case .valid(let header) = try OutputRecord.header(of: record) else { throw CancellationError() }
         var lines = try output(job).split(separator: "\n").map { "\($0)\n" }
         let place = try #require(lines.firstIndex { $0.contains(",\"answer\":\"") })
-        let made = entries[place].recorded(by: "").result?.made as? StepsResult
+        let number = entries.indices.filter { !entries[$0].range.isEmpty }[place]
+        let made = entries[number].recorded(by: "").result?.made as? StepsResult
         let text = try #require(made?.steps.last?.result.completion?.text)
         let forged = String(text.reversed()) + "x"
         func forge(_ text: String, _ from: String, _ to: String) -> String {
             text.replacing(JSONWriter.text(of: .string(from)), with: JSONWriter.text(of: .string(to)))
         }
         lines[place] = forge(lines[place], text, forged)
-        if inRecord { entries[place].json = entries[place].json.map { forge($0, text, forged) } }
-        var sum = OutputRecord.Sum()
-        for (number, line) in lines.enumerated() {
+        if inRecord { entries[number].json = entries[number].json.map { forge($0, text, forged) } }
+        var (sum, left) = (OutputRecord.Sum(), lines[...])
+        for number in entries.indices {
+            let line = entries[number].range.isEmpty ? "" : left.popFirst() ?? ""
             Array(line.utf8).withUnsafeBytes { bytes in
                 entries[number].range = sum.size..<sum.size + bytes.count
                 entries[number].content = Checksum.crc64(bytes)
                 sum.add(bytes)
             }
         }
-        let last = OutputRecord.End(results: lines.count, output: sum, errors: end?.errors)
+        let last = OutputRecord.End(results: entries.count, output: sum, errors: end?.errors)
         let sealed = [header.line] + entries.map(\.line) + [last.line]
         try folder.write(lines.joined().utf8, to: "out.jsonl")
         try folder.write(sealed.flatMap { $0 + [0x0a] }, to: "out.jsonl.record")

@@ -34,7 +34,8 @@ extension HelpTopic {
         With `results: lean` an output has nothing but the data, for who makes a dataset: `id`, `sample` where a line has \
         several, `text` (a choice has `probabilities` too, and a score `logprob`, `mean` and `perplexity` instead), and the \
         fields that `keep` names. A step has its answer under its name: a string, or the object that an answer in JSON is; \
-        one that chooses or scores has an object of these members. A failed line has its `error`.
+        one that chooses or scores has an object of these members. A failed line has its `error`, and a row that a step has \
+        dropped is not there.
 
           {"id":"a7","question":"What do bees eat?","answer":"Nectar.","topic":"bees"}
 

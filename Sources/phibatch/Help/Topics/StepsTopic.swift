@@ -118,7 +118,8 @@ extension HelpTopic {
 
           jq -c 'select(.error or .dropped | not) | {id, question: .question.text}' questions.jsonl
 
-        With `results: lean` a row is nothing but the data, and needs no jq (`phibatch help results`):
+        With `results: lean` the output has accepted rows alone, as nothing but the data, and needs no jq \
+        (`phibatch help results`):
 
           {"id":"n1","question":"When?","answer":"On Monday.","judge":{"text":"yes","probabilities":{...}}}
 
