@@ -2,6 +2,8 @@ import Essentials
 
 /// What a run does with its store.
 extension JournalStore: ResultStore {
+    package var isOnDisk: Bool { true }
+
     package func filedHashes(of key: WorkKey) throws -> [UInt64] {
         if let failure { throw failure }
         return claims.hashes(of: key) + (others?.hashes(of: key) ?? [])

@@ -69,6 +69,8 @@ package struct InputEnd: Sendable, Equatable {
 /// A result is handed over as what came of the work; where it stands in an output, and how it looks there, is the
 /// store's. So a kept result fits wherever an edit of the input has moved its line.
 package protocol ResultStore: AnyObject {
+    /// Its calls may have to wait for a disk, and nobody waits for single results.
+    var isOnDisk: Bool { get }
     /// By which schemes lines are known in what an earlier run left, but for the run's own.
     var earlierSchemes: [LineScheme] { get }
     /// The content hashes under which an earlier run left something of a key's id and sample.
@@ -110,6 +112,7 @@ package protocol ResultStore: AnyObject {
 }
 
 extension ResultStore {
+    package var isOnDisk: Bool { false }
     package var earlierSchemes: [LineScheme] { [] }
     package func filedHashes(of key: WorkKey) throws -> [UInt64] { [] }
     package func note(earlierScheme: LineScheme) {}

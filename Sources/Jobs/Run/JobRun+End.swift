@@ -57,6 +57,7 @@ extension JobRun {
             result = .success(try body())
         } catch {
             // The first error is the one to tell; saving may well fail for the same reason.
+            try? store.settle()
             try? save(live)
             try? store.close { try $0.suspend() }
             result = .failure(error)

@@ -23,7 +23,8 @@ extension JobRun {
             label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
         tellEnd()
         if let end = gates?.end, label.position >= end { return }
-        try store.use { try $0.append(result, key: label.key, position: label.position) }
+        let (key, position) = (label.key, label.position)
+        try store.handOver { try $0.append(result, key: key, position: position) }
     }
 
     private func tellEnd() {

@@ -20,6 +20,7 @@ extension JobRun {
         statistics.preempted += report.preempted
         statistics.running = report.running
         statistics.workers = loop.workersFinding
+        try store.check()
         if (.now - lastSaving).seconds >= job.checkpointInterval { try save(loop.live(of: self)) }
         reportIfDue()
     }
@@ -33,10 +34,11 @@ extension JobRun {
             .compactMap { part, tokens, notes in part.record(tokens, notes) }
             + (gates?.held.map(\.record) ?? [])
         let count = feeder.count
-        try store.use { store in
-            (store as? JournalStore)?.progress = JobProgress(
-                startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
-                doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
+        let progress = JobProgress(
+            startedAt: startedAt, resultsTotal: count.isWhole ? count.positions : nil,
+            doneThisRun: statistics.done, completionTokensThisRun: statistics.completionTokens)
+        try store.handOver { store in
+            (store as? JournalStore)?.progress = progress
             try store.saveInFlight(records)
         }
         answers?.store.flush()

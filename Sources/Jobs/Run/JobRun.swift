@@ -140,7 +140,7 @@ package final class JobRun: RequestSource {
             guard equals.mayGrow else { break }
             // Results that can't be put out yet are held in memory; so none may run too far ahead.
             let turn = WorkTurn(
-                limit: min(store.use { $0.positionLimit }, gates?.positionLimit ?? .max), quota: gates?.quota)
+                limit: min(store.positionLimit, gates?.positionLimit ?? .max), quota: gates?.quota)
             let popped = try queue.pop(
                 patience: patience, in: turn, cost: flows ? nil : { [expected] in expected.cost(of: $0) })
             if let label = popped.label, turn.quota?.need(of: label.position) == .notNeeded {

@@ -46,7 +46,8 @@ import Testing
         model.endOdds = .max
         // In the middle, once the whole input has been read: another thread does that, when it gets to it.
         model.beforeStep = { _ in
-            if store.progress.resultsTotal != nil, store.progress.doneThisRun > 0 { flag.set() }
+            let progress = try JobStatus.read(output: folder.path("out.jsonl")).progress
+            if progress?.resultsTotal != nil, progress?.doneThisRun ?? 0 > 0 { flag.set() }
         }
         let job = JobSettings.test(input: [folder.path("in.jsonl")]) { $0.samples = 3 }
         let outcome = try Runner(job: job, model: model, store: store, stopFlag: flag).run()

@@ -20,7 +20,9 @@ final class MemoryStore: ResultStore {
     private(set) var savings = 0
     private(set) var appended = 0
     var samples = 1
+    /// Asked before each append, with how many there were.
     var failAppend: ((Int) -> (any Error)?)?
+    var isOnDisk = false
 
     var savedRecords: [InFlightRecord] { Array(saved.values) }
 
