@@ -98,7 +98,7 @@ package struct HubCache: Sendable {
             size += state.size
             if name.hasSuffix(".incomplete") { incomplete += state.size }
         }
-        // Of any revision: a snapshot with all it needs.
+        // Any revision counts: a snapshot with all it needs.
         let isComplete = snapshots(of: id).contains(where: ModelFiles.areComplete(in:))
         return Entry(
             id: id, folder: repository(id), size: size, incomplete: incomplete, isComplete: isComplete)

@@ -10,7 +10,7 @@ package enum Paths {
         guard let last = bytes[..<end].lastIndex(of: slash) else {
             return bytes.first == slash ? "/" : "."
         }
-        // Of several slashes none belongs to the folder.
+        // None of several slashes belongs to the folder.
         guard let folderEnd = bytes[..<last].lastIndex(where: { $0 != slash }) else { return "/" }
         return String(path[...folderEnd])
     }

@@ -95,7 +95,7 @@ struct JobEstimate {
             ? try bench.run(BenchTest(requests: workers, prompt: 16, generated: 8)).tokensPerSecond
             : prefill
         let prompts = Double(check.promptTokens.reduce(0, +))
-        // Of several samples the prompt is computed once.
+        // Several samples share one prompt, which is computed once.
         seconds = prompts / prefill + Double(check.completionTokens * job.settings.sampleCount) / decode
     }
 }

@@ -129,7 +129,7 @@ struct Summary {
         let statistics = outcome.statistics
         let failed = statistics.failedResults - statistics.passedOn
         var counts: Message = "\(counted(statistics.lines, "line"))"
-        // Of lines or of results, never of both.
+        // Lines or results are counted, never both.
         if job.sampleCount > 1 {
             counts +=
                 " with \(job.sampleCount) samples each, as results: \(statistics.done) done, \(failed) failed"

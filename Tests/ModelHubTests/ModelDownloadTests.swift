@@ -63,7 +63,7 @@ import Testing
         defer { bench.clean(hub) }
         let model = try await bench.fetch(hub)
         #expect(try TestFiles.bytes("\(model)/model.safetensors") == weights)
-        // Of what was sent before a cut, less may have come.
+        // Less may have come than was sent before a cut.
         let starts = hub.store.requests.compactMap { $0.headers["range"] }
             .compactMap { Int($0.dropFirst("bytes=".count).dropLast()) }
         #expect(starts.count == 2 && starts[0] > 0 && starts[0] < starts[1])

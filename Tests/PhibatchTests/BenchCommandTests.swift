@@ -44,7 +44,7 @@ struct BenchCommandTests {
         #expect(runs.map(\.steps.count) == [2, 6, 6])
         #expect(runs.map { ($0.attentionOfMemory ?? 0) > 0 } == [false, true, true])
         for run in runs {
-            // Of two runs the faster one counts, of an even number of steps the upper of the middle ones.
+            // The faster of two runs counts; the upper of the middle ones, if the number of steps is even.
             let shares = run.steps.map(\.ofMemory).sorted()
             #expect(run.ofMemory == shares[shares.count / 2])
             let perRun = run.steps.count / 2

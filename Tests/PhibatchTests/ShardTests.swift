@@ -125,7 +125,7 @@ struct ShardTests {
         let twice = try merge(job, 2)
         #expect(twice.status == 65 && twice.errors.contains("has a result of the id a"), "\(twice.errors)")
         #expect(!FileManager.default.fileExists(atPath: job.folder + "/out.jsonl"))
-        // Of one input they are merged as before, and what is not known is said.
+        // If they are of one input, they are merged as before, and what is not known is said.
         try put(["a", "b", "c", "d"])
         #expect(try job.run(["--shard", "2/2", "--prune"]).status == 0)
         try forgetInput(job, "out.jsonl.shard-2-of-2")

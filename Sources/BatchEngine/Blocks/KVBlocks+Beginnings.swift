@@ -28,7 +28,7 @@ extension KVBlocks {
         // In the order in which they came, whatever the order of the index.
         for parent in next.keys { next[parent]?.sort { $0.entry.serial < $1.entry.serial } }
         var all: [Beginning] = []
-        // Of blocks whose successors are still to be looked for; the first branch is the last of them.
+        // Blocks whose successors are still to be looked for; the first branch is the last of them.
         var open = next.keys.filter { $0 <= 0 }.sorted().map { (serial: $0, index: -1, branch: -$0) }
         while let (serial, index, branch) = open.popLast() {
             for (key, entry) in next[serial] ?? [] {

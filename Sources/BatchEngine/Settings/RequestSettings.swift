@@ -95,7 +95,7 @@ extension RequestSetting {
         RequestSetting(
             "temperature", "X", "0 is greedy (default 0)",
             .number(\.temperature, NumberRange(0, to: 10), default: 0),
-            // Of choices one is drawn once their probabilities are there.
+            // A choice is drawn once the probabilities of all are there.
             in: Place.all, for: [.generate, .choose], effect: .always(), shapes: [.generate],
             chatHelp: "0 is greedy (default 0.7)"),
         RequestSetting(

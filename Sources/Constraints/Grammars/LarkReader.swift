@@ -373,7 +373,7 @@ struct LarkReader {
     private func checkTerminals(_ source: GrammarSource) throws(ConstraintFault) {
         let isTerminal = Set(definitions.filter(\.isTerminal).map(\.name))
         let terminals = source.rules.indices.filter { isTerminal.contains(source.rules[$0].name) }
-        // Of each terminal how many others it needs that are not done yet, and who needs it.
+        // How many others each terminal needs that are not done yet, and who needs it.
         var missing = [Int](repeating: 0, count: source.rules.count)
         var users = [[Int]](repeating: [], count: source.rules.count)
         for terminal in terminals {

@@ -49,7 +49,7 @@ struct ProductionAnalysis {
     /// By rule, the bytes of its shortest text (Knuth's generalization of Dijkstra's algorithm).
     /// - Throws: `ConstraintFault` if a rule has no text.
     private func shortest(_ lengths: [Int]) throws(ConstraintFault) -> [Int] {
-        // Of each production what is known so far, and how many rules in it are not.
+        // What is known so far of each production, and how many rules in it are not known.
         var productions: [(rule: Int, bytes: Int, missing: Int)] = []
         var users = [[Int]](repeating: [], count: rules.count)
         var ready = ByteQueue()

@@ -65,7 +65,7 @@ final class NameSets: Sendable {
     private struct Content {
         var counts = [0]
         var roots: [Int32] = [-1]
-        // Of each set the one before, and the name that it has besides.
+        // For each set, the one before it and the name that it has besides.
         var lasts: [Key] = [Key(set: 0, name: [])]
         var known: [Key: Int32] = [:]
         var trie = NameTrie()

@@ -152,7 +152,7 @@ extension Writer {
         guard let free = object.shape.free else { return [] }
         var set = names >= 0 ? names : -names - 1
         var planned: [PlannedMember] = []
-        // Of names after an unknown one the first may be it.
+        // After an unknown name, the first name may be the unknown one.
         for index in 0..<(names >= 0 ? wanted : wanted + 1) {
             let start = Place(
                 kind: .freeName, b: free.names.start, c: object.shape.reserved.isEmpty ? -1 : 0,

@@ -9,7 +9,7 @@ enum SchemaAnnotations {
 
     private static let words: Set<String> = {
         let lists = [
-            // Of later drafts, in schemas of earlier ones.
+            // Words of later drafts, in schemas of earlier ones.
             "$comment examples deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema",
             "$vocabulary $anchor",
             // OpenAPI.

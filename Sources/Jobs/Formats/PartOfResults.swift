@@ -82,7 +82,7 @@ package struct PartOfResults: ResultFormat {
         mutating func append(
             kept bytes: UnsafeRawBufferPointer, at place: ResultPlace, to output: inout [UInt8]
         ) {
-            // Of a line that failed, or one of several samples that stand with the last.
+            // Its line has failed, or it is one of several samples that stand with the last.
             if bytes.isEmpty || ofFailedLines { return }
             encoder.append(kept: bytes, at: place, to: &output)
         }

@@ -108,7 +108,7 @@ package struct PromptRecord: Sendable {
         guard id.utf8.count <= idLimit else {
             throw LineError(.badField, "`\(name)` is longer than \(idLimit) bytes.")
         }
-        // Of several samples of a line each has its id.
+        // Each of several samples of a line has its id.
         if field == nil, EarlierStep.isResult(fields), let sample = fields.int("sample") {
             return "\(id)#\(sample)"
         }

@@ -13,7 +13,7 @@ package struct InputSeen: Sendable, Equatable {
     /// - Parameter line: as the input has it, before anything is made of it.
     mutating func add(_ line: InputRecord) {
         content = line.bytes.withUnsafeBytes { Checksum.crc64($0, after: content) }
-        // Of a line that is too long to be read only the length is known; and where each ends counts, too.
+        // Where a line is too long to be read, only its length is known; and where each ends counts, too.
         let length = UInt64(line.excessLength ?? line.bytes.count).littleEndian
         content = withUnsafeBytes(of: length) { Checksum.crc64($0, after: content) }
     }

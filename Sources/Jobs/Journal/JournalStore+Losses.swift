@@ -91,7 +91,7 @@ extension JournalStore {
 
     var keptOutputs: KeptFiles {
         KeptFiles(path: paths.output, folder: paths.folder, spared: options.inputs, system: system) { file in
-            // Of the others nothing in them says whose they are, so none is removed.
+            // Nothing in the others says whose they are, so none is removed.
             guard let format = self.options.format as? any SelfRecordingFormat else { return false }
             var isOurs = false
             try LineScanner(file: file).forEachLine { line in

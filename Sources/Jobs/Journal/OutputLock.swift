@@ -87,7 +87,7 @@ package final class OutputLock {
             // The holder before may have removed the file between our open and our lock.
             guard try there.isInPlace() else { return .changing }
             guard try RunFile.isOurs(there, .lock) else { throw RunFile.foreign(path, .lock) }
-            // Of a run that was killed.
+            // Its run was killed.
             try system.removeIfPresent(path)
             return .changing
         }

@@ -145,7 +145,7 @@ final class OutputWriter {
         if let record {
             try OutputRecord.put(record, inPlaceAt: place.paths, in: place.system)
         } else {
-            // Of an earlier output in another format. Another's file of that name stays as it is.
+            // It may be there from an output in another format. Another's file of that name stays as it is.
             try? RunFile.removeLeftover(place.paths.record, .record, in: place.system)
         }
     }

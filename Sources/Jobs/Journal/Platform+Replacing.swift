@@ -45,7 +45,7 @@ extension POSIXFileSystem {
         let there = try entry(path)
         guard there.kind == .regular else { throw SystemError(code: EINVAL) }
         #if os(Linux)
-            // Of a file that could be removed or replaced the kernel says that it is no folder; else it names
+            // If a file could be removed or replaced, the kernel says that it is no folder; else it names
             // the reason first (a sticky or read-only folder, an immutable file).
             if rmdir(path.cPath) < 0, errno != ENOTDIR { throw SystemError(code: errno) }
             if try isMountPoint(path) { throw SystemError(code: EBUSY) }

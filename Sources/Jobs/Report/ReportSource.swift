@@ -198,7 +198,7 @@ package final class ReportSource {
                 let results = try journal.earlierPieces?.with(range) { line in
                     try journal.earlier?.withKept(line, of: entry) { recorded, bytes in
                         if let result = ReportedResult(recorded) { return [result] }
-                        // Of samples that make one piece, the others have no bytes.
+                        // Where samples make one piece, only the last has bytes.
                         return bytes.isEmpty
                             ? [] : Self.results(in: journal.format.content(of: bytes) ?? bytes)
                     }

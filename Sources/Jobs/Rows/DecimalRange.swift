@@ -32,7 +32,7 @@ struct DecimalRange: Sendable, Equatable {
 
     /// A number, as JSON.
     func value(_ bits: UInt64) -> String {
-        // Of all that an Int can be there would be one more than fits.
+        // The count of all that an Int can be is one more than fits.
         let span = UInt64(bitPattern: Int64(last &- first))
         let offset = span == .max ? bits : bits.multipliedFullWidth(by: span + 1).high
         return text(first &+ Int(Int64(bitPattern: offset)))

@@ -39,7 +39,7 @@ package final class RowOps: RowOperations {
     /// Rows of logits that are made at a time.
     static let logitRows = 32
 
-    // Of the step.
+    // What belongs to the step.
     private var runs: [RowRun] = []
     private var head: (linear: Linear, source: Input)?
     private var rowCount = 0

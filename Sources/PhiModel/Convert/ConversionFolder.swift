@@ -99,7 +99,7 @@ final class ConversionFolder {
     /// Puts the files `names`, and last the weights, in the place of what is there.
     func complete(_ names: [String], weights: [String] = [ConversionFolder.weightsName]) throws {
         if !mayOverwrite { try refuseModel() }
-        // Of an earlier model nothing may stay: its shards, its index, its template would be read too.
+        // Nothing of an earlier model may stay: its shards, its index, its template would be read too.
         for old in try modelFiles() {
             do { try Files.remove(path(old)) } catch {
                 throw ModelError(.resources, path: path(old), "can't be removed: \(error.reason).")

@@ -18,7 +18,7 @@ struct MLXExperts {
         let second = others.placeOfLargest
         func weight(_ left: MLXArray) -> MLXArray {
             let top = left.largest
-            // Of scores that are left out, too; their part of the sum is zero either way.
+            // Scores that are left out have one, too; their part of the sum is zero either way.
             let distance = (top - scores) / scores.magnitude.maximum(top)
             let isFar = distance.isGreater(than: scores.scalar(Double(2 * mixer.jitter)))
             let part = (isFar.select(nothing, left) - top).exponential

@@ -28,7 +28,7 @@ struct TemplateConfiguration {
                     template: try members.string("template", of: entry, at: place)
                 )
             }
-            // Of templates with the same name the last one counts, as when Python makes a dict of them.
+            // The last of templates with the same name counts, as when Python makes a dict of them.
             if let entry = named.last(where: { $0.name == "default" }) { return entry.template }
             let names = named.map { "'\($0.name)'" }.joined(separator: ", ")
             throw ModelError(

@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [1, 2, 9, 40, 70, 600])
     func theChoiceIsTheSameAmongFewAndAll(kept: Int) {
         let count = 1130
-        // Of equal logits the lower id counts first.
+        // The lower id counts first where logits are equal.
         let logits = (0..<count).map { Float(($0 * 37) % 500) / 50 - 4 }
         let tokens = (0..<kept).map { Int32(($0 * 389 + 7) % count) }
         let masked = logits.indices.map { tokens.contains(Int32($0)) ? logits[$0] : -.infinity }

@@ -15,7 +15,7 @@ import Testing
 
     @Test func theLongestMatchIsFound() {
         let index = index([1, 2, 3, 9, 8, 2, 3, 7, 1, 2, 3])
-        // Of 2 3 before the 9 and before the 7, the first has the 1 as well.
+        // 2 3 stands before the 9 and before the 7; the first has the 1 as well.
         #expect(index.match(for: [5, 1, 2, 3]) == GuessIndex.Match(place: 3, length: 3))
         #expect(index.match(for: [8, 2, 3]) == GuessIndex.Match(place: 7, length: 3))
         #expect(index.match(for: [4, 2, 3]) == GuessIndex.Match(place: 7, length: 2), "the latest")

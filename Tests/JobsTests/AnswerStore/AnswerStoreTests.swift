@@ -92,7 +92,7 @@ import Testing
         var (path, bytes) = try folder.segments()[0]
         bytes[AnswerSegment.head.count + 110] ^= 1
         try Data(bytes).write(to: URL(fileURLWithPath: path))
-        // Of two answers to one request that of the newer segment counts.
+        // Where a request has two answers, that of the newer segment counts.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: path)
         var told: [String] = []

@@ -12,7 +12,7 @@ import Testing
         #expect((curve.width, curve.busy) == (0.125, 2))
         #expect(curve.parts.count == 1)
         #expect(curve.parts.first?.start == 1000)
-        // Of the moment at which it ended a stretch begins, in which there is nothing.
+        // A stretch begins at the moment at which it ended, and there is nothing in it.
         let expected = [Double](repeating: 0, count: 8) + [10, 10, 10, 10, 20, 20, 20, 20, 0]
         #expect(curve.parts.first?.rates == expected)
     }

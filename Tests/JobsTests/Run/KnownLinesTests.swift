@@ -110,7 +110,7 @@ import Testing
     @Test func otherTemplatesKeepResults() throws {
         #expect(try run(job()).done == 20)
         #expect(try run(job("{{ b }}", keep: .all), "2", ifChanged: .keep).skipped == 20)
-        // Of what the earlier run didn't use, nothing counts for its results; of the new run's, all.
+        // Nothing counts for the earlier run's results that it didn't use; for the new run's, all does.
         let changed = lines.map { $0.replacing("tell 3\"", with: "ask\"") }
         let more = "{\"id\":\"new\",\"a\":\"1\",\"b\":\"2\",\"c\":3}"
         try write(changed + [more])

@@ -165,7 +165,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
         guard let sequence = sequences.removeValue(forKey: id) else {
             return faults.append("preempted twice")
         }
-        // Of choices only the prompt is kept.
+        // Where choices are compared, only the prompt is kept.
         if !tokens.starts(with: sequence.tokens), !sequence.tokens.starts(with: tokens) {
             faults.append("preempted with other tokens")
         }

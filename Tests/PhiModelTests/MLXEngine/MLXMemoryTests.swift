@@ -20,7 +20,7 @@ extension MLXTests {
                 mlx.resetPeakMemory()
                 let before = mlx.memory.active
                 let tokens = Array(Batch.tokens.prefix(250))
-                // Of 64 blocks each takes 5.
+                // Each takes 5 of 64 blocks.
                 var sequences = try (0..<12).map { number in
                     try #require(MLXSequence(engine, number, tokens, ceiling: 320))
                 }

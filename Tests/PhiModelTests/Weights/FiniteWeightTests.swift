@@ -71,7 +71,7 @@ import Testing
                     let error = modelError { _ = try place.engine(cache) }
                     #expect(error?.kind == .malformed && error?.path == place.file.path)
                     let columns = tensor.shape.count > 1 ? tensor.shape[tensor.shape.count - 1] : 0
-                    // Of a stack, each has a number.
+                    // Each of a stack has a number.
                     let size = tensor.count / (tensor.shape.count > 2 ? tensor.shape[0] : 1)
                     let own = tensor.name + (tensor.shape.count > 2 ? "[\(index / size)]" : "")
                     let at =

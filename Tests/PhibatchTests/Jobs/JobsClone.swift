@@ -44,7 +44,7 @@ struct JobsClone {
             try files.copyItem(
                 atPath: Self.top.path + "/samples/\(name).jsonl", toPath: folder + "/samples/\(name).jsonl")
         }
-        // Of each kind that there is: prompts, a chat, one that is broken, one without an id.
+        // Some of each kind that there is: prompts, a chat, one that is broken, one without an id.
         let samples = try DemoJob.samples()
         try (samples.prefix(3) + samples.suffix(3)).map { $0 + "\n" }.joined().write(
             toFile: folder + "/samples/prompts.jsonl", atomically: true, encoding: .utf8)

@@ -21,7 +21,7 @@ struct OpenAIAnswer {
                 if let completion = made.completion {
                     choices.append(Choice(completion: completion, result: made))
                 } else {
-                    // Of an earlier run with another task, whose results are kept.
+                    // An earlier run with another task has made it, and its results are kept.
                     let error = LineError(.badField, "The line has a score of an earlier run, and no answer.")
                     failure = failure ?? .init(error, line: 0)
                 }

@@ -186,7 +186,7 @@ final class PrefixStore {
         } catch let failure as Platform.Failure {
             tell("write", "\(folder.path): \(failure.reason) (\(failure.call))")
         } catch {
-            // Of the folder it may have been told before.
+            // It may have been told before, of the folder.
             tell("\(error)", "\(error)")
         }
     }

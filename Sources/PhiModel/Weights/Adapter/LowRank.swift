@@ -43,7 +43,7 @@ final class LowRankRows {
         try difference.reserve(rows * width)
         let (inner, difference) = (inner.pointer, difference.pointer)
         let (aLayout, bLayout) = (a.matrix, b.matrix)
-        // Of few rows a matrix this small is not worth more pieces.
+        // With few rows, a matrix this small is not worth more pieces.
         pool.runPieces(rows, unit: 4) { piece in
             let first = piece.lowerBound
             withUnsafePointer(to: aLayout) {

@@ -59,7 +59,7 @@ struct ManualPage {
         }
         if !options.isEmpty {
             page.macro(".Bl -tag -width Ds")
-            // Of a flag and its contrary, which have one explanation, one item.
+            // A flag and its contrary have one explanation, and so are one item.
             let names = Dictionary(grouping: options) { $0.abstract ?? "" }
             for option in options where names[option.abstract ?? ""]?.first?.key == option.key {
                 let same = names[option.abstract ?? ""] ?? []

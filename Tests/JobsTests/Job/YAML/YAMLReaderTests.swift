@@ -112,7 +112,7 @@ import Testing
     func readAsByLibyaml(yaml: String, expected: String, lines: [Int]) throws {
         let root = try YAMLReader.root(of: yaml)
         #expect(Self.text(root) == expected)
-        // Of collections on lines of their own the line that they begin in.
+        // Collections on lines of their own have the line that they begin in.
         #expect(Self.lines(root) == lines)
     }
 

@@ -168,7 +168,7 @@ import Testing
         try withTemporaryFolder { folder in
             let (source, target) = (folder.appending(path: "source"), folder.appending(path: "made"))
             try Self.plain.write(to: source)
-            // Of this one nothing may stay.
+            // Nothing of this one may stay.
             try SyntheticCheckpoint(name: "old", layers: 3, shards: 3, staleIndex: true).write(to: target)
             let left = target.appending(
                 path: "model-00001-of-00002.safetensors.phibatch-0123456789abcdef.partial")
