@@ -30,19 +30,12 @@ import Testing
     }
 
     private func job(_ path: String, _ steps: [JobStep], samples: Int? = nil) -> JobSettings {
-        .test(input: [path]) { job in
-            (job.temperature, job.maxTokens, job.seed, job.samples) = (0.9, 24, 7, samples)
-            job.steps = steps
-        }
+        .test(input: path, steps: steps) { $0.samples = samples }
     }
 
     private func lines(_ folder: TemporaryFolder, _ count: Int = 12) throws -> String {
         try folder.write(
             (0..<count).map { "{\"id\":\"r\($0)\",\"topic\":\"\($0 % 10)\"}\n" }.joined(), to: "in.jsonl")
-    }
-
-    private static func row(_ line: String) throws -> JSONValue {
-        try JSONValue(parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
     }
 
     private static func text(_ row: JSONValue, _ name: String) -> String? {
@@ -60,7 +53,7 @@ import Testing
             #expect(lines == expected ?? lines)
             expected = lines
         }
-        let rows = try #require(expected).map(Self.row)
+        let rows = try #require(expected).map(ScriptedRun.row)
         var asked = 0
         for start in stride(from: 0, to: rows.count, by: 2) {
             let pair = rows[start..<start + 2]
@@ -97,7 +90,7 @@ import Testing
             #expect(outcome.statistics.tally[.dropped(by: "word", .noItem)] ?? 0 > 0)
         }
         for (number, line) in try #require(expected).enumerated() {
-            let row = try Self.row(line)
+            let row = try ScriptedRun.row(line)
             let words = try #require(row["question"]?.string("text")).split(
                 separator: "a", omittingEmptySubsequences: false)
             if row.string("duplicate_of") != nil { continue }

@@ -32,12 +32,7 @@ import Testing
     ]
 
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
-        .test(input: [path]) { job in
-            (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
-            job.keep = .fields([.init("topic")])
-            job.steps = Self.steps
-            change(&job)
-        }
+        .test(input: path, steps: Self.steps, change)
     }
 
     private func lines(_ folder: TemporaryFolder, _ count: Int = 40) throws -> String {
@@ -45,11 +40,6 @@ import Testing
             (0..<count).map {
                 "{\"id\":\"\($0)\",\"topic\":\"\(String(repeating: "thing ", count: $0 % 9))\($0)\"}\n"
             }.joined(), to: "in.jsonl")
-    }
-
-    /// Lines of a scripted run end where times would begin.
-    private static func row(_ line: String) throws -> JSONValue {
-        try JSONValue(parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
     }
 
     @Test func rowsAreTheSameHoweverTheyRun() throws {
@@ -78,7 +68,7 @@ import Testing
         let folder = try TemporaryFolder()
         func texts(_ lines: [String], _ name: String? = nil) throws -> [String] {
             try lines.map { line in
-                let row = try Self.row(line)
+                let row = try ScriptedRun.row(line)
                 guard case .string(let text)? = (name.map { row[$0] } ?? row)?["text"] else { return "" }
                 return text
             }
@@ -125,7 +115,7 @@ import Testing
         }
         let (outcome, lines) = try ScriptedRun.run(job)
         let prompts = try lines.map { line in
-            try Self.row(line)["question"]?["usage"]?["prompt_tokens"]
+            try ScriptedRun.row(line)["question"]?["usage"]?["prompt_tokens"]
         }
         #expect(Set(prompts.map { "\($0 as Any)" }).count > 9)
         #expect(outcome.statistics.tally.count == 2)

@@ -29,12 +29,7 @@ import Testing
     ]
 
     private func job(_ path: String, _ change: (inout JobSettings) -> Void = { _ in }) -> JobSettings {
-        .test(input: [path]) { job in
-            (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
-            job.keep = .fields([.init("topic")])
-            job.steps = Self.steps
-            change(&job)
-        }
+        .test(input: path, steps: Self.steps, change)
     }
 
     private func lines(_ folder: TemporaryFolder, _ count: Int = 60, topics: Int = 40) throws -> String {
@@ -47,11 +42,7 @@ import Testing
     }
 
     private static func member(_ line: String, _ name: String) -> String? {
-        guard
-            let json = try? JSONValue(
-                parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
-        else { return nil }
-        return json.string(name)
+        (try? ScriptedRun.row(line))?.string(name)
     }
 
     @Test func duplicatesAreThoseOfEarlierRowsHoweverTheyRun() throws {
