@@ -110,7 +110,7 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         weightBytes = try reader.multiplied.reduce(0) { try $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault
         notes = store.notes + weights.notes
-        advice = Quantizer.advice(reader.plan, store)
+        advice = reader.plan.quantizationAdvice(store)
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
         logits = LogitReader(Sampler(kernels.table), pool)

@@ -17,7 +17,7 @@ package struct QuantizeOptions: Sendable {
     var fileLimit = 5 << 30
 
     package init(
-        standard: QuantizationParameters = QuantizationParameters(groupSize: 64, bits: 4),
+        standard: QuantizationParameters = .standard,
         embeddingBits: Int? = nil, rules: [LayerRule] = [], overwrite: Bool = false,
         calibration: String? = nil,
         threads: Int = Processors.count
@@ -48,12 +48,5 @@ package struct QuantizeOptions: Sendable {
         var parameters = standard
         if let embeddingBits, path.hasSuffix("embed_tokens") { parameters.bits = embeddingBits }
         return parameters
-    }
-}
-
-extension QuantizationParameters {
-    /// Bytes of a matrix with its scales and biases, which are of `floats`.
-    func byteCount(rows: Int, columns: Int, floats: TensorType) -> Int {
-        rows * (columns * bits / 8 + 2 * columns / groupSize * (floats.itemSize ?? 0))
     }
 }

@@ -141,23 +141,3 @@ package enum Quantizer {
         for writer in writers { _ = try writer.finish() }
     }
 }
-
-extension Quantizer {
-    /// What somebody may want to know who runs a model of which no layer is quantized; nil for any other, and where
-    /// it would save nothing worth a word.
-    static func advice(_ plan: WeightPlan, _ store: TensorStore) -> String? {
-        let parameters = QuantizeOptions(threads: 1).standard
-        let before = store.byteCount
-        var after = before
-        for matrix in plan.matrices {
-            guard case .plain(let tensor, let rows, let columns) = matrix.tensors else { return nil }
-            guard columns % parameters.groupSize == 0 else { continue }
-            after +=
-                parameters.byteCount(rows: rows, columns: columns, floats: tensor.type) - tensor.range.count
-        }
-        guard before - after >= 1_000_000 else { return nil }
-        return
-            "this model is not quantized: \(byteText(before)) of weights; \"phibatch quantize MODEL OUT\" makes it "
-            + byteText(after)
-    }
-}

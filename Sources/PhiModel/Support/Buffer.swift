@@ -1,0 +1,20 @@
+/// A block of floats or bytes that grows when a larger step comes.
+final class Buffer<Element: BitwiseCopyable> {
+    private var memory: PageMemory?
+    private(set) var pointer = nowhere.assumingMemoryBound(to: Element.self)
+    private var capacity = 0
+
+    /// Room for `count` elements; what was there before is gone if it had to grow.
+    /// - Throws: `ModelError` of kind `resources`.
+    func reserve(_ count: Int) throws(ModelError) {
+        if count <= capacity { return }
+        (memory, capacity) = (nil, 0)
+        pointer = nowhere.assumingMemoryBound(to: Element.self)
+        let memory = try PageMemory(count: count * MemoryLayout<Element>.stride)
+        pointer = memory.base.bindMemory(to: Element.self, capacity: count)
+        (self.memory, capacity) = (memory, count)
+    }
+}
+
+/// Where buffers of no elements lie.
+private nonisolated(unsafe) let nowhere = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
