@@ -1,6 +1,16 @@
 import Essentials
 import Faults
 
+/// Half a line at the end of an input, which is left for the next run.
+public struct UnfinishedLine: Sendable, Equatable {
+    public var file: String
+    public var line: Int
+    /// How many bytes of it are there.
+    public var bytes: Int
+    /// What is wrong with it, where that is more than that it has no end.
+    package var what: Message?
+}
+
 /// The end of an input that is no whole line: it was cut, or its writer is still at it. Only a followed input may end
 /// so; the line is then left until it is whole.
 extension JobError {

@@ -6,26 +6,6 @@ package enum ResultFormats {
 
     package static func named(_ name: String) -> (any ResultFormat)? { all.first { $0.name == name } }
 
-    /// As a record names it.
-    private static func recorded(_ name: String) -> (any ResultFormat)? {
-        func stem(_ end: String) -> String? { name.hasSuffix(end) ? String(name.dropLast(end.count)) : nil }
-        if let base = stem(PartOfResults.nameEnd) {
-            return recorded(base).map { PartOfResults(base: $0, ofFailedLines: false) }
-        }
-        return stem(LeanResults.nameEnd).map { named($0)?.lean } ?? named(name)
-    }
-
-    /// That of the output that is there, as far as the files beside it tell.
-    /// - Throws: `StoreError` if a file can't be read.
-    package static func format(ofOutput path: String) throws -> any ResultFormat {
-        let system = POSIXFileSystem()
-        let paths = try OutputPaths(output: path, format: standard, in: system)
-        guard let record = try RunFile.open(paths.record, .record, .readOwn, in: system),
-            case .valid(let header) = try OutputRecord.header(of: record)
-        else { return standard }
-        return recorded(header.format)?.beginning(with: header.start) ?? standard
-    }
-
     /// What an output has where nothing else is said.
     package static let standard: any ResultFormat = NativeResults()
 }

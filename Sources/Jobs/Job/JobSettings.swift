@@ -1,19 +1,6 @@
 import BatchEngine
 import PhiText
 
-/// How many lines may fail in a job that still counts as complete.
-public enum FailureLimit: Sendable, Equatable {
-    case count(Int)
-    case percent(Double)
-
-    package func allowed(of total: Int) -> Int {
-        switch self {
-        case .count(let count): return count
-        case .percent(let percent): return Int((Double(total) * percent / 100).rounded(.down))
-        }
-    }
-}
-
 /// As a job writes it.
 extension FailureLimit: LosslessStringConvertible {
     public var description: String {
@@ -61,13 +48,6 @@ public enum UnsupportedHandling: String, Sendable, CaseIterable {
     case refuse
     /// It is answered without, if that is an answer to the same question; what was left out is counted by name.
     case ignore
-}
-
-/// A file that settings were read from: the job file, or a template.
-package struct SourceFile: Sendable, Equatable {
-    package var path: String
-    /// As in "the job file".
-    package var what: String
 }
 
 /// All that a job says. `JobKey.all` has the range and the default of each member, and `phibatch run --help` shows

@@ -11,7 +11,7 @@ struct OutputName {
     init(_ path: String, of selection: LineSelection = .all) {
         var name = Paths.name(of: path)
         if let shard = selection.shard {
-            let end = JobSettings.shardPath("", shard.index, of: shard.count)
+            let end = OutputPaths.shard(shard.index, of: shard.count, output: "")
             if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
         }
         (self.path, own, self.name) = (path, name, name.lowercased())

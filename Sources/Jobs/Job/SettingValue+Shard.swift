@@ -53,22 +53,17 @@ extension SettingValue {
 }
 
 extension JobSettings {
-    /// The output of one shard, from 0.
-    package static func shardPath(_ output: String, _ index: Int, of count: Int) -> String {
-        "\(output).shard-\(index + 1)-of-\(count)"
-    }
-
     /// A shard's results go to a file of their own.
     mutating func chooseShardOutput() {
         if let shard = selection.shard, output != "-" {
-            output = Self.shardPath(output, shard.index, of: shard.count)
+            output = OutputPaths.shard(shard.index, of: shard.count, output: output)
         }
     }
 
     /// The output that the shard is one of; the output itself where there are none.
     var wholeOutput: String {
         guard let shard = selection.shard else { return output }
-        let end = Self.shardPath("", shard.index, of: shard.count)
+        let end = OutputPaths.shard(shard.index, of: shard.count, output: "")
         return output.utf8.count > end.utf8.count && output.hasSuffix(end)
             ? String(output.dropLast(end.count)) : output
     }

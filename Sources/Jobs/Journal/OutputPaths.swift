@@ -18,6 +18,11 @@ package struct OutputPaths: Equatable {
     /// What says how a complete output was made.
     package static func manifest(of output: String) -> String { output + ".manifest.json" }
 
+    /// The output of one shard, from 0.
+    static func shard(_ index: Int, of count: Int, output: String) -> String {
+        "\(output).shard-\(index + 1)-of-\(count)"
+    }
+
     // Drafts of the output and of these, and what a run tries the place with.
     var draft: String { output + ".phibatch-new" }
     var journalDraft: String { output + ".phibatch-journal" }

@@ -168,7 +168,7 @@ private final class Shard {
     private var lineCount: Int?
 
     init(_ output: String, _ number: Int, of count: Int, in system: any FileSystem) throws {
-        path = JobSettings.shardPath(output, number, of: count)
+        path = OutputPaths.shard(number, of: count, output: output)
         format = try ResultFormats.format(ofOutput: path)
         let paths = try OutputPaths(output: path, format: format, in: system)
         if try OutputLock.probe(paths.lock, in: system).isHeld {

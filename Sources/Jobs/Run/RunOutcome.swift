@@ -133,16 +133,6 @@ public struct FailedLine: Sendable, Equatable {
     }
 }
 
-/// Half a line at the end of an input, which is left for the next run.
-public struct UnfinishedLine: Sendable, Equatable {
-    public var file: String
-    public var line: Int
-    /// How many bytes of it are there.
-    public var bytes: Int
-    /// What is wrong with it, where that is more than that it has no end.
-    package var what: Message?
-}
-
 /// How a run ended.
 public struct RunOutcome: Sendable {
     public enum Status: Sendable, Equatable {
