@@ -274,6 +274,7 @@ lint:
 	@$(SWIFT) format lint --strict -r Package.swift Sources Tests
 	@! grep -rn '^import Foundation$$' Sources || \
 		{ echo "error: sources have what they need of Foundation by Essentials; the rest brings ICU" >&2; exit 1; }
+	@$(PYTHON) -B Tests/Rooms/rooms.py
 
 clean:
 	rm -rf .build out
@@ -298,4 +299,4 @@ help:
 	@echo "make fuzz   hostile input for every parser, a minute each (SECONDS=n TARGET=name)"
 	@echo "make perplexity  quality beside exact arithmetic and llama.cpp (half an hour)"
 	@echo "make docs   the DocC pages of the library, with their links checked"
-	@echo "make lint   check the formatting; make format applies it"
+	@echo "make lint   check the formatting, and that no two folders depend on each other; make format formats"
