@@ -115,7 +115,7 @@ package struct InputRecord: Sendable {
 package enum InputFormats {
     package static let all: [any InputFormat] = [
         FormatByName(), NativeLines(), JSONArrayRecords(), OpenAILines(), DelimitedRecords.csv,
-        DelimitedRecords.tsv, PlainLines(),
+        DelimitedRecords.tsv, PlainLines(), Paragraphs(),
     ]
 
     /// What an input has where nothing else is said.

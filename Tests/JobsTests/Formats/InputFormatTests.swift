@@ -85,6 +85,25 @@ import Testing
         #expect(try results(text + "e,whole", DelimitedRecords.csv, in: folder, made: 4)["e"] != nil)
     }
 
+    @Test func aPromptMayBeSeveralLines() throws {
+        let found = try results(
+            "\n \r\nfirst\r\n\r\nsecond, with\n  two lines\n\t\n\nlast", Paragraphs(), in: TestFolder(),
+            made: 3)
+        let native = try results(
+            [(3, "first"), (5, "second, with\\n  two lines"), (9, "last")].map {
+                "{\"id\":\"\($0)\",\"prompt\":\"\($1)\"}\n"
+            }.joined(), NativeLines(), in: TestFolder(), made: 3)
+        #expect(found == native)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("short\n\nmuch\ntoo\nlong\n\nshort\n", to: "in")
+        var reader = InputReader(paths: [path], format: Paragraphs(), limit: 10, chunkSize: 3)
+        for length in [nil, 13, nil] {
+            let record = try #require(try reader.next())
+            #expect(record.excessLength == length && record.bytes.isEmpty == (length != nil))
+        }
+        #expect(try reader.next() == nil)
+    }
+
     /// Input and output are read and written through the same layer.
     @Test func faultsOfTheInputAreErrors() throws {
         let folder = try TemporaryFolder()

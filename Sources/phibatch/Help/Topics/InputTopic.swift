@@ -25,6 +25,7 @@ extension HelpTopic {
         - csv, tsv :: The first record names the columns, which are a line's fields, each with a name of its own. A \
           quoted field may go over several lines. Files whose names end in `.csv` or `.tsv`.
         - text :: A prompt a line. Files whose names end in `.txt`.
+        - paragraphs :: A prompt may go over several lines, and ends where a line is blank. No name says so.
 
         A job that makes its lines has no input (`phibatch help rows`).
 
