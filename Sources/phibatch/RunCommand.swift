@@ -173,7 +173,7 @@ struct RunCommand: ParsableCommand {
         for (name, settings) in jobs {
             do {
                 let settings = try settings.get()
-                try JobsRun.checkStreams(settings, besides: ready.map(\.job.settings))
+                try ProgramJobs.checkStreams(settings, besides: ready.map(\.job.settings))
                 var all = files
                 try all.add(settings)
                 var job = try prepared(settings, console)
@@ -189,8 +189,8 @@ struct RunCommand: ParsableCommand {
         if follow, !isOne, ready.contains(where: { $0.job.settings.output == "-" }) {
             throw JobError(.usage, "--follow with output - never ends; run that job by itself.")
         }
-        let run = JobsRun(
-            JobsRun.Options(console: console, skipsIfRunning: skipIfRunning, follows: follow),
+        let run = ProgramJobs(
+            ProgramJobs.Options(console: console, skipsIfRunning: skipIfRunning, follows: follow),
             signals: SignalWatch(
                 resumable: ready.contains { $0.job.settings.output != "-" }, job: title, form: logFormat),
             progress: ProgressReport(

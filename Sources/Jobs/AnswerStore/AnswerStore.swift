@@ -30,7 +30,7 @@ package final class AnswerStore {
     private var index = AnswerIndex()
     private var open: [Int: File] = [:]
     /// The segment that is being written, and its number.
-    private var writer: (file: AnswerWriter, number: Int)?
+    private var writer: (file: SegmentWriter, number: Int)?
     private var hasWritten = false
     /// Nothing is added any more.
     private var isReadOnly = false
@@ -189,9 +189,9 @@ package final class AnswerStore {
     private var segmentLimit: Int { min(1 << 28, max(limit / 8, 1 << 12)) }
     private var pieceSize: Int { min(1 << 18, segmentLimit) }
 
-    private func begin() throws -> (file: AnswerWriter, number: Int) {
+    private func begin() throws -> (file: SegmentWriter, number: Int) {
         removeOldest(to: limit - segmentLimit - pieceSize)
-        let writer = try AnswerWriter(in: folder, system)
+        let writer = try SegmentWriter(in: folder, system)
         let number = add(Segment(name: Paths.name(of: writer.file.path)))
         open[number] = writer.file
         hasWritten = true

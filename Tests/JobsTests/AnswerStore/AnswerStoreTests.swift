@@ -112,7 +112,7 @@ import Testing
     @Test func theWholeKeyCounts() throws {
         let folder = try TemporaryFolder()
         let (one, other) = (try MadeAnswer(1), try MadeAnswer(2))
-        var writer = try AnswerWriter(in: folder.path, POSIXFileSystem())
+        var writer = try SegmentWriter(in: folder.path, POSIXFileSystem())
         writer.append(one.record.line, key: other.key.prefix)
         _ = try writer.flush()
         try writer.close()

@@ -1,5 +1,5 @@
 /// Writes a segment, in large pieces. Nothing is synced: what a crash takes is computed again.
-struct AnswerWriter {
+struct SegmentWriter {
     let file: File
     /// Bytes that are in the file.
     private var size = 0

@@ -7,7 +7,7 @@ import OperatingSystem
 
 /// The jobs of one call of the program, run to their ends. Those that can share a model run together; the others come
 /// one after the other. What goes wrong with one job is its own affair.
-final class JobsRun {
+final class ProgramJobs {
     struct Options {
         var console: Console
         /// If another run writes an output, its job is left to that, and counts as done.
