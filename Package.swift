@@ -159,7 +159,9 @@ let package = Package(
             swiftSettings: tests),
         .testTarget(
             name: "JobsTests",
-            dependencies: base + ["BatchEngine", "BatchPipeline", "Jobs", "PhiModel", "TestSupport"],
+            dependencies: base + [
+                "BatchEngine", "BatchPipeline", "Constraints", "Jobs", "PhiModel", "TestSupport",
+            ],
             swiftSettings: tests),
         .testTarget(
             name: "PhibatchTests",
