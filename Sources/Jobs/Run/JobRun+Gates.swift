@@ -12,25 +12,25 @@ extension JobRun {
     }
 
     /// A row was at its end before this run.
-    func take(_ row: PastRow) {
+    func take(_ row: PastRow) throws {
         gates?.take(row)
-        tellEnd()
+        try tellEnd()
     }
 
     /// A result is there.
     func put(_ result: GenerationResult, _ label: WorkLabel) throws {
         gates?.ended(
             label.position, isAccepted: result.made?.isAccepted ?? false, tally: result.made?.tally)
-        tellEnd()
+        try tellEnd()
         if let end = gates?.end, label.position >= end { return }
         let (key, position) = (label.key, label.position)
         try store.handOver { try $0.append(result, key: key, position: position) }
     }
 
-    private func tellEnd() {
+    private func tellEnd() throws {
         guard !knowsEnd, let end = gates?.end else { return }
         knowsEnd = true
-        store.use { $0.endsEarly(at: end) }
+        try store.handOver { $0.endsEarly(at: end) }
     }
 
     /// Acts on what was decided. That may decide more.

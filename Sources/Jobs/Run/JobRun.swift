@@ -171,7 +171,7 @@ package final class JobRun: RequestSource {
                 try end(label, with: result)
                 copies += 1
             case .past(let row):
-                take(row)
+                try take(row)
                 try decide()
                 copies += 1
             case .wait:
