@@ -6,14 +6,15 @@ cd "$(dirname "$0")/../.."
 : "${SWIFT:=swift}"
 build=$($SWIFT build -c release --show-bin-path)
 target=$($SWIFT -print-target-info | sed -n 's/.*"unversionedTriple" *: *"\(.*\)".*/\1/p')
-maps=$(find "$build/CPhiKernels.build" -name module.modulemap | sed 's/^/-Xcc -fmodule-map-file=/')
+maps=$(find "$build/CPhiKernels.build" Sources/C* -name module.modulemap | sed 's/^/-Xcc -fmodule-map-file=/')
 for module in PhiModel BatchPipeline; do
     graphs=.build/docs/$module.symbols
     rm -rf "$graphs"
     mkdir -p "$graphs"
     # shellcheck disable=SC2086
     $SWIFT symbolgraph-extract -module-name $module -I "$build/Modules" $maps -target "$target" \
-        -minimum-access-level public -skip-inherited-docs -output-dir "$graphs"
+        -minimum-access-level public -skip-inherited-docs -output-dir "$graphs" \
+        -experimental-allowed-reexported-modules=PhiText,OperatingSystem,Jobs
     "${DOCC:-docc}" convert Sources/$module/$module.docc --additional-symbol-graph-dir "$graphs" \
         --fallback-display-name $module --fallback-bundle-identifier $module --warnings-as-errors \
         --output-path .build/docs/$module.doccarchive
