@@ -32,7 +32,7 @@ def answers(bench, count=12):
 
 @case("disk/output", quick=True)
 def output(bench):
-    """Of whatever size it is: nothing is lost, and with room the command completes."""
+    """Whatever its size: nothing is lost, and with room the command completes."""
     job = answers(bench)
     bench.expected(job)
     ended = set()

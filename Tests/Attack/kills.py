@@ -236,7 +236,7 @@ def cache_kills(bench):
     run.must_end_with(0)
     if not calls:
         raise Failure("nothing is written to the cache folder")
-    # Of the many equal writes some; of all else everything.
+    # Some of the many equal writes, and everything else.
     writes = spread([call for call in calls if "write" in call.name], 4)
     others = spread([call for call in calls if "write" not in call.name and call.name != "flock"], 12)
     trials = [(cache_trial, bench, bench.small, call, action, False)
