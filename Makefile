@@ -1,6 +1,6 @@
 # make demo   build, fetch the embedded model, run jobs/demo.yaml and show its results
 # make test   all tests, in release
-# make torture  kill a real job 200 times and compare (KILLS=n)
+# make torture  kill real jobs 400 times and compare (KILLS=n of each kind, TORTURE=quick)
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make mlx    fetch MLX and put it beside the program, for "engine: mlx"
 # make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
@@ -52,14 +52,16 @@ test: check-swift
 # The parts of "make test" that only need the program. Side by side, and beside the other tests, as all wait a good deal.
 test-program:
 	@$(NOTING) $(MAKE) --no-print-directory test-python & \
-	$(MAKE) --no-print-directory torture KILLS=20 && $(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick; \
+	$(MAKE) --no-print-directory torture KILLS=20 TORTURE=quick && $(NOTING) $(MAKE) --no-print-directory attack ATTACKS=quick; \
 	result=$$?; wait $$! && exit $$result
 
-# Ends a real job over and over at random moments; what comes out must be as if undisturbed.
+# Ends real jobs over and over at random moments; what comes out must be as if undisturbed. Those with steps come after the
+# others, with as many kills; TORTURE=quick has short ones, and fewer.
 KILLS ?= 200
 torture: build model
-	@echo "==> killing a job $(KILLS) times"
-	@$(TEST_CACHE) $(PYTHON) Tests/Torture/torture.py --kills $(KILLS) --program $(PHIBATCH) --model $(MODEL)
+	@echo "==> killing jobs"
+	@$(TEST_CACHE) $(PYTHON) Tests/Torture/torture.py --kills $(KILLS) $(if $(filter quick,$(TORTURE)),--quick) \
+		--program $(PHIBATCH) --model $(MODEL)
 
 # What bad luck and bad will can do to the real program; CASE is the beginning of cases' names (kills, limits/pids).
 attack: build model

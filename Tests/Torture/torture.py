@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Kills a real job over and over and compares what comes out with an undisturbed run.
+"""Kills real jobs over and over and compares what comes out with an undisturbed run.
 
-    torture.py [--kills 200] [--seed N] [--program FILE] [--model FOLDER] [--engine mlx] [--keep]
+    torture.py [--kills 200] [--quick] [--seed N] [--program FILE] [--model FOLDER] [--engine mlx] [--keep]
 
 Each round runs one job to its end through many processes; every fourth job has more results than the program
 keeps in memory, and two of four have two samples of answers that follow schemas and regular expressions or are
@@ -11,6 +11,8 @@ SIGINT or SIGHUP, which must be obeyed within 2 seconds. A quarter of the ends c
 missing, a fifth while the output is written and put in place and the journal removed, the others at any time, the
 start included. At the end of a round the results must be those of the undisturbed run, byte for byte but for the
 `timing` members.
+After that come the jobs with steps in jobs/, in turn, with as many kills together; half of their rounds keep answers in
+a folder. With --quick they are short, and killed a third as often.
 With --engine mlx results may differ where rounding decides: how many do is counted, and is no complaint. On a processor
 it takes a small model, such as one of 64 hidden values, to get anywhere between two kills.
 Exit status 1 if anything is lost, doubled or different, or if the program ever misbehaves.
@@ -31,6 +33,8 @@ import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TIMING = re.compile(rb'"timing":\{[^{}]*\},')
+# In a record timing comes last, and the sum covers it.
+RECORD_TIMING = re.compile(rb'"sum":"[0-9a-f]*",|,"timing":\{[^{}]*\}')
 LEAVE_SECONDS = 2.0
 HANG_SECONDS = 600
 
@@ -51,6 +55,7 @@ def leave_seconds():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--quick", action="store_true", help="short jobs with steps")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
     parser.add_argument("--program", default=os.path.join(TOP, ".build/release/phibatch"))
     parser.add_argument("--model", default=os.path.join(TOP, "models/smollm2-demo"))
@@ -118,9 +123,14 @@ def constrained(rng):
         yield json.dumps(line | form)
 
 
+# Jobs with steps, and what makes them short.
+STEPS = {"dataset": ["--until", "2", "--rows", "8"], "repair": ["--limit", "6"],
+         "talk": ["--limit", "2", "--max-tokens", "16"], "steps": ["--limit", "4"]}
+
+
 class Job:
-    """An input, the job's own settings, and what an undisturbed run makes of it."""
-    def __init__(self, name, lines, settings, budgets=("auto",)):
+    """An input or a job file, settings, and what an undisturbed run makes of it."""
+    def __init__(self, name, settings, budgets=("auto",), lines=()):
         self.name = name
         self.settings = settings
         self.budgets = budgets
@@ -138,14 +148,18 @@ class Torture:
         few = list(lines(self.rng))
         plain = ["--tokens", "--logprobs", "1", "--max-failures"]
         self.jobs = [
-            Job("few.jsonl", few, plain + ["2"]), Job("many.jsonl", many(few), plain + ["17002"]),
+            Job("few.jsonl", plain + ["2"], lines=few), Job("many.jsonl", plain + ["17002"], lines=many(few)),
             # A row of 60 tokens has 2 MB.
-            Job("forms.jsonl", list(constrained(self.rng)),
+            Job("forms.jsonl",
                 ["--tokens", "--temperature", "1", "--samples", "2", "--provenance", "--max-failures", "100%"],
-                ("4MB", "9MB", "auto") if options.engine == "cpu" else ("200kB", "600kB", "auto"))]
+                ("4MB", "9MB", "auto") if options.engine == "cpu" else ("200kB", "600kB", "auto"),
+                lines=constrained(self.rng))]
         for job in self.jobs:
             with open(self.path(job.name), "w") as file:
                 file.write(job.text)
+            job.settings += ["--input", self.path(job.name), "--max-tokens", "60", "--seed", "5"]
+        self.steps = [Job(name + ".jsonl", [os.path.join(TOP, "jobs", name + ".yaml")] + short * options.quick,
+                          ("20MB", "60MB", "auto")) for name, short in STEPS.items()]
         self.job = self.jobs[0]
         self.is_exact = options.engine == "cpu"
         self.kernels = self.find_kernels() if self.is_exact else [None]
@@ -158,14 +172,13 @@ class Torture:
         print("torture: " + text, flush=True)
 
     def start(self, output, settings, kernels=None):
-        command = [self.options.program, "run", "--model", self.options.model, "--engine", self.options.engine,
-                   "--input", self.path(self.job.name), "--output", self.path(output), "--max-tokens", "60",
-                   "--seed", "5"]
+        command = [self.options.program, "run", *self.job.settings, "--model", self.options.model, "--engine",
+                   self.options.engine, "--output", self.path(output)]
         environment = {"PHIBATCH_CACHE": self.path("cache"), **os.environ}
         if kernels:
             environment["PHIBATCH_KERNELS"] = kernels
         self.errors = open(self.path("stderr"), "w+")
-        return subprocess.Popen(command + self.job.settings + settings, env=environment, stdin=subprocess.DEVNULL,
+        return subprocess.Popen(command + settings, env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=self.errors)
 
     def errors_text(self):
@@ -190,11 +203,19 @@ class Torture:
         if process.wait(HANG_SECONDS) != 0:
             sys.exit("torture: the undisturbed run failed: " + self.errors_text())
         job.seconds = time.monotonic() - start
-        with open(self.path(f"expected-{job.name}"), "rb") as file:
-            job.expected = TIMING.sub(b"", file.read())
+        job.expected, job.record = self.made(f"expected-{job.name}")
         # A line for each result and one for its header; more if failed lines were tried again.
         job.whole_journal = job.expected.count(b"\n") + 1
-        print(f"torture: {job.whole_journal - 1} lines undisturbed took {job.seconds:.1f} s", flush=True)
+        print(f"torture: {job.name}: {job.whole_journal - 1} lines undisturbed took {job.seconds:.1f} s", flush=True)
+
+    def made(self, output):
+        """An output but for its times, and its record, if it has one."""
+        with open(self.path(output), "rb") as file:
+            results = TIMING.sub(b"", file.read())
+        if not os.path.exists(self.path(output + ".record")):
+            return results, None
+        with open(self.path(output + ".record"), "rb") as file:
+            return results, RECORD_TIMING.sub(b"", file.read())
 
     def settings(self):
         rng = self.rng
@@ -276,12 +297,15 @@ class Torture:
         self.counts["kills"] += 1
         return None
 
-    def check(self, when):
+    def check(self, when, code=None):
         """Compares the output with the undisturbed run's."""
-        with open(self.path("out.jsonl"), "rb") as file:
-            got = TIMING.sub(b"", file.read())
+        got, record = self.made("out.jsonl")
         self.counts["lines"] += got.count(b"\n")
         if got == self.job.expected:
+            # It is put in place after the output: a kill may come between the two.
+            if record != self.job.record and (record or code is not None):
+                self.counts["different"] += 1
+                self.complain(f"{when}: the record differs")
             return
         expected = [line for line in self.job.expected.split(b"\n") if line]
         found = [line for line in got.split(b"\n") if line]
@@ -289,7 +313,7 @@ class Torture:
         def place(line):
             try:
                 result = json.loads(line)
-                return result.get("index"), result.get("sample")
+                return result["index" if "index" in result else "id"], result.get("sample")
             except ValueError:
                 return line
         by_place = collections.defaultdict(list)
@@ -308,13 +332,16 @@ class Torture:
 
     def round(self):
         number = self.counts["rounds"]
-        self.job = self.jobs[(0, 1, 2, 2)[number % 4]]
         self.counts["rounds"] += 1
         for name in os.listdir(self.folder):
             if name.startswith("out.jsonl"):
                 os.unlink(self.path(name))
+        keeping = []
+        if self.job in self.steps and self.rng.random() < 0.5:
+            keeping = ["--answers", tempfile.mkdtemp(prefix="answers-", dir=self.folder)]
         for attempt in itertools.count():
             settings, kernels = self.settings()
+            settings += keeping
             if any(name.startswith("out.jsonl.journal") for name in os.listdir(self.folder)):
                 self.counts["resumes"] += 1
             process = self.start("out.jsonl", settings, kernels)
@@ -332,29 +359,43 @@ class Torture:
                     return
                 self.counts["failures"] += 1
                 continue
-            self.check(f"round {number}")
-            stay = ("out.jsonl.settings", "out.jsonl.manifest.json")
+            self.check(f"round {number}", code)
+            stay = ("out.jsonl.settings", "out.jsonl.manifest.json", "out.jsonl.record")
             left = [name for name in os.listdir(self.folder) if name.startswith("out.jsonl.") and name not in stay]
             if left:
                 self.complain(f"left behind: {left}")
             return
 
+    def rounds(self, jobs, kills, least=0):
+        """Rounds of jobs in turn, until there are so many kills."""
+        start = shown = self.counts["kills"]
+        for number in itertools.count():
+            done = self.counts["kills"] - start
+            if number >= least and done >= kills or self.counts["failures"] > 5:
+                break
+            self.job = jobs[number % len(jobs)]
+            self.round()
+            if self.counts["kills"] >= shown + 25:
+                shown = self.counts["kills"]
+                print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+        done = self.counts["kills"] - start
+        print(f"torture: {', '.join(sorted({job.name for job in jobs}))}: {done} kills in {number} rounds", flush=True)
+
     def run(self):
         kernels = ", ".join(self.kernels) if self.is_exact else "of MLX"
         print(f"torture: seed {self.options.seed}, kernels {kernels}", flush=True)
-        for self.job in self.jobs:
+        for self.job in self.jobs + self.steps:
             self.undisturbed()
-        shown = 0
         # Ended early, it says how far it came.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         # Under nohup the jobs would inherit that this one is ignored.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         try:
-            while self.counts["kills"] < self.options.kills and self.counts["failures"] <= 5:
-                self.round()
-                if self.counts["kills"] >= shown + 25:
-                    shown = self.counts["kills"]
-                    print(f"torture: {shown} kills, {self.counts['rounds']} rounds", flush=True)
+            few, many, forms = self.jobs
+            self.rounds([few, many, forms, forms], self.options.kills)
+            if self.is_exact:
+                kills = self.options.kills // (3 if self.options.quick else 1)
+                self.rounds(self.steps, kills, least=len(self.steps))
         except KeyboardInterrupt:
             print("torture: broken off")
         c = self.counts
