@@ -119,13 +119,13 @@ package final class JobSession {
         let place = Files.identity(of: folder)
         if let store = place.flatMap({ stores[$0] }) {
             store.limit = min(store.limit, settings.answersLimit)
-            return StoredAnswers(store, model: fingerprint.model)
+            return StoredAnswers(store, model: fingerprint.model, verifies: job.verified != nil)
         }
         let store = try AnswerStore(folder: folder, limit: settings.answersLimit) { [job] in
             job.log.notice("\($0.text)")
         }
         if let place = Files.identity(of: folder) { stores[place] = store }
-        return StoredAnswers(store, model: fingerprint.model)
+        return StoredAnswers(store, model: fingerprint.model, verifies: job.verified != nil)
     }
 
     /// The last thing that belongs to a complete job.

@@ -34,6 +34,9 @@ package struct Verification {
     /// What is found in the whole output: its sums, and everything but what the answers say.
     package let check: OutputCheck?
     package let audit: OutputAudit
+    /// How many answers in the job's store were computed again, and a sentence for each that is something else; nil if it
+    /// has no store.
+    package let answers: (folder: String, verified: Int, wrong: [Message])?
 
     /// Results of runs that nothing says belong here, and of those that the output keeps.
     package private(set) var foreignRuns: [RunShare] = []
@@ -41,17 +44,18 @@ package struct Verification {
 
     package var isFine: Bool {
         different == 0 && audit.faultCount == 0 && check?.different == 0 && check?.hasErrorsAsWritten ?? true
-            && foreignRuns.isEmpty
+            && foreignRuns.isEmpty && answers?.wrong.isEmpty ?? true
     }
 
     /// Runs the job for lines chosen at random, compares what comes with the results, and looks at the whole output.
     /// - Parameters:
     ///   - results: the output that is to be verified. It is only read.
     ///   - errors: its file of failed lines, likewise; nil if it has none.
-    ///   - run: has the job run to its end.
+    ///   - run: has the job run to its end, and returns its numbers.
     /// - Throws: `JobError` if there are no such results, or the input can be read but once; what a run throws.
     package init(
-        _ job: BatchJob, results: String, errors: String?, extent: Extent, run: (BatchJob) throws -> Void
+        _ job: BatchJob, results: String, errors: String?, extent: Extent,
+        run: (BatchJob) throws -> RunStatistics
     ) throws {
         var job = job
         job.settings = try job.settings.asFinished(in: results)
@@ -78,9 +82,11 @@ package struct Verification {
         again.verified = results
         // Each by itself, which is the proof.
         again.settings.computesEqualsOnce = false
-        again.settings.answers = nil
         again.settings.maxFailures = .percent(100)
-        try run(again)
+        let statistics = try run(again)
+        answers = job.settings.answers.map {
+            (folder: $0, verified: statistics.answersVerified, wrong: statistics.wrongAnswers)
+        }
         let made = try MadeResults(again.settings, places)
         var (compared, different, first) = (0, 0, Message?.none)
         audit = try OutputAudit(job.settings, output: results, errors: errors) {

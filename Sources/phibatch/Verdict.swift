@@ -27,6 +27,7 @@ struct Verdict {
             )
         }
         if let difference = verification.firstDifference { faults.append(difference) }
+        faults += verification.answers?.wrong ?? []
         faults += manifest?.differences.map { "the manifest: \($0)" } ?? []
         let says = manifest.map { !$0.differences.isEmpty } ?? false
         isFine = verification.isFine && !says
@@ -44,6 +45,10 @@ struct Verdict {
         } else {
             let more = says ? ", and the manifest says otherwise" as Message : ""
             lines.append("not verified: \(count); \(verification.different) differ\(more)")
+        }
+        if let answers = verification.answers {
+            lines.append(
+                "answers in \(answers.folder): \(answers.verified) checked, \(answers.wrong.count) differ")
         }
         let unseen = Self.unseen(verification, manifest)
         if !unseen.isEmpty { lines.append("not looked at: \(unseen.joined(separator: "; "))") }

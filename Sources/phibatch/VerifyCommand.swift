@@ -90,6 +90,7 @@ struct VerifyCommand: ParsableCommand {
                 progress.update($0, of: "verify", $0)
             }
             if outcome.status == .interrupted { throw ExitCode(128 + (signals.received ?? SIGINT)) }
+            return outcome.statistics
         }
         let manifest = try Manifest(ofOutput: path)?.comparison(
             with: job.settings, output: path, errors: errors, audit: verification.audit, cache: job.cache)

@@ -1,17 +1,25 @@
 import Foundation
 import Testing
 
+@testable import Jobs
+
 /// Answers that the real program takes from a folder.
 @Suite(.enabled(if: Program.path != nil, "the program is not there"))
 struct AnswerStoreRunTests {
     private static func job(_ lines: [String], _ more: String...) throws -> DemoJob {
-        var job = try DemoJob(lines, ["--threads", "1", "--max-tokens", "9", "--answers", "store"] + more)
+        try bare(lines, ["--max-tokens", "9", "--answers", "store"] + more)
+    }
+
+    private static func bare(_ lines: [String], _ settings: [String]) throws -> DemoJob {
+        var job = try DemoJob(lines, ["--threads", "1"] + settings)
         job.model = job.folder + "/model"
         try PlainModel().write(to: job.model)
         return job
     }
 
-    private static let lines = (0..<12).map { number in
+    private static let lines = (0..<12).map(line)
+
+    private static func line(_ number: Int) -> String {
         "{\"id\":\"l\(number)\",\"prompt\":[\((0..<20).map { "\(3 + ($0 * 29 + number) % 1900)" }.joined(separator: ","))]}"
     }
 
@@ -42,6 +50,52 @@ struct AnswerStoreRunTests {
         #expect(try segments(job).count == 2 && Set(segments(job)).isSuperset(of: files))
     }
 
+    /// The records of all segments that are whole.
+    private func records(in folder: String) throws -> [AnswerRecord] {
+        var records: [AnswerRecord] = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let file = try File.open(folder + "/" + name, .readOwn, in: POSIXFileSystem())
+            _ = try AnswerSegment.scan(file, from: AnswerSegment.head.count) { entry in
+                let record = try? AnswerSegment.record(in: file, at: entry.offset)
+                #expect(record != nil, "\(name), \(entry.offset)")
+                if let record { records.append(record) }
+            }
+        }
+        return records
+    }
+
+    /// Who knows how a record is written can make one that no model has made.
+    @Test func verifyFindsForgedAnswers() throws {
+        let job = try Self.job(Self.lines, "--tokens")
+        defer { job.remove() }
+        #expect(try job.run().status == 0)
+        let honest = try #require(job.results)
+        let path = try job.folder + "/store/" + #require(try segments(job).first)
+        var forged = try #require(try records(in: job.folder + "/store").first)
+        forged.outcome.tokens[3] = forged.outcome.tokens[3] == 7 ? 8 : 7
+        let others = try records(in: job.folder + "/store").dropFirst().map(\.line)
+        let lines = ([forged.line] + others).map { $0 + [AnswerSegment.lineFeed] }
+        try Data(AnswerSegment.head + lines.joined()).write(to: URL(filePath: path))
+        func run() throws -> String { try job.run(["--restart"]).errors }
+        func verify() throws -> Program.Result {
+            try RunningProgram(["verify"] + job.arguments() + ["--sample", "100%"], folder: job.folder).end()
+        }
+        #expect(try run().contains("answers: 12 taken from store, 0 added to it"))
+        #expect(job.results != honest)
+        let found = try verify()
+        #expect(found.status == 1)
+        #expect(
+            found.errors.contains(
+                "store: the answer \(forged.key) is not what the model gives, and is removed"),
+            "\(found.errors)")
+        #expect(found.output.contains("answers in store: 12 checked, 1 differ"), "\(found.output)")
+        #expect(try run().contains("answers: 11 taken from store, 1 added to it"))
+        #expect(job.results == honest)
+        let fine = try verify()
+        #expect(fine.status == 0, "\(fine.errors)")
+        #expect(fine.output.contains("answers in store: 12 checked, 0 differ"), "\(fine.output)")
+    }
+
     /// Whoever made an answer: that the model gives it is shown without the store.
     @Test func verifyComputes() throws {
         let job = try Self.job(Self.lines)
@@ -51,6 +105,7 @@ struct AnswerStoreRunTests {
         let verified = try RunningProgram(["verify"] + job.arguments(), folder: job.folder).end()
         #expect(verified.status == 0, "\(verified.errors)")
         #expect(!verified.errors.contains("taken from"), "\(verified.errors)")
+        #expect(verified.output.contains("answers in store: 10 checked, 0 differ"), "\(verified.output)")
         #expect(try segments(job) == files)
     }
 

@@ -5,9 +5,9 @@ import OperatingSystem
 
 /// A folder of answers by what was asked, for any number of runs at once, on any number of machines.
 ///
-/// Each writer has files of its own (`AnswerSegment`), which nobody else changes, so writers can't damage one another's.
-/// What is in the folder is known by the keys' first bytes; a record is used only if its sum and its whole key are right.
-/// All that goes wrong with it means computing again, never an error. For one thread at a time.
+/// Each writer has files of its own (`AnswerSegment`), which nobody else changes (but to spoil a wrong answer), so writers
+/// can't damage one another's. What is in the folder is known by the keys' first bytes; a record is used only if its sum
+/// and its whole key are right. All that goes wrong with it means computing again, never an error. For one thread at a time.
 package final class AnswerStore {
     package let folder: String
     /// Bytes of all segments together.
@@ -166,6 +166,30 @@ package final class AnswerStore {
     func isUnfit(_ key: RequestKey) {
         damaged += 1
         index.remove(key.prefix)
+    }
+
+    /// Compares what is known for a key with what was computed now. A record that says something else is spoilt where it
+    /// stands, so that nobody takes it again.
+    /// - Parameter computed: nil if nothing came of the request.
+    func verify(_ key: RequestKey, against computed: AnswerRecord?) -> Check {
+        guard let place = index[key.prefix], let known = find(key) else { return .unknown }
+        if let computed, computed.line == known.line { return .right }
+        index.remove(key.prefix)
+        let wrong: Message = "\(folder): the answer \(key.text) is not what the model gives, and "
+        do {
+            let file = try File.open(path(of: segments[place.segment].name), .readWrite, in: system)
+            // Now the line doesn't begin as a record does.
+            try file.fill(place.offset..<place.offset + 1, with: UInt8(ascii: " "))
+            return .wrong(wrong + "is removed")
+        } catch {
+            return .wrong(wrong + "can't be removed: \(error)")
+        }
+    }
+
+    enum Check: Equatable {
+        case unknown, right
+        /// A sentence about it.
+        case wrong(Message)
     }
 
     /// - Returns: whether the outcome will be kept; false if it can't be, or is there.

@@ -114,9 +114,9 @@ extension JobRun {
                 return true
             }
         }
-        guard let answers, let (sequence, provenance) = try answers.answer(to: request, key, for: self) else {
-            return false
-        }
+        guard let answers, !answers.verifies,
+            let (sequence, provenance) = try answers.answer(to: request, key, for: self)
+        else { return false }
         statistics.answersTaken += 1
         try take(sequence, as: request.part, provenance)
         try share(sequence, provenance, key, request.part)
@@ -126,7 +126,11 @@ extension JobRun {
     /// Keeps what was computed for a request, and hands it to those who waited for it.
     func share(_ sequence: TokenSequence, _ provenance: [String: String]) throws {
         guard let key = key(of: sequence.request) else { return }
-        if answers?.store.add(sequence, provenance, key) == true { statistics.answersAdded += 1 }
+        if answers?.verifies == true {
+            verify(key, against: sequence.course.outcome.map { AnswerRecord(key: key, $0, provenance) })
+        } else if answers?.store.add(sequence, provenance, key) == true {
+            statistics.answersAdded += 1
+        }
         try share(sequence, provenance, key, sequence.request.part)
     }
 
@@ -139,7 +143,17 @@ extension JobRun {
 
     /// Nothing comes of a request.
     /// - Returns: who waited for it.
-    func gaveUp(_ request: Request) -> [any WorkPart] { key(of: request).map { equals.gaveUp($0) } ?? [] }
+    func gaveUp(_ request: Request) -> [any WorkPart] {
+        guard let key = key(of: request) else { return [] }
+        if answers?.verifies == true { verify(key, against: nil) }
+        return equals.gaveUp(key)
+    }
+
+    private func verify(_ key: RequestKey, against computed: AnswerRecord?) {
+        let check = answers?.store.verify(key, against: computed) ?? .unknown
+        if check != .unknown { statistics.answersVerified += 1 }
+        if case .wrong(let wrong) = check { statistics.wrongAnswers.append(wrong) }
+    }
 }
 
 extension TokenSequence {

@@ -36,6 +36,9 @@ public struct RunStatistics: Sendable, Equatable {
     /// that were added to it.
     public var answersTaken = 0
     public var answersAdded = 0
+    /// Those in the store that were computed again, and a sentence for each that is something else.
+    package var answersVerified = 0
+    package var wrongAnswers: [Message] = []
     /// Times that a request gave way to older ones, as the KV cache had no room left, and was computed again.
     public var preempted = 0
     /// Requests under way now.

@@ -6,7 +6,12 @@ package struct StoredAnswers {
     /// What tells the model from others, `RunFingerprint.model`.
     let model: [UInt8]
 
-    package init(_ store: AnswerStore, model: [UInt8]) { (self.store, self.model) = (store, model) }
+    /// Nothing is taken or added: all is computed, and compared with what is known.
+    let verifies: Bool
+
+    package init(_ store: AnswerStore, model: [UInt8], verifies: Bool = false) {
+        (self.store, self.model, self.verifies) = (store, model, verifies)
+    }
 
     /// A request's outcome, if it is known, as the loop would hand it over.
     func answer(

@@ -109,6 +109,36 @@ import Testing
     }
 
     /// An answer under another key's place is none.
+    /// One that was computed again and is another one is taken by nobody any more, and the others are.
+    @Test func wrongAnswersAreRemoved() throws {
+        let folder = try TemporaryFolder()
+        let made = try (0..<4).map { try MadeAnswer($0) }
+        let first = try AnswerStore(folder.path + "/answers")
+        for answer in made[..<3] { answer.add(to: first) }
+        first.close()
+        let store = try AnswerStore(folder.path + "/answers")
+        #expect(store.verify(made[0].key, against: made[0].record) == .right)
+        #expect(store.verify(made[3].key, against: made[3].record) == .unknown)
+        var other = made[1].record
+        other.provenance = [:]
+        for (answer, computed) in [(made[1], other), (made[2], nil)] {
+            let told =
+                "\(folder.path)/answers: the answer \(answer.key.text) is not what the model gives, and is removed"
+            #expect(store.verify(answer.key, against: computed) == .wrong(Message(value: told)))
+            #expect(store.verify(answer.key, against: answer.record) == .unknown)
+        }
+        let again = try AnswerStore(folder.path + "/answers")
+        #expect(isThere(1, of: made, in: again) && again.damaged == 2)
+        let locked = try AnswerStore(
+            folder: folder.path + "/answers", limit: 1 << 20, reserve: 0,
+            system: FaultyFileSystem(refusing: [.write: EACCES]))
+        guard case .wrong(let told) = locked.verify(made[0].key, against: nil) else {
+            Issue.record("no wrong answer is found")
+            return
+        }
+        #expect(told.text.contains("and can't be removed: "), "\(told)")
+    }
+
     @Test func theWholeKeyCounts() throws {
         let folder = try TemporaryFolder()
         let (one, other) = (try MadeAnswer(1), try MadeAnswer(2))

@@ -161,7 +161,7 @@ import Testing
             return try Verification(again, results: again.settings.output, errors: nil, extent: .lines(9)) {
                 let store = try store($0.settings)
                 store.others = try $0.verifiedOutput()
-                _ = try Runner(job: $0.settings, model: ScriptedModel(), store: store).run()
+                return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
             }
         }
         let fine = try verify()

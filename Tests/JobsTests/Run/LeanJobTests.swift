@@ -94,7 +94,7 @@ import Testing
         try Verification(BatchJob(job), results: job.output, errors: job.errors, extent: .lines(lines)) {
             let store = try store($0.settings)
             store.others = try $0.verifiedOutput()
-            _ = try Runner(job: $0.settings, model: ScriptedModel(), store: store).run()
+            return try Runner(job: $0.settings, model: ScriptedModel(), store: store).run().statistics
         }
     }
 

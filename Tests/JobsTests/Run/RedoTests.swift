@@ -70,7 +70,7 @@ import Testing
         ) { again in
             let store = try store(again.settings)
             store.others = try again.verifiedOutput()
-            _ = try Runner(job: again.settings, model: ScriptedModel(), store: store).run()
+            return try Runner(job: again.settings, model: ScriptedModel(), store: store).run().statistics
         }
     }
 

@@ -27,7 +27,13 @@ extension HelpTopic {
         A sum says that a record is whole, and not who wrote it: whoever can write to the folder can give your jobs \
         answers that no model made. Share one with people you trust; a message says if everybody can write to it. It holds \
         no prompts, but answers, as token ids that anyone with the model can read, so let only those read it who may know \
-        them. `phibatch verify` takes nothing from the store: it shows whether an output is the model's, whoever had it \
-        computed.
+        them.
+
+        `phibatch verify` takes nothing from the store: it shows whether an output is the model's, whoever had it computed. \
+        What it computes it also looks up, so that a job's lines are a sample of the store. An answer there that says \
+        something else is named by its key and removed (its record is spoilt where it stands, and nobody takes it any \
+        more), and the exit code is 1:
+
+          phibatch verify job.yaml --answers /shared/answers --sample 5%
         """)
 }

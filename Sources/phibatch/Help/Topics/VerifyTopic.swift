@@ -14,6 +14,8 @@ extension HelpTopic {
         writes it, and nothing else. The last line says what was not looked at. Without a name of the results they are the \
         job's output. Outputs in another format than JSON lines, with `results: lean`, or without their failed \
         lines (`errors`), need the `.record` file beside them. \
+        With `answers: FOLDER` nothing is taken from there; the folder's answers to what was computed are compared, too, \
+        and those that differ are removed (`phibatch help reuse`). \
         With `engine: mlx` results are the same to within rounding only; see `phibatch help engines`.
 
         `provenance: true` in a job, or this afterwards, writes `OUTPUT.manifest.json`: the program's version, the \
