@@ -64,6 +64,48 @@ struct AnswerStoreRunTests {
         return records
     }
 
+    /// Runs at once, on inputs of which each has lines of the others', one killed and taken up again.
+    @Test func processesShareAFolder() throws {
+        let jobs = try [0..<150, 60..<210, 120..<270].map {
+            try Self.bare($0.map(Self.line), ["--max-tokens", "100", "--temperature", "0.8", "--tokens"])
+        }
+        defer { for job in jobs { job.remove() } }
+        let store = jobs[0].folder + "/store"
+        let expected = try jobs.map { job in
+            #expect(try job.run().status == 0)
+            return try #require(job.results)
+        }
+        let more = ["--answers", store, "--checkpoint-interval", "0"]
+        // The first is the slowest, so that it is killed under way.
+        let runs = try zip(jobs, ["1", "8", "32"]).map {
+            try $0.start(more + ["--restart", "--workers", $1])
+        }
+        let journal = URL(filePath: jobs[0].folder + "/out.jsonl.journal")
+        try runs[0].wait(for: "results") {
+            (try? Data(contentsOf: journal).count { $0 == AnswerSegment.lineFeed }) ?? 0 > 20
+        }
+        runs[0].send(SIGKILL)
+        #expect(try runs[0].end().status == SIGKILL)
+        #expect(FileManager.default.fileExists(atPath: journal.path))
+        let ends = try [jobs[0].run(more)] + runs.dropFirst().map { try $0.end() }
+        #expect(ends.allSatisfy { $0.status == 0 }, "\(ends.map(\.errors))")
+        #expect(jobs.map(\.results) == expected)
+        // Two may have computed the same at the same time.
+        let answers = try Dictionary(grouping: records(in: store), by: \.key)
+        #expect(answers.values.allSatisfy { same in same.allSatisfy { $0 == same[0] } })
+        // What the killed one hadn't written yet is computed once more, if nobody else has; then all is there.
+        let missing = 270 - answers.count
+        #expect((0..<30).contains(missing))
+        for missing in [missing, 0] {
+            for (job, (lines, lost)) in zip(jobs, zip(expected, [missing, 0, 0])) {
+                let again = try job.run(more + ["--restart"])
+                let told = "answers: \(150 - lost) taken from \(store), \(lost) added to it"
+                #expect(again.errors.contains(told), "\(again.errors)")
+                #expect(job.results == lines)
+            }
+        }
+    }
+
     /// Who knows how a record is written can make one that no model has made.
     @Test func verifyFindsForgedAnswers() throws {
         let job = try Self.job(Self.lines, "--tokens")
