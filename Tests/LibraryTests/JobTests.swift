@@ -68,6 +68,41 @@ import Testing
         #expect(try folder.results("parts.jsonl") == folder.results("whole.jsonl"))
     }
 
+    /// Steps that are values are those of a job file.
+    @Test func stepsAreValues() async throws {
+        let folder = try JobFolder()
+        var settings = try settings(folder, output: "rows.jsonl")
+        var question = JobStep("question")
+        question.settings.prompt = "{{ prompt }}"
+        question.settings.samples = 2
+        var judge = JobStep("judge")
+        judge.settings.prompt = "{{ question.text }} Is that right?"
+        judge.settings.choices = ["yes", "no"]
+        judge.accept = "judge.probabilities.yes > 0.01"
+        settings.steps = [question, judge]
+        settings.until = 3
+        let outcome = try await BatchJob(settings).run().outcome
+        #expect(outcome.status == .complete && outcome.statistics.accepted == 4)
+        let job = try folder.write(
+            """
+            model: \(settings.model.hasPrefix("/") ? settings.model : "../" + settings.model)
+            input: prompts.jsonl
+            output: said.jsonl
+            max_tokens: 12
+            temperature: 0.7
+            until: 3
+            steps:
+              - {name: question, prompt: "{{ prompt }}", samples: 2}
+              - name: judge
+                prompt: "{{ question.text }} Is that right?"
+                choices: ["yes", "no"]
+                accept: judge.probabilities.yes > 0.01
+            """, to: "steps.yaml")
+        _ = try await BatchJob(file: job).run().outcome
+        #expect(try folder.results("rows.jsonl") == folder.results("said.jsonl"))
+        #expect(try folder.results("rows.jsonl").count == 4)
+    }
+
     @Test func whatIsWrongIsSaidBeforeAnythingRuns() async throws {
         let folder = try JobFolder()
         var settings = try settings(folder, output: "out.jsonl")
