@@ -93,6 +93,11 @@ def test_steps(model: str, lines: Lines, tmp_path: Path, monkeypatch: pytest.Mon
     assert repr(two) == "Row(id='b', steps=['data', 'logprob', 'form', 'last'], dropped='last')"
     again = phibatch.run(settings, progress=False)
     assert (again.done, again.skipped) == (0, 2)
+    some = {**settings, "output": "some.jsonl"}
+    (first,) = phibatch.run(some, until=1, progress=False)
+    assert isinstance(first, phibatch.Row) and first.id == "a"
+    with pytest.raises(phibatch.TooManyFailuresError, match="until wants 2"):
+        phibatch.run(some, until=2, progress=False)
     with pytest.raises(phibatch.JobError, match="steps data: .*no_such_key"):
         phibatch.run({**settings, "steps": [{**steps[0], "no_such_key": 1}]}, progress=False)
     with pytest.raises(phibatch.UsageError, match="run takes them"):

@@ -80,7 +80,8 @@ class BusyError(PhibatchError):
 
 
 class TooManyFailuresError(PhibatchError):
-    """More lines failed than ``max_failures`` allows (exit code 3). What is done is kept."""
+    """More lines failed than ``max_failures`` allows, or fewer rows were accepted than ``until`` wants (exit code 3).
+    What is done is kept."""
 
     code = "too_many_failures"
 

@@ -143,7 +143,8 @@ def run(
 
     Raises:
         InterruptedRun: after Ctrl-C.
-        TooManyFailuresError: if more lines failed than `max_failures` allows.
+        TooManyFailuresError: if more lines failed than `max_failures` allows, or fewer rows were accepted than `until`
+            wants.
         PhibatchError: what else the program ends with, with its message and exit code.
     """
     flags = {
