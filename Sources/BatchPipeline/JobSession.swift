@@ -116,6 +116,8 @@ package final class JobSession {
     /// - Throws: `JobError` if the folder can't be made or read.
     private func answers(among stores: inout [Files.Identity: AnswerStore]) throws -> StoredAnswers? {
         guard let folder = settings.answers else { return nil }
+        // By MLX answers are the same to within rounding only: they prove nothing of each other.
+        if job.verified != nil, settings.engine.usesMLX { return nil }
         let place = Files.identity(of: folder)
         if let store = place.flatMap({ stores[$0] }) {
             store.limit = min(store.limit, settings.answersLimit)

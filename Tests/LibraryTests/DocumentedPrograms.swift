@@ -10,8 +10,7 @@ private enum DocumentedPrograms {
         let model = try await ModelContainer.load(folder: "models/smollm2-demo")
         let prompts = ["rain", "salt"].map { Prompt.user("What is \($0)?") }
         for try await answer in model.answers(to: prompts) { print(answer.text) }
-        let run = try BatchJob(file: "jobs/demo.yaml").run(on: model)
-        print(try await run.outcome.status)
+        print(try await BatchJob(file: "jobs/demo.yaml").run(on: model).outcome.status)
     }
 
     static func phiModel() async throws {

@@ -62,24 +62,17 @@ struct ReadmeTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(try shell("phibatch run -q jobs/demo.yaml", in: folder).status == 0)
         let makefile = try String(contentsOf: Self.top.appending(path: "Makefile"), encoding: .utf8)
-        var count = 0
         for line in Self.blocks("sh").joined().split(separator: "\n") {
-            if let target = line.firstMatch(of: /^make ([a-z-]+)/) {
-                #expect(makefile.contains("\n\(target.1):"), "\(line)")
-                continue
-            }
-            if line.hasPrefix("jq "), !has("command -v jq") { continue }
-            if line.hasPrefix("python3 "), !has("python3 -c 'import pandas'") { continue }
-            count += 1
-            // A smaller dataset will do.
-            let run = try shell(String(line).replacing("--until 20", with: "--until 4"), in: folder)
-            #expect(run.status == 0, "\(line)\n\(run.errors)")
+            let target = try #require(line.firstMatch(of: /^make ([a-z-]+)/), "\(line)")
+            #expect(makefile.contains("\n\(target.1):"), "\(line)")
         }
-        #expect(count >= (has("command -v jq") ? 2 : 1))
-        if has("command -v jq") {
-            let rows = try String(contentsOfFile: folder + "/out/rows.jsonl", encoding: .utf8)
-            #expect(rows.split(separator: "\n").count >= 4, "\(rows)")
-        }
+        let example = try #require(Self.text.firstMatch(of: /`(phibatch run dataset[^`]+)`/)?.1)
+        // A smaller dataset will do.
+        let command = String(example).replacing("--until 20", with: "--until 4")
+        let run = try shell(command, in: folder)
+        #expect(run.status == 0, "\(command)\n\(run.errors)")
+        let rows = try String(contentsOfFile: folder + "/out/dataset.jsonl", encoding: .utf8)
+        #expect(rows.split(separator: "\n").count >= 4 && !rows.contains("\"dropped\""), "\(rows)")
         if has("command -v make") {
             let rule = try #require(Self.text.firstMatch(of: /Makefile: `([^`]+)`, and below it `([^`]+)`/))
             try "\(rule.1)\n\t\(rule.2)\n".write(

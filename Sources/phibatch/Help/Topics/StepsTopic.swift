@@ -73,7 +73,8 @@ extension HelpTopic {
 
         A try makes its own step again, and none before it. It has another random stream, and sees under the step's own \
         name what the try before has made, so that it can ask for a repair. At temperature 0 only that makes a difference, \
-        and so it does for `probabilities` and scores, which are not drawn.
+        and so it does for `probabilities` and scores, which are not drawn. (The `text` of `choices` is: above 0, a judge is \
+        better asked for its `probabilities`.)
 
             - name: title
               prompt: >-
@@ -128,7 +129,7 @@ extension HelpTopic {
         `no_item`) say so while a run goes on.
 
         `until: 200` in the job (or `--until 200`) ends the run as soon as 200 rows are accepted: the output has the lines up to \
-        there, and what was begun beyond them is dropped. If the input ends before that, nothing is put in place, and the \
+        there, with all rows of each, which may be some more; what was begun beyond them is dropped. If the input ends before that, nothing is put in place, and the \
         exit code is 3; with more lines the same command goes on. More can be wanted later, too: what is done is kept.
 
         `until: 3 per line` makes rows of each line until 3 of them are accepted. `samples`, of the job or of its steps, says how \
