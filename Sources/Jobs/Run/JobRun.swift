@@ -162,13 +162,11 @@ package final class JobRun: RequestSource {
             case .failure(let label, let error):
                 try file(error, label)
                 try decide()
-            case .held(let row):
-                open[row.label.index, default: 0] += 1
+            case .outcome(let label, let outcome):
+                open[label.index, default: 0] += 1
                 judges = true
                 work.set(running: open.count)
-                try settle(.held(row), of: row.label)
-            case .made(let label, let result):
-                try end(label, with: result)
+                try settle(outcome, of: label)
                 copies += 1
             case .past(let row):
                 try take(row)
@@ -290,7 +288,7 @@ package final class JobRun: RequestSource {
                 case .request(let request): again.append(request)
                 case .waiting(let request): waiting.append(request)
                 case .failure(let label, let error): try fail(label, error)
-                case .held, .past, .made: preconditionFailure("a step's work is a request")
+                case .outcome, .past: preconditionFailure("a step's work is a request")
                 }
             }
         case .open: close(label)

@@ -9,9 +9,8 @@ final class WorkQueue: Sendable {
     package enum Answer {
         case request(Request)
         case failure(WorkLabel, LineError)
-        case held(HeldRow)
+        case outcome(WorkLabel, WorkOutcome)
         case past(PastRow)
-        case made(WorkLabel, any TaskResult)
         /// Nothing there yet.
         case wait
         /// All has been handed out.
@@ -21,8 +20,8 @@ final class WorkQueue: Sendable {
         var label: WorkLabel? {
             switch self {
             case .request(let request): request.work
-            case .failure(let label, _), .made(let label, _): label
-            case .held, .past, .wait, .end: nil
+            case .failure(let label, _), .outcome(let label, _): label
+            case .past, .wait, .end: nil
             }
         }
     }
@@ -119,9 +118,8 @@ final class WorkQueue: Sendable {
         switch popped {
         case .work(.request(let request)): return .request(request)
         case .work(.failure(let label, let error)): return .failure(label, error)
-        case .work(.held(let row)): return .held(row)
+        case .work(.outcome(let label, let outcome)): return .outcome(label, outcome)
         case .work(.past(let row)): return .past(row)
-        case .work(.made(let label, let result)): return .made(label, result)
         case .work(.waiting(let waiting)):
             do throws(LineError) { return .request(try waiting.begun()) } catch {
                 return .failure(waiting.request.work, error)

@@ -123,7 +123,7 @@ extension WorkPart {
     }
 }
 
-enum WorkOutcome {
+package enum WorkOutcome: Sendable {
     /// - Parameter isOwn: something was computed for it.
     case made(any TaskResult, GenerationResult.Timing, isOwn: Bool)
     /// - Parameter text: the answer that is at fault.

@@ -49,12 +49,10 @@ package enum Work: Sendable {
     case request(Request)
     case failure(WorkLabel, LineError)
     case waiting(any WaitingRequest)
-    /// A row that goes on where others decide of it.
-    case held(HeldRow)
+    /// A row of which nothing need be computed before this.
+    case outcome(WorkLabel, WorkOutcome)
     /// A row that an earlier run has done; others are decided by it.
     case past(PastRow)
-    /// A result for which nothing is asked of the model.
-    case made(WorkLabel, any TaskResult)
 
     /// How many tokens it keeps in memory.
     var weight: Int {
@@ -69,15 +67,14 @@ package enum Work: Sendable {
         switch self {
         case .request(let request): request
         case .waiting(let waiting): waiting.request
-        case .failure, .held, .past, .made: nil
+        case .failure, .outcome, .past: nil
         }
     }
 
     /// The line's place; nil of one that is done.
     var index: Int? {
         switch self {
-        case .failure(let label, _), .made(let label, _): label.index
-        case .held(let row): row.label.index
+        case .failure(let label, _), .outcome(let label, _): label.index
         case .request, .waiting: request?.work.index
         case .past: nil
         }
@@ -87,9 +84,9 @@ package enum Work: Sendable {
         switch self {
         case .request(let request): turn.holds(request.work)
         case .waiting(let waiting): turn.holds(waiting.request.work) && waiting.isReady
-        case .failure(let label, _), .made(let label, _): turn.quota?.need(of: label.position) != .open
+        case .outcome(let label, _): turn.holds(label)
+        case .failure(let label, _): turn.quota?.need(of: label.position) != .open
         case .past(let row): row.position < turn.limit
-        case .held: true
         }
     }
 }

@@ -19,8 +19,8 @@ struct StepRow: Sendable {
     private var place = 0
     /// How many times it was made in vain.
     private var vain = 0
-    /// What an earlier run has made of steps to come, and of the one after them.
-    private var earlier: ArraySlice<StepsResult.Step> = []
+    /// What earlier runs have made of steps to come, and of the first that none has made.
+    private var earlier: [StepsResult.Step] = []
     private var saved: InFlightRecord?
 
     init(
@@ -85,21 +85,18 @@ struct StepRow: Sendable {
         while place + 1 < plan.steps.count {
             place += 1
             guard try takeItem() else { return end(dropped: step.name) }
-            if let made = earlier.first {
-                guard made.name == step.name else {
-                    values.append((step.name, .null))
-                    continue
-                }
-                earlier.removeFirst()
-                note(made.name, made.result)
-                done.append(made)
-                return try passed()
+            guard try holds(step.condition) else {
+                values.append((step.name, .null))
+                continue
             }
-            if try holds(step.condition) {
+            guard let made = earlier.first(where: { $0.name == step.name }) else {
                 let works = try works(saved)
                 return .more(works)
             }
-            values.append((step.name, .null))
+            note(made.name, made.result)
+            done.append(made)
+            // Of several tries it is the last.
+            return try holds(step.accept) ? try passed() : end(dropped: step.name)
         }
         return end(dropped: nil)
     }
@@ -169,7 +166,7 @@ struct StepRow: Sendable {
         case .request(let request): .request(wrapped(request))
         case .waiting(let waiting): .waiting(WaitingStep(waiting: waiting, row: self))
         case .failure(let label, let failure): .failure(label, error(failure))
-        case .held, .past, .made: work
+        case .outcome, .past: work
         }
     }
 
@@ -197,38 +194,36 @@ struct StepRow: Sendable {
     /// Whether tokens of the step under way may be saved: those of a later try are made anew.
     var isFirstTry: Bool { vain == 0 }
 
+    /// Goes on with what earlier runs have made of it. What is decided of it by conditions is decided again.
     /// - Returns: nil if the text is not what a run of this job has left.
-    func resumed(_ text: String, _ saved: InFlightRecord) -> [Work]? {
-        guard let steps = StepsReader.steps(saved: text), !steps.isEmpty else { return nil }
-        var names = plan.steps.map(\.name)[...]
-        for step in steps {
-            guard let place = names.firstIndex(of: step.name) else { return nil }
-            names = names[(place + 1)...]
-        }
+    func resumed(_ saved: InFlightRecord) -> [Work]? {
         var row = self
-        (row.earlier, row.saved, row.timing, row.isOwn) = (steps[...], saved, .zero, true)
-        return row.begun()
+        if let text = saved.row {
+            guard let steps = StepsReader.steps(saved: text), !steps.isEmpty,
+                steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
+            else { return nil }
+            row.earlier = steps
+        }
+        row.earlier += saved.taken
+        (row.timing, row.isOwn) = (.zero, true)
+        return row.begun(saved)
     }
 
     /// From before its first step.
     /// - Parameter saved: what an earlier run has made of the step that comes first.
     func begun(_ saved: InFlightRecord?) -> [Work] {
         var row = self
-        row.saved = saved
-        return row.begun()
-    }
-
-    private mutating func begun() -> [Work] {
-        place = -1
+        (row.place, row.saved) = (-1, saved)
         do {
-            switch try goOn() {
+            switch try row.goOn() {
             case .more(let works): return works
-            case .held(let row): return [.held(row)]
-            case .made(let result, _, _): return [.made(label, result)]
-            default: preconditionFailure("a row goes on, waits or ends")
+            // It is no copy of an equal row's.
+            case .made(let result, let timing, _):
+                return [.outcome(label, .made(result, timing, isOwn: true))]
+            case let outcome: return [.outcome(label, outcome)]
             }
         } catch {
-            return [.failure(label, self.error(error))]
+            return [.outcome(label, .failed(row.error(error)))]
         }
     }
 }
