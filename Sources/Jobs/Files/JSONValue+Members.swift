@@ -12,5 +12,12 @@ extension JSONValue {
         return value
     }
 
+    /// The texts of a list of texts; nil of anything else.
+    var texts: [String]? {
+        guard case .array(let values) = self else { return nil }
+        let texts = values.compactMap { if case .string(let string) = $0 { string } else { nil } }
+        return texts.count == values.count ? texts : nil
+    }
+
     package func number(_ name: String) -> Double? { self[name]?.number }
 }

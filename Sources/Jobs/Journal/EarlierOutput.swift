@@ -51,10 +51,7 @@ package final class EarlierOutput {
     func holds(
         _ result: GenerationResult, at place: ResultPlace, _ known: ResultIndex.Entry
     ) throws -> Bool {
-        var line = [UInt8](repeating: 0, count: Int(known.length))
-        let count = try line.withUnsafeMutableBytes { try source.read(into: $0, at: known.offset) }
-        guard count == line.count else { throw StoreError.changedUnderneath(source.path) }
-        return try line.withUnsafeBytes { line in
+        return try source.line(of: known).withUnsafeBytes { line in
             if case .selfRecording(let format) = kind {
                 return format.holds(result, in: line, at: place, of: run)
             }

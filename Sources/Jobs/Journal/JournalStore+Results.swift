@@ -46,10 +46,7 @@ extension JournalStore: ResultStore {
             return try earlierOutput?.holds(result, at: place, known) ?? false
         }
         guard let file = journal.file else { return false }
-        var stored = [UInt8](repeating: 0, count: Int(known.length))
-        let count = try stored.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
-        guard count == stored.count else { throw StoreError.changedUnderneath(file.path) }
-        return stored == line
+        return try file.line(of: known) == line
     }
 
     package func saveInFlight(_ records: [InFlightRecord]) throws {
@@ -72,10 +69,7 @@ extension JournalStore: ResultStore {
         guard known.isStored else { return nil }
         let file = known.isInOutput ? earlierOutput?.source : journal.file
         guard let file else { return nil }
-        var line = [UInt8](repeating: 0, count: Int(known.length))
-        let count = try line.withUnsafeMutableBytes { try file.read(into: $0, at: known.offset) }
-        guard count == line.count else { throw StoreError.changedUnderneath(file.path) }
-        return try line.withUnsafeBytes { line in
+        return try file.line(of: known).withUnsafeBytes { line in
             guard known.isInOutput else { return JournalRecord(line, keeps: true)?.result }
             return try earlierOutput?.result(line, of: known)
         }

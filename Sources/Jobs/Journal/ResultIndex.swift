@@ -192,3 +192,13 @@ extension ResultIndex {
         _ = insert(entry)
     }
 }
+
+extension File {
+    /// The line that an entry points to.
+    func line(of entry: ResultIndex.Entry) throws -> [UInt8] {
+        var line = [UInt8](repeating: 0, count: Int(entry.length))
+        let count = try line.withUnsafeMutableBytes { try read(into: $0, at: entry.offset) }
+        guard count == line.count else { throw StoreError.changedUnderneath(path) }
+        return line
+    }
+}

@@ -6,6 +6,11 @@ enum ResultText {
         bias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }
 
+    /// The values of a list; nil if the text is none.
+    static func values(_ text: String) -> [String]? {
+        (try? JSONValue(parsing: Array(text.utf8), limits: .file))?.texts
+    }
+
     static func list(_ values: [String]) -> String {
         var writer = JSONWriter()
         writer.array { writer in for value in values { writer.string(value) } }
