@@ -222,6 +222,7 @@ package final class JobSession {
             store.earlierSchemes = store.earlierSchemes.adding(verified.lines)
         }
         for note in store.notes { log.warning("\(note)") }
+        for note in try RowReuse(settings, store)?.notes ?? [] { log.info("\(note)") }
         if store.storedAtStart > 0 {
             let results = store.storedAtStart
             log.info(

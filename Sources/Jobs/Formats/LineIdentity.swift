@@ -78,7 +78,8 @@ package struct LineIdentity {
         return key
     }
 
-    private var hashes: [UInt64] { [contentHash] + earlierHashes }
+    /// What its results may be filed under: by the job's own scheme first.
+    var hashes: [UInt64] { [contentHash] + earlierHashes }
 
     /// How a key of this line came about: by the job's own scheme or the earlier one of that number, from 1; and how often
     /// its result was made again.

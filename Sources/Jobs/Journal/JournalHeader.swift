@@ -12,6 +12,9 @@ package struct JournalHeader {
     /// By which schemes lines are known in the journal.
     package var lines = [LineScheme.bytes]
 
+    /// The names of files beside the output, or of it, from whose results rows take what is the same.
+    var earlierRows: [String] = []
+
     /// The digests of all runs whose results count. (Digests are ASCII, or nobody's.)
     package var accepted: Set<String> { Set([fingerprint.digest] + kept.map(\.digest)) }
 
@@ -40,7 +43,8 @@ package struct JournalHeader {
         return .valid(
             JournalHeader(
                 fingerprint: fingerprint, usesOutput: usesOutput, kept: KeptRun.list(in: content),
-                lines: LineScheme.list(in: content)))
+                lines: LineScheme.list(in: content),
+                earlierRows: content["earlier_rows"]?.texts ?? []))
     }
 
     /// The sealed line with its line feed.
@@ -51,6 +55,9 @@ package struct JournalHeader {
             fingerprint.write(to: &writer)
             KeptRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
+            if !earlierRows.isEmpty {
+                writer.array("earlier_rows") { writer in for name in earlierRows { writer.string(name) } }
+            }
         } + [0x0a]
     }
 }

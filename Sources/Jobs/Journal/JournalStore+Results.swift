@@ -77,6 +77,15 @@ extension JournalStore: ResultStore {
 
     package func verified(_ key: WorkKey) throws -> GenerationResult? { try others?.result(of: key) }
 
+    package var earlierSteps: [String: String] {
+        earlierRows.reduce(into: [:]) { $0.merge($1.steps) { first, _ in first } }
+    }
+
+    package func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult? {
+        if let failure { throw failure }
+        return try earlierRows.lazy.compactMap { try $0.result(of: key, run: run) }.first
+    }
+
     package func endsEarly(at count: Int) { earlyEnd = count }
 
     package func sync() throws {

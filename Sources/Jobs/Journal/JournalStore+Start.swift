@@ -1,4 +1,5 @@
 import Faults
+import OperatingSystem
 
 /// Finding out what an earlier run left.
 extension JournalStore {
@@ -19,8 +20,11 @@ extension JournalStore {
             notes.append("\(paths.journal): holds no result; begun again.")
         }
         if let change = try change(from: header) {
+            var begun: JournalHeader?
+            if case .valid(let header) = header { begun = header }
             switch options.ifChanged {
             case _ where try change.isOfJournal && holdsNoResult(found):
+                try openEarlierRows(begun?.earlierRows ?? [])
                 try found?.remove()
                 try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)?.remove()
                 (found, header) = (nil, nil)
@@ -30,7 +34,8 @@ extension JournalStore {
                 // Its lock goes with it.
                 (found, header) = (nil, nil)
                 options.restart = true
-                try setAside()
+                let usesOutput = begun?.usesOutput ?? true
+                try setAside(rowsFrom: usesOutput ? [paths.output] : begun?.earlierRows ?? [])
             case .keep: notes.append(keeping(change))
             }
         }
@@ -38,6 +43,9 @@ extension JournalStore {
         case .valid(let header):
             usesOutput = header.usesOutput
             journal.header.kept = header.kept
+            try openEarlierRows(header.earlierRows) { name in
+                notes.append("\(name): is not there any more, or not as it was; rows take nothing of it.")
+            }
         case .otherVersion(let version):
             throw StoreError(
                 .mismatch, path: paths.journal,
@@ -49,7 +57,7 @@ extension JournalStore {
         case nil: break
         }
         if let found, header != nil { try place.tighten(found) }
-        if options.restart, try system.exists(paths.output) {
+        if try options.restart && system.exists(paths.output) || header == nil && !earlierRows.isEmpty {
             usesOutput = false
             // At once: else a kill before the first result would forget the restart.
             try journal.begin()
@@ -86,6 +94,7 @@ extension JournalStore {
         case .damaged: schemes = schemes.adding([.bytes])
         case .otherVersion, nil: break
         }
+        for rows in earlierRows { schemes = schemes.adding(rows.lines) }
         earlierSchemes = schemes.filter { $0 != options.lines }
     }
 
@@ -104,13 +113,48 @@ extension JournalStore {
             + "\(keptJournals.name(1)) or the next number)."
     }
 
-    private func setAside() throws {
+    /// - Parameter others: the files whose results count beside the journal's, where rows may take something of them;
+    ///   nil where all is to be made anew.
+    private func setAside(rowsFrom others: [String]? = nil) throws {
         try RunFile.open(paths.inFlight, .inFlight, .readOwn, in: system)?.remove()
-        guard let found = try foundJournal() else { return }
-        let name = try keptJournals.keep()
-        try found.remove()
+        let found = try foundJournal()
+        let name = try found.map { _ in try keptJournals.keep() }
+        if let others { try openEarlierRows([name].compactMap(\.self) + others) }
+        if earlierRows.isEmpty {
+            try found?.remove()
+        } else {
+            // In one rename, so that a kill leaves either what was there or what names it.
+            usesOutput = false
+            try journal.begin(replacing: found?.info())
+        }
+        guard let name else { return }
         notes.append("begun again; the earlier journal is kept as \(name).")
         notes += keptJournals.removeOldest(but: max(1, options.keptOutputCount))
+    }
+
+    /// Opens what rows may take something of, and has the journal name it.
+    /// - Parameters:
+    ///   - files: beside the output, or the output itself.
+    ///   - missed: gets the name of each that has nothing for this run.
+    private func openEarlierRows(_ files: [String], missed: (String) -> Void = { _ in }) throws {
+        for name in files.map(Paths.name) {
+            let rows =
+                if Paths.areEqual(name, Paths.name(of: paths.output)) {
+                    try settings.flatMap {
+                        try EarlierRows(
+                            output: paths.output, $0, options.format, samples: options.samples,
+                            now: fingerprint)
+                    }
+                } else {
+                    try EarlierRows(journal: Paths.join(paths.folder, name), now: fingerprint, in: system)
+                }
+            guard let rows else {
+                missed(name)
+                continue
+            }
+            earlierRows.append(rows)
+            journal.header.earlierRows.append(name)
+        }
     }
 
     private func loadOutput(refusesOthers: Bool) throws {

@@ -41,6 +41,8 @@ package final class JournalStore {
     var usedSchemes: [LineScheme] = []
     /// By what the results of a redo that was interrupted were chosen; nil if there is none.
     package internal(set) var redo: UInt64?
+    /// What rows may be taken of, the latest results first.
+    var earlierRows: [EarlierRows] = []
     /// Results elsewhere whose lines are to be known as they are there.
     package var others: FinishedOutput?
     private(set) var failure: StoreError?

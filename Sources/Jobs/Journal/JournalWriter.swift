@@ -28,8 +28,10 @@ final class JournalWriter {
     }
 
     /// Makes the journal if there is none yet.
-    /// - Parameter marks: lines that it has from its beginning.
-    func begin(with marks: [UInt8] = []) throws {
+    /// - Parameters:
+    ///   - marks: lines that it has from its beginning.
+    ///   - earlier: the journal whose place it takes; nil if there is none.
+    func begin(with marks: [UInt8] = [], replacing earlier: FileInfo? = nil) throws {
         guard file == nil else { return }
         let line = header.line() + marks
         // Locked from its beginning, see `lock`.
@@ -37,7 +39,7 @@ final class JournalWriter {
         do {
             try line.withUnsafeBytes { try opened.write($0, at: 0) }
             try opened.sync()
-            try opened.moveNew(to: path)
+            try opened.replace(path, earlier)
         } catch {
             try? opened.remove()
             throw error

@@ -70,6 +70,11 @@ package protocol ResultStore: AnyObject {
     func result(at position: Int) throws -> GenerationResult?
     /// The result of a key in an output that is verified by this run; nil if none is.
     func verified(_ key: WorkKey) throws -> GenerationResult?
+    /// The steps of runs whose jobs had other ones, and nothing else that was other: as their fingerprints have them, by the
+    /// runs' digests.
+    var earlierSteps: [String: String] { get }
+    /// The result that such a run has of a key; nil if it has none.
+    func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult?
     /// Positions from here on are not needed, as enough is accepted before; nothing is appended there from now on.
     func endsEarly(at count: Int)
     /// Takes one finished result. On return it is handed over; it is durable after the next `sync` (which the store
@@ -104,6 +109,8 @@ extension ResultStore {
     package func note(earlierScheme: LineScheme) {}
     package func result(at position: Int) throws -> GenerationResult? { nil }
     package func verified(_ key: WorkKey) throws -> GenerationResult? { nil }
+    package var earlierSteps: [String: String] { [:] }
+    package func earlierRow(of key: WorkKey, run: String) throws -> GenerationResult? { nil }
     package func endsEarly(at count: Int) {}
     package var needsLookAhead: Bool { false }
     package func lookAhead(at key: WorkKey) throws {}

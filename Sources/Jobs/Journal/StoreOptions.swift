@@ -2,7 +2,7 @@
 public enum SettingsChange: String, Sendable, CaseIterable {
     /// They stay, and the run does not begin.
     case refuse
-    /// The run begins again; they are kept aside.
+    /// The run begins again; they are kept aside. Where steps are all that is other, rows take of them what is the same.
     case restart
     /// They count, and only what is left is done with the new settings.
     case keep

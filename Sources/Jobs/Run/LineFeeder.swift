@@ -39,6 +39,7 @@ final class LineFeeder: @unchecked Sendable {
     private let keys: LineKeys
     /// Nil where rows that are done decide nothing of others.
     private let plan: StepPlan?
+    private let reuse: RowReuse?
     private let counted = Guarded(Count())
     // Used by the feeder's thread alone.
     private var reader: InputReader
@@ -63,6 +64,7 @@ final class LineFeeder: @unchecked Sendable {
         self.queue = queue
         preparer = try LinePreparer(job)
         plan = RowGates(job) == nil ? nil : try StepPlan(job)
+        reuse = try store.use { try RowReuse(job, $0) }
         keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
         reader = piped.map { InputReader($0) } ?? job.inputReader(follow: follow)
         seen = piped == nil ? SeenIDs() : nil
@@ -169,6 +171,10 @@ final class LineFeeder: @unchecked Sendable {
             case .success(let line):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
+                if let taken = try reuse?.steps(of: label, parsed, in: store), !taken.isEmpty {
+                    saved = saved ?? InFlightRecord(key: label.key, tokens: [])
+                    saved?.taken = taken
+                }
                 works = try work(label, line, saved: saved)
             case .failure(let error): works = [.failure(label, error)]
             }

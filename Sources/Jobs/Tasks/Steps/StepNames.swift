@@ -8,6 +8,9 @@ extension StepPlan.Step {
             .compactMap { key, template in template.map { (key, $0) } }
             + (builder.templates + tasks.flatMap(\.templates)).map { ($0.name, $0) }
     }
+
+    /// All names that what it makes, and what is decided of that, can depend on.
+    var names: Set<String> { Set(templates.flatMap(\.template.names) + tasks.flatMap(\.names)) }
 }
 
 /// What templates and conditions of steps name, and what there is.

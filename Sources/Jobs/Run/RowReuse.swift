@@ -1,0 +1,44 @@
+import BatchEngine
+
+/// What rows take of the results of runs whose jobs had other steps, and nothing else that was other.
+package struct RowReuse {
+    /// By the digests of the runs, those first of which most is taken.
+    private let changes: [(run: String, change: StepChange)]
+
+    /// - Returns: nil if there are no such results.
+    /// - Throws: `JobError` if a template of the job is malformed.
+    package init?(_ job: JobSettings, _ store: any ResultStore) throws {
+        let earlier = store.earlierSteps
+        guard !earlier.isEmpty else { return nil }
+        let plan = try StepPlan(job)
+        changes = earlier.compactMap { run, text in
+            StepChange(from: text, to: job, plan).map { (run, $0) }
+        }.sorted { ($1.change.kept.count, $0.run) < ($0.change.kept.count, $1.run) }
+    }
+
+    /// What is taken, in a sentence for each kind of results.
+    package var notes: [String] {
+        changes.reduce(into: []) { if !$0.contains($1.change.note) { $0.append($1.change.note) } }
+    }
+
+    /// What is taken of a row.
+    func steps(
+        of label: WorkLabel, _ line: LineIdentity, in store: SharedStore
+    ) throws -> [StepsResult.Step] {
+        // Others have made it with the seed that it has at first.
+        guard label.redo == 0 else { return [] }
+        var steps: [StepsResult.Step] = []
+        for (run, change) in changes {
+            let missing = change.kept.subtracting(steps.map(\.name))
+            guard !missing.isEmpty else { continue }
+            let sample = change.earlierRow(of: label.sample)
+            let keys = line.hashes.map { WorkKey(id: line.id, sample: sample, contentHash: $0) }
+            let found = try store.use { store in
+                try keys.lazy.compactMap { try store.earlierRow(of: $0, run: run) }.first
+            }
+            guard let row = found?.made as? StepsResult else { continue }
+            steps += row.steps.filter { missing.contains($0.name) }
+        }
+        return steps
+    }
+}

@@ -1,0 +1,94 @@
+import Essentials
+
+/// What a job with other steps, and nothing else that is other, has made of rows as this one would make it.
+///
+/// A step is kept if it is as it was, and so is all that its templates and conditions name. Then it has asked the same, with
+/// the same random streams, and what it made and what came of that is what a run from nothing would make.
+struct StepChange: Sendable {
+    /// The names of the steps that are kept.
+    let kept: Set<String>
+    private let names: [String]
+    /// How many rows come of one by the steps after those that both jobs begin with.
+    private let rows: (earlier: Int, now: Int)
+
+    /// - Parameters:
+    ///   - text: the other job's steps, as in its fingerprint.
+    ///   - plan: this job's steps.
+    /// - Returns: nil if the text is none of ours.
+    init?(from text: String, to job: JobSettings, _ plan: StepPlan) {
+        guard let texts = ResultText.values(text) else { return nil }
+        let earlier = texts.compactMap(ToldStep.init)
+        guard earlier.count == texts.count,
+            ToldStep.rows(of: earlier[...]) <= JobSettings.rowsOfLineRange.upperBound
+        else { return nil }
+        names = job.steps.map(\.name)
+        let start = zip(earlier, job.steps).prefix { $0.text.utf8.elementsEqual($1.text.utf8) }.count
+        rows = (ToldStep.rows(of: earlier[start...]), Fork.rows(of: job.steps[start...]))
+        var kept = Set(names[..<start])
+        // Beyond, rows are the same branches of the same tree, or none is kept.
+        for (number, step) in plan.steps.enumerated().dropFirst(max(1, start)) where rows.earlier == rows.now
+        {
+            let text = job.steps[number].text
+            // The first step may ask what the line itself says.
+            guard let place = earlier.firstIndex(where: { $0.text.utf8.elementsEqual(text.utf8) }), place > 0,
+                ToldStep.rows(of: earlier[(place + 1)...]) == step.fork.below
+            else { continue }
+            var used = step.names
+            let list = plan.steps[...number].last { $0.fork.items != nil }?.name
+            if used.contains(JobStep.item) {
+                guard earlier[...place].last(where: \.hasItems)?.name == list else { continue }
+                if let list { used.insert(list) }
+                if list != nil { used.remove(JobStep.item) }
+            }
+            used.remove(step.name)
+            if used.isDisjoint(with: Set(names + earlier.map(\.name)).subtracting(kept)) {
+                kept.insert(step.name)
+            }
+        }
+        self.kept = kept
+    }
+
+    /// The row of the other job that has in common with one of this job what both make of it.
+    /// - Parameter sample: one of the line's rows.
+    func earlierRow(of sample: Int) -> Int {
+        sample / rows.now * rows.earlier + min(sample % rows.now, rows.earlier - 1)
+    }
+
+    /// In a sentence.
+    var note: String {
+        let made = names.filter { !kept.contains($0) }
+        guard !kept.isEmpty else { return "earlier results: no step can be taken over, so all are made anew" }
+        func are(_ names: [String], _ what: String) -> String {
+            "\(names.count == 1 ? "step" : "steps") \(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)"
+        }
+        return "earlier results: \(are(names.filter(kept.contains), "taken over"))"
+            + (made.isEmpty ? "" : "; \(are(made, "made anew"))")
+    }
+}
+
+/// A step, so far as `JobStep.text` tells of it.
+private struct ToldStep {
+    let text: String
+    let name: String
+    private var samples = 1
+    private(set) var hasItems = false
+
+    init?(_ text: String) {
+        guard let parts = ResultText.values(text), parts.count >= 4 else { return nil }
+        (self.text, name) = (text, parts[0])
+        // Name, where, accept and tries come first.
+        var rest = parts[4...]
+        if rest.first == "distinct" { rest = rest.dropFirst(3) }
+        if rest.first == "samples", let count = rest.dropFirst().first.flatMap({ Int($0) }) {
+            guard JobSettings.rowsOfLineRange.contains(count) else { return nil }
+            samples = count
+            rest = rest.dropFirst(2)
+        }
+        hasItems = rest.first == "each"
+    }
+
+    /// How many rows come of one by these steps; more than there may be if there are too many.
+    static func rows(of steps: ArraySlice<ToldStep>) -> Int {
+        steps.reduce(1) { min($0 * $1.samples, JobSettings.rowsOfLineRange.upperBound + 1) }
+    }
+}
