@@ -10,6 +10,8 @@ package struct JobFreshness: Sendable, Equatable {
     package var now: RunFingerprint?
     /// What differs in the model or the settings, with both values where they are known.
     package var changes: [String] = []
+    /// The steps are all that differs.
+    package var concernsSteps = false
     /// Why nothing that is there can be taken up; nil if it can.
     package var unknown: Message?
     /// Results that are missing, whose lines have another content now, and that have no line any more.
@@ -48,7 +50,7 @@ package struct JobFreshness: Sendable, Equatable {
             return
         case .damaged, nil: break
         }
-        if let header, let now { changes = now.changes(from: header.fingerprint) }
+        if let header { compare(with: header.fingerprint) }
         let settings = try OutputSettings.read(at: paths, in: system)
         let known =
             header.map { header in (header.accepted, header.run) }
@@ -59,8 +61,8 @@ package struct JobFreshness: Sendable, Equatable {
             let digests = try read(output, paths, job, into: claims.index, in: system)
             let others = digests.filter { $0 != now?.digest && known?.0.contains($0) != true }
             if changes.isEmpty, let now, let other = others.min() {
-                changes =
-                    known?.1(other).map { now.changes(from: $0) } ?? [now.changedGroups(fromDigest: other)]
+                changes = [now.changedGroups(fromDigest: other)]
+                if let old = known?.1(other) { compare(with: old) }
             }
         }
         if let journal { _ = try JournalReader(file: journal).records(into: claims.index) { _ in true } }
@@ -77,6 +79,12 @@ package struct JobFreshness: Sendable, Equatable {
         if output != nil, header?.usesOutput ?? true { schemes = schemes.adding(settings?.lines ?? [.bytes]) }
         if journal != nil, header == nil { schemes = schemes.adding([.bytes]) }
         try compareLines(job, claims, LineKeys(job, earlier: schemes))
+    }
+
+    private mutating func compare(with old: RunFingerprint) {
+        guard let now else { return }
+        changes = now.changes(from: old)
+        concernsSteps = !changes.isEmpty && now.steps(of: old) != nil
     }
 
     /// - Returns: the digests of the runs that have made results there.

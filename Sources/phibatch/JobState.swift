@@ -84,9 +84,12 @@ extension JobFreshness {
     fileprivate func obstacle(to command: Message) -> (reason: Message, next: Message)? {
         let settings: Message =
             "settings differ: \(changes.map { "\($0)" as Message }.joined(separator: "; "))"
-        let again: Message = "begins again; what is there stays under another name"
+        let again: Message =
+            (concernsSteps ? "makes only what the changed steps concern again" : "begins again")
+            + "; what is there stays under another name"
         if let unknown {
-            return (changes.isEmpty ? unknown : settings, "\(command) --restart \(again)")
+            let option: Message = concernsSteps ? "--if-changed restart" : "--restart"
+            return (changes.isEmpty ? unknown : settings, "\(command) \(option) \(again)")
         }
         if hasNoLines {
             return (

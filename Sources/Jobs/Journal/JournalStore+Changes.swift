@@ -75,7 +75,10 @@ extension JournalStore {
         return StoreError(
             .mismatch, path: change.path,
             "was \(what) with another model or other settings:\n" + list(from: old)
-                + "Run it as it was \(what), \(ways)")
+                + "Run it as it was \(what), "
+                + (fingerprint.steps(of: old) == nil
+                    ? "" : "make only what the changed steps concern again (--if-changed restart), ")
+                + ways)
     }
 
     private func list(from old: RunFingerprint) -> Message {

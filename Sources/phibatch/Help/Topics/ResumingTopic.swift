@@ -26,7 +26,8 @@ extension HelpTopic {
         - --if-changed refuse :: The default.
         - --if-changed keep :: Keep what is done, and do what is left with the new settings. Each result's `run` says \
           which it has; `status` and each run say how many there are of each.
-        - --if-changed restart :: Begin again if something has changed, else go on.
+        - --if-changed restart :: Begin again if something has changed, else go on. If that is steps alone, rows take over \
+          what the change doesn't concern (`phibatch help steps`).
         - --restart :: Begin again in any case. The earlier journal and output stay aside.
 
         Results that are whole, but not wanted, are made again with the next seed, and all others stay as they are:

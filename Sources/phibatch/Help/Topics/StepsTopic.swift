@@ -146,9 +146,14 @@ extension HelpTopic {
         Each try of each step has its own random stream, made of the seed, the line's id, the sample, the step's name and \
         the try. So results are the same bytes, however many rows run together. A run that was interrupted goes on in the \
         middle of a row: steps that are made stay made, and the one under way goes on, but for a later try, which begins \
-        anew. Steps are a setting like others: if one changes, all is made anew or refused (`phibatch help resuming`). With \
-        `answers: FOLDER` only what the change concerns is computed then: the step and what depends on it \
-        (`phibatch help reuse`).
+        anew.
+
+        If steps have changed since results were made, a run is refused. With `--if-changed restart` it makes only what the \
+        change concerns: steps that changed, and those whose templates or conditions name one of them. What the others have \
+        made of a row is taken of the earlier results, which stay under another name, and the new ones are the bytes of a run \
+        from nothing. It says at its start which steps are taken over. Rows that failed, were made again (`phibatch help redo`), or \
+        have an edited line are made whole. If the model or what the job says for all steps has changed too, all is made anew; \
+        `answers: FOLDER` may know what was asked before (`phibatch help reuse`).
 
         Limits: steps are said in a job file. The output is not in OpenAI's format, and a table only where no step scores. \
         `keep` names fields, and none as a step is named. A line that is one of OpenAI's requests, or has a form of answers \
