@@ -9,8 +9,6 @@ package struct InFlightRecord: Sendable, Equatable {
     package var attempt: Int
     /// What the steps before have made, where a row has steps.
     package var row: String?
-    /// What a run whose job had other steps has made of the row, so far as it would be made the same. It is not saved.
-    var taken: [StepsResult.Step] = []
 
     package init(key: WorkKey, tokens: [Int32], logprobs: [String] = [], attempt: Int = 0) {
         self.key = key

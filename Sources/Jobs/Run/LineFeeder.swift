@@ -171,10 +171,7 @@ final class LineFeeder: @unchecked Sendable {
             case .success(let line):
                 var saved: InFlightRecord?
                 if case .inFlight(let record) = state { saved = record }
-                if let taken = try reuse?.steps(of: label, parsed, in: store), !taken.isEmpty {
-                    saved = saved ?? InFlightRecord(key: label.key, tokens: [])
-                    saved?.taken = taken
-                }
+                if let reuse { saved = try reuse.added(to: saved, of: label, parsed, in: store) }
                 works = try work(label, line, saved: saved)
             case .failure(let error): works = [.failure(label, error)]
             }

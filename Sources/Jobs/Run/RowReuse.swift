@@ -21,13 +21,13 @@ package struct RowReuse {
         changes.reduce(into: []) { if !$0.contains($1.change.note) { $0.append($1.change.note) } }
     }
 
-    /// What is taken of a row.
-    func steps(
-        of label: WorkLabel, _ line: LineIdentity, in store: SharedStore
-    ) throws -> [StepsResult.Step] {
+    /// What is saved of a row, and what is taken of it.
+    func added(
+        to saved: InFlightRecord?, of label: WorkLabel, _ line: LineIdentity, in store: SharedStore
+    ) throws -> InFlightRecord? {
         // Others have made it with the seed that it has at first.
-        guard label.redo == 0 else { return [] }
-        var steps: [StepsResult.Step] = []
+        guard label.redo == 0 else { return saved }
+        var steps = saved?.row.flatMap { StepsReader.steps(saved: $0) } ?? []
         for (run, change) in changes {
             let missing = change.kept.subtracting(steps.map(\.name))
             guard !missing.isEmpty else { continue }
@@ -39,6 +39,9 @@ package struct RowReuse {
             guard let row = found?.made as? StepsResult else { continue }
             steps += row.steps.filter { missing.contains($0.name) }
         }
-        return steps
+        guard !steps.isEmpty else { return saved }
+        var saved = saved ?? InFlightRecord(key: label.key, tokens: [])
+        saved.row = StepsResult(steps).savedText
+        return saved
     }
 }

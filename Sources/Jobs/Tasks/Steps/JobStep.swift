@@ -1,5 +1,4 @@
 import BatchEngine
-import JSON
 
 /// A step of a job: what is asked of the model with a row, after the steps before it.
 ///
@@ -78,13 +77,8 @@ public struct JobStep: Sendable, Equatable {
 
     /// Whether any of the steps with these texts has `distinct`.
     static func comparesRows(inText text: String) -> Bool {
-        func list(_ text: String) -> [String] {
-            guard case .array(let parts)? = try? JSONValue(parsing: Array(text.utf8), limits: .file) else {
-                return []
-            }
-            return parts.compactMap { if case .string(let part) = $0 { part } else { nil } }
-        }
-        return list(text).contains { list($0).dropFirst(4).first == Distinctness.mark }
+        ResultText.values(text)?.contains { ResultText.values($0)?.dropFirst(4).first == Distinctness.mark }
+            ?? false
     }
 }
 

@@ -185,10 +185,7 @@ struct StepRow: Sendable {
 
     /// The steps that are made; nil if there are none.
     var savedSteps: String? {
-        guard !done.isEmpty else { return nil }
-        var writer = JSONWriter()
-        writer.object { StepsResult(done).writeSteps(to: &$0) }
-        return writer.text
+        done.isEmpty ? nil : StepsResult(done).savedText
     }
 
     /// Whether tokens of the step under way may be saved: those of a later try are made anew.
@@ -196,15 +193,12 @@ struct StepRow: Sendable {
 
     /// Goes on with what earlier runs have made of it. What is decided of it by conditions is decided again.
     /// - Returns: nil if the text is not what a run of this job has left.
-    func resumed(_ saved: InFlightRecord) -> [Work]? {
+    func resumed(_ text: String, _ saved: InFlightRecord) -> [Work]? {
+        guard let steps = StepsReader.steps(saved: text), !steps.isEmpty,
+            steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
+        else { return nil }
         var row = self
-        if let text = saved.row {
-            guard let steps = StepsReader.steps(saved: text), !steps.isEmpty,
-                steps.allSatisfy({ made in plan.steps.contains { $0.name == made.name } })
-            else { return nil }
-            row.earlier = steps
-        }
-        row.earlier += saved.taken
+        row.earlier = steps
         (row.timing, row.isOwn) = (.zero, true)
         return row.begun(saved)
     }

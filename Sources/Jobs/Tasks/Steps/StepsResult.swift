@@ -55,6 +55,13 @@ package struct StepsResult: TaskResult {
         ResultCoding.writeUsage(of: self, &writer)
     }
 
+    /// As it is saved of a row under way.
+    var savedText: String {
+        var writer = JSONWriter()
+        writer.object { writeSteps(to: &$0) }
+        return writer.text
+    }
+
     func writeSteps(to writer: inout JSONWriter) {
         writer.array("steps") { writer in for step in steps { writer.string(step.name) } }
         for step in steps { writer.object(step.name) { step.result.write(to: &$0) } }

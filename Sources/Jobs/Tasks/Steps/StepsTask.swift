@@ -163,8 +163,8 @@ private struct PreparedRow: PreparedLine {
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         let row = StepRow(plan: plan, record: record, model: model, maker: maker, label: label)
         // What an earlier run has made of the row. If that can't be ours, it is made from its beginning.
-        if let saved, saved.row != nil || !saved.taken.isEmpty {
-            return row.resumed(saved) ?? begun(row, saved: nil)
+        if let saved, let text = saved.row {
+            return row.resumed(text, saved) ?? begun(row, saved: nil)
         }
         return begun(row, saved: saved)
     }
