@@ -122,7 +122,7 @@ import Testing
             #expect(outcome.status == .complete && lines.count == 36, "\(outcome.failures)")
             #expect(lines == expected ?? lines)
             expected = lines
-            let rows = try lines.map(Self.row)
+            let rows = try lines.map(ScriptedRun.row)
             for (number, row) in rows.enumerated() {
                 let hasItem = number % 3 < number / 3 % 5
                 #expect(row.string("item") == (hasItem ? "thing \(number % 3)" : nil))
@@ -147,7 +147,7 @@ import Testing
         try ScriptedRun.inManyWays(job(try lines(folder), steps)) { outcome, lines, _ in
             #expect(outcome.status == .complete, "\(outcome.failures)")
             for (number, line) in lines.enumerated() {
-                let row = try Self.row(line)
+                let row = try ScriptedRun.row(line)
                 #expect((row["question"] != nil) == (number % 10 > 4))
                 #expect((row["note"] != nil) == (row["dropped"] == nil))
             }

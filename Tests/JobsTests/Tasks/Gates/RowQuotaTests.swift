@@ -44,17 +44,14 @@ import Testing
                 "{\"id\":\"r\($0)\",\"topic\":\"\(String(repeating: "word ", count: $0 % 7))\($0)\"}\n"
             }
             .joined(), to: "in.jsonl")
-        return .test(input: [path]) { job in
-            (job.temperature, job.maxTokens, job.seed) = (0.9, 16, 7)
-            (job.samples, job.untilPerLine) = (2, 2)
-            job.steps = Self.steps
+        return .test(input: path, steps: Self.steps) { job in
+            (job.samples, job.untilPerLine, job.maxTokens) = (2, 2, 16)
             change(&job)
         }
     }
 
     private static func dropped(_ line: String) throws -> String? {
-        try JSONValue(parsing: Array((line.hasSuffix("}}") ? line : line + "}").utf8), limits: .line)
-            .string("dropped")
+        try ScriptedRun.row(line).string("dropped")
     }
 
     /// The first ones that are accepted where all are made are those that are.
