@@ -325,7 +325,7 @@ import Testing
         let job = try job(changed("answer"))
         let (expected, _) = try fresh(job)
         var (runs, isWhole, asksQuestions) = (0, false, false)
-        let start = "Ask about".utf8.map { Int32($0) }
+        let start = "<user>Ask about".utf8.map { Int32($0) }
         while !isWhole, runs < 100 {
             var (model, flag, _, workers) = ScriptedRun.unlucky(&random, steps: 30)
             if runs > 30 { (model, flag) = (ScriptedModel(), StopFlag()) }
