@@ -41,11 +41,22 @@ struct PreemptionTests {
         let plenty = try job.run(["--kv-budget", "100MB", "--workers", "6"])
         try #require(plenty.status == 0, "\(plenty.errors)")
         let expected = try #require(job.results)
-        try FileManager.default.removeItem(atPath: job.folder + "/out.jsonl")
         // With guesses some are done before the others need their room.
         let tight = [
             "--workers", "6", "--kv-budget", "6MB", "--checkpoint-interval", "0", "--speculate", "off",
         ]
+        // On a machine that is busy lines may come so late that those before them are done.
+        var gaveWay = 0
+        for _ in 0..<5 where gaveWay == 0 {
+            try FileManager.default.removeItem(atPath: job.folder + "/out.jsonl")
+            gaveWay = try stopped(job, tight)
+            #expect(job.results == expected)
+        }
+        #expect(gaveWay > 0)
+    }
+
+    /// - Returns: how many gave way in a run that is stopped, and in one that goes on with it.
+    private func stopped(_ job: DemoJob, _ tight: [String]) throws -> Int {
         let program = try job.start(tight)
         let deadline = ContinuousClock.now + .seconds(60)
         while program.isRunning, ContinuousClock.now < deadline {
@@ -60,7 +71,6 @@ struct PreemptionTests {
         let rest = try job.run(tight)
         #expect(rest.status == 0, "\(rest.errors)")
         #expect(rest.errors.contains("taken up in the middle"), "\(rest.errors)")
-        #expect(preemptions(stopped) + preemptions(rest) > 0, "\(rest.errors)")
-        #expect(job.results == expected)
+        return preemptions(stopped) + preemptions(rest)
     }
 }

@@ -15,6 +15,9 @@ package struct RunFingerprint: Sendable, Equatable {
     /// How the parts are made: of every byte of the model's files.
     static let version = ("phibatch.fingerprint", "2")
 
+    /// The name of the part that the steps of a job are.
+    static let steps = "job.steps"
+
     static let maximumDigestLength = 200
     private static let maximumGroups = 20
 
@@ -50,7 +53,9 @@ package struct RunFingerprint: Sendable, Equatable {
 
     /// Whether rows are dropped for being like others.
     var comparesRows: Bool {
-        parts.contains { $0.name == "job.steps" && JobStep.comparesRows(inText: $0.value) }
+        parts.contains {
+            $0.name == Self.steps && ToldStep.steps($0.value)?.contains(where: \.comparesRows) == true
+        }
     }
 
     /// One line for each part that differs from an earlier run's.
@@ -62,6 +67,10 @@ package struct RunFingerprint: Sendable, Equatable {
         for (name, value) in parts {
             let earlier = before[name]
             if earlier.map({ $0.utf8.elementsEqual(value.utf8) }) != true {
+                if name == Self.steps, let told = earlier.flatMap({ ToldStep.changes(from: $0, to: value) }) {
+                    lines += told
+                    continue
+                }
                 lines.append("\(name): \(earlier ?? "(not set)") -> \(value)")
             }
         }

@@ -59,8 +59,6 @@ final class EarlierRows {
 }
 
 extension RunFingerprint {
-    private static let steps = "job.steps"
-
     /// The steps of another run's job, where it differs from this one's in nothing else; nil where it does.
     package func steps(of other: RunFingerprint) -> String? {
         func rest(_ run: RunFingerprint) -> RunFingerprint {

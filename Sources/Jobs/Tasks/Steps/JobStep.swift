@@ -74,12 +74,6 @@ public struct JobStep: Sendable, Equatable {
                 + (samples > 1 ? ["samples", "\(samples)"] : []) + (each.map { ["each", $0] } ?? [])
                 + settings.resultSettings.flatMap { [$0.name, $0.value] })
     }
-
-    /// Whether any of the steps with these texts has `distinct`.
-    static func comparesRows(inText text: String) -> Bool {
-        ResultText.values(text)?.contains { ResultText.values($0)?.dropFirst(4).first == Distinctness.mark }
-            ?? false
-    }
 }
 
 extension JobSettings {

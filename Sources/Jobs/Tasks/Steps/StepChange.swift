@@ -16,9 +16,7 @@ struct StepChange: Sendable {
     ///   - plan: this job's steps.
     /// - Returns: nil if the text is none of ours.
     init?(from text: String, to job: JobSettings, _ plan: StepPlan) {
-        guard let texts = ResultText.values(text) else { return nil }
-        let earlier = texts.compactMap(ToldStep.init)
-        guard earlier.count == texts.count,
+        guard let earlier = ToldStep.steps(text),
             ToldStep.rows(of: earlier[...]) <= JobSettings.rowsOfLineRange.upperBound
         else { return nil }
         names = job.steps.map(\.name)
@@ -63,32 +61,5 @@ struct StepChange: Sendable {
         }
         return "earlier results: \(are(names.filter(kept.contains), "taken over"))"
             + (made.isEmpty ? "" : "; \(are(made, "made anew"))")
-    }
-}
-
-/// A step, so far as `JobStep.text` tells of it.
-private struct ToldStep {
-    let text: String
-    let name: String
-    private var samples = 1
-    private(set) var hasItems = false
-
-    init?(_ text: String) {
-        guard let parts = ResultText.values(text), parts.count >= 4 else { return nil }
-        (self.text, name) = (text, parts[0])
-        // Name, where, accept and tries come first.
-        var rest = parts[4...]
-        if rest.first == "distinct" { rest = rest.dropFirst(3) }
-        if rest.first == "samples", let count = rest.dropFirst().first.flatMap({ Int($0) }) {
-            guard JobSettings.rowsOfLineRange.contains(count) else { return nil }
-            samples = count
-            rest = rest.dropFirst(2)
-        }
-        hasItems = rest.first == "each"
-    }
-
-    /// How many rows come of one by these steps; more than there may be if there are too many.
-    static func rows(of steps: ArraySlice<ToldStep>) -> Int {
-        steps.reduce(1) { min($0 * $1.samples, JobSettings.rowsOfLineRange.upperBound + 1) }
     }
 }
