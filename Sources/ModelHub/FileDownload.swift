@@ -27,7 +27,7 @@ struct FileDownload {
         do {
             let links = paths.map { Paths.join(cache.snapshot(id, commit: commit), $0) }
             for folder in ([blob, cache.lock(id, file.etag)] + links).map(Paths.folder(of:)) {
-                try Self.makeFolder(folder)
+                try Files.makeFolder(folder)
             }
             if !isHere {
                 let lock = try takeLock()
@@ -36,16 +36,12 @@ struct FileDownload {
             }
             counted(file.size, 0)
             for link in links { try Links.make(link, to: "../../blobs/\(file.etag)") }
-        } catch let error as SystemFailure {
+        } catch let error as Files.Failure {
             throw HubError(.files, blob, "can't be written: \(error.reason).")
         }
     }
 
     private var isHere: Bool { (try? OpenFile.at(blob).state().size) == file.size }
-
-    private static func makeFolder(_ folder: String) throws(SystemFailure) {
-        do { try Files.makeFolder(folder) } catch { throw SystemFailure(code: error.code) }
-    }
 
     private func takeLock() throws -> FileLock {
         var hasWaited = false
@@ -103,7 +99,7 @@ struct FileDownload {
         }
     }
 
-    private func restart(_ part: PartFile, _ hash: inout ContentHash) throws(SystemFailure) {
+    private func restart(_ part: PartFile, _ hash: inout ContentHash) throws(Files.Failure) {
         try part.empty()
         hash = ContentHash(etag: file.etag, size: file.size)
         counted(0, 0)

@@ -1,4 +1,5 @@
 import Faults
+import OperatingSystem
 
 /// That a request should be made again.
 enum Retry: Error {
@@ -31,7 +32,7 @@ struct Patience: Sendable {
     static func isPassing(_ status: Int) -> Bool { status == 408 || status == 429 || status >= 500 }
 
     static func isFinal(_ error: any Error) -> Bool {
-        error is HubError || error is CancellationError || error is SystemFailure
+        error is HubError || error is CancellationError || error is Files.Failure
     }
 
     /// Seconds to wait after a number of tries without success.

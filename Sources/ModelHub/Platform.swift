@@ -1,22 +1,6 @@
 import Essentials
 import OperatingSystem
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// A failed call of the system.
-struct SystemFailure: Error {
-    let code: Int32
-    var reason: String { String(cString: strerror(code)) }
-
-    static var last: SystemFailure { SystemFailure(code: errno) }
-}
-
 /// The thread that calls.
 enum ThisThread {
     static func sleep(_ seconds: Double) { _ = poll(nil, 0, Int32(max(1, seconds * 1000))) }
@@ -38,12 +22,12 @@ final class FileLock: Sendable {
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
     /// - Returns: nil while another holds it.
-    static func take(_ path: String) throws(SystemFailure) -> FileLock? {
+    static func take(_ path: String) throws(Files.Failure) -> FileLock? {
         // Others of the group may share the cache.
         let descriptor = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o664)
         guard descriptor >= 0 else { throw .last }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FileLock(descriptor: descriptor) }
-        let failure = SystemFailure.last
+        let failure = Files.Failure.last
         close(descriptor)
         guard failure.code == EWOULDBLOCK || failure.code == EINTR else { throw failure }
         return nil
@@ -66,13 +50,13 @@ final class PartFile {
     private(set) var size: Int
 
     /// Opens what an earlier attempt left, or makes a new one.
-    init(_ path: String) throws(SystemFailure) {
+    init(_ path: String) throws(Files.Failure) {
         self.path = path
         descriptor = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
         guard descriptor >= 0 else { throw .last }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            let failure = SystemFailure(code: EINVAL)
+            let failure = Files.Failure(code: EINVAL)
             close(descriptor)
             throw failure
         }
@@ -81,20 +65,20 @@ final class PartFile {
 
     deinit { close(descriptor) }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws(SystemFailure) {
+    func append(_ bytes: UnsafeRawBufferPointer) throws(Files.Failure) {
         var done = 0
         while done < bytes.count {
             let count = pwrite(
                 descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(size))
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw count < 0 ? .last : SystemFailure(code: EIO) }
+            guard count > 0 else { throw count < 0 ? .last : Files.Failure(code: EIO) }
             done += count
             size += count
         }
     }
 
     /// - Returns: the number of bytes read; fewer than asked for at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemFailure) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Files.Failure) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count < 0, errno == EINTR { continue }
@@ -103,13 +87,13 @@ final class PartFile {
         }
     }
 
-    func empty() throws(SystemFailure) {
+    func empty() throws(Files.Failure) {
         guard ftruncate(descriptor, 0) == 0 else { throw .last }
         size = 0
     }
 
     /// Gives the whole file its name.
-    func move(to name: String) throws(SystemFailure) {
+    func move(to name: String) throws(Files.Failure) {
         guard fsync(descriptor) == 0, rename(path.cPath, name.cPath) == 0 else { throw .last }
     }
 }
@@ -121,20 +105,20 @@ enum Links {
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
 
     /// Makes a symbolic link; one that is there already is replaced in one step.
-    static func make(_ path: String, to target: String) throws(SystemFailure) {
+    static func make(_ path: String, to target: String) throws(Files.Failure) {
         if symlink(target.cPath, path.cPath) == 0 { return }
         guard errno == EEXIST else { throw .last }
         let draft = "\(path).\(getpid()).phibatch-draft"
         unlink(draft.cPath)
         guard symlink(target.cPath, draft.cPath) == 0, rename(draft.cPath, path.cPath) == 0 else {
-            let failure = SystemFailure.last
+            let failure = Files.Failure.last
             unlink(draft.cPath)
             throw failure
         }
     }
 
     /// Writes a small file in one step.
-    static func write(_ text: String, to path: String) throws(SystemFailure) {
+    static func write(_ text: String, to path: String) throws(Files.Failure) {
         let draft = "\(path).\(getpid()).tmp"
         guard OwnFile.write(Array(text.utf8), to: path, draft: draft) else { throw .last }
     }
@@ -142,14 +126,8 @@ enum Links {
 
 enum FolderRemoval {
     /// Removes a folder with all it holds; follows no links.
-    static func remove(_ folder: String) throws(SystemFailure) {
-        let names: [String]
-        do {
-            names = try Files.names(in: folder)
-        } catch {
-            throw SystemFailure(code: error.code)
-        }
-        for name in names {
+    static func remove(_ folder: String) throws(Files.Failure) {
+        for name in try Files.names(in: folder) {
             let path = Paths.join(folder, name)
             if !Files.isLink(path), Files.kind(of: path) == .folder {
                 try remove(path)

@@ -1,5 +1,6 @@
 import CCurl
 import Faults
+import OperatingSystem
 
 /// Why there is no response, or not all of it.
 struct WebFailure: Error {
@@ -57,7 +58,7 @@ struct WebFailure: Error {
             return "can't be reached: the name of the proxy that the environment names is not known"
         case PHI_CURL_COULDNT_RESOLVE_HOST: return "can't be reached: its name is not known"
         case PHI_CURL_COULDNT_CONNECT where systemError != 0:
-            return "can't be reached\(way): \(SystemFailure(code: systemError).reason)"
+            return "can't be reached\(way): \(Files.Failure(code: systemError).reason)"
         case PHI_CURL_OPERATION_TIMEDOUT:
             return
                 "can't be waited for\(way): less than \(Patience.slowest) bytes a second for \(Int(silence)) s, or no answer"

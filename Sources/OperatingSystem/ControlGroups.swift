@@ -41,7 +41,7 @@ package struct ControlGroups {
 package enum SystemFile {
     /// Nil if it can't be read.
     package static func text(_ path: String) -> String? {
-        FileCalls.smallFile(path).map { String(decoding: $0, as: UTF8.self) }
+        (try? Files.contents(of: path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The numbers in a file; words like "max" are left out.

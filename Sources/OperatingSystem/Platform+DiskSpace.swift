@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Essentials
 
 package enum DiskSpace {
     /// Bytes that this user may still write at a path, which need not be there yet; nil if the system doesn't say.

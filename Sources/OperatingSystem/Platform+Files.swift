@@ -1,23 +1,19 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// What is asked of files and folders besides their content's own readers. Foundation's counterparts take
 /// paths of valid UTF-8 only.
 package enum Files {
     /// A failed call of the system.
     package struct Failure: Error, Equatable {
         package let code: Int32
+
+        package init(code: Int32) { self.code = code }
+
         package var reason: String { String(cString: strerror(code)) }
         package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
 
-        fileprivate static var last: Failure { Failure(code: errno) }
+        /// What errno says.
+        package static var last: Failure { Failure(code: errno) }
     }
 
     package enum Kind { case regular, folder, other }

@@ -1,13 +1,5 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A shared library, loaded for as long as the process lives.
 package struct LoadedLibrary: Sendable {
     private nonisolated(unsafe) let handle: UnsafeMutableRawPointer

@@ -1,13 +1,5 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Keeps other threads out for a moment. Not `Mutex`, which the thread sanitizer on Linux doesn't see.
 package final class Lock: Sendable {
     // C memory, which only the calls for mutexes touch.

@@ -1,13 +1,5 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 extension Platform {
     /// A file that is being made. It is locked for as long as this object lives, so that others can tell
     /// it from what a killed process left.
@@ -73,6 +65,4 @@ extension Platform {
     package static func canonicalPath(_ path: String) -> String {
         Files.canonicalPath(path) ?? path
     }
-
-    package static var processID: Int32 { getpid() }
 }

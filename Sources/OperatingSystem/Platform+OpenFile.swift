@@ -1,13 +1,5 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A regular file, open for reading.
 package final class OpenFile: Sendable {
     package let path: String
@@ -124,7 +116,7 @@ package enum OwnFile {
     package static func write(_ bytes: [UInt8], to path: String, draft: String, mode: Int = 0o666) -> Bool {
         let descriptor = open(draft.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         guard descriptor >= 0 else { return false }
-        let written = bytes.withUnsafeBytes { OperatingSystem.write(descriptor, $0) }
+        let written = (try? Files.write(bytes, to: descriptor)) != nil
         let isWhole = close(descriptor) == 0 && written
         if isWhole, rename(draft.cPath, path.cPath) == 0 { return true }
         let failure = errno
@@ -133,24 +125,8 @@ package enum OwnFile {
         return false
     }
 
+    /// Removes a file, never a folder; that it is not there is no fault.
     package static func remove(_ path: String) { unlink(path.cPath) }
 
     package static var processID: Int32 { getpid() }
-}
-
-private func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    var done = 0
-    while done < bytes.count {
-        #if canImport(Darwin)
-            let count = Darwin.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        #elseif canImport(Glibc)
-            let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        #else
-            let count = Musl.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        #endif
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        done += count
-    }
-    return true
 }

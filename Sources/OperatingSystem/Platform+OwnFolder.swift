@@ -1,13 +1,5 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A folder that this process' user owns and nobody else can write, held open: whose content results may depend on. A
 /// checksum says that a file is whole, and not who wrote it.
 ///

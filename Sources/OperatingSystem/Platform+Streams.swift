@@ -1,14 +1,6 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// The system's calls for `MessageStream`, `SystemFile` and `MemoryRoom`.
+/// The system's calls for `MessageStream`, `Files` and `MemoryRoom`.
 enum FileCalls {
     /// As much as a pipe that is ready takes without a wait.
     static let pipeUnit = Int(PIPE_BUF)
@@ -57,22 +49,5 @@ enum FileCalls {
         }
         munmap(base, bytes)
         return true
-    }
-
-    /// The content of a file that the system makes up; nil if it can't be read.
-    static func smallFile(_ path: String) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while content.count < 1 << 20 {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { return nil }
-            if count == 0 { break }
-            content += buffer[..<count]
-        }
-        return content
     }
 }

@@ -1,13 +1,5 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The system's calls for `WorkerThread` and `Processors`.
 enum ThreadCalls {
     /// What asks a program to stop.

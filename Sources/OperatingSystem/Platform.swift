@@ -1,15 +1,7 @@
 import Essentials
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The few calls of the operating system that Foundation has no good form of.
-/// Only files of this name import a C library.
+/// Only files of this name call it.
 package enum Platform {
     /// A failed call of the operating system: `reason` is the system's own text for its error number.
     package struct Failure: Error {
@@ -156,11 +148,6 @@ package enum Platform {
 
     package static func unmap(_ base: UnsafeMutableRawPointer, count: Int) {
         munmap(base, count)
-    }
-
-    /// Removes a file, never a folder; that it is not there is no fault.
-    package static func removeFile(_ path: String) {
-        unlink(path.cPath)
     }
 
     /// Moves a file into place in one step, replacing what is there.

@@ -1,12 +1,6 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Essentials
 
-/// The system's calls about signals. Only files of this name import a C library.
+/// The system's calls about signals. Only files of this name call it.
 enum Platform {
     /// What asks a program to stop.
     static let stopSignals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")]

@@ -115,14 +115,14 @@ final class ConversionFolder {
     }
 
     func removePartialFiles() {
-        for (name, _) in files { Platform.removeFile(path(name + suffix)) }
+        for (name, _) in files { OwnFile.remove(path(name + suffix)) }
         files = []
     }
 
     /// What a conversion that was killed left: known by its name, and by nobody's holding its lock.
     private func removeLeftovers() {
         for name in (try? Files.names(in: folder)) ?? [] {
-            if Self.isPartial(name), Platform.isAbandoned(path(name)) { Platform.removeFile(path(name)) }
+            if Self.isPartial(name), Platform.isAbandoned(path(name)) { OwnFile.remove(path(name)) }
         }
     }
 

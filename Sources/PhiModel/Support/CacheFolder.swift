@@ -93,7 +93,7 @@ struct CacheFolder {
             guard isEmpty || OwnFile.begins(path, with: Array(start)), Platform.isAbandoned(path) else {
                 continue
             }
-            Platform.removeFile(path)
+            OwnFile.remove(path)
         }
     }
 
@@ -104,7 +104,7 @@ struct CacheFolder {
         guard OwnFile.isAbsent(path) || OwnFile.begins(path, with: mark) else {
             throw Fault(description: "\(path) was not made by phibatch; move it away")
         }
-        let draft = "\(path).\(Platform.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
+        let draft = "\(path).\(OwnFile.processID)-\(String(UInt32.random(in: 0 ... .max), radix: 16)).draft"
         let new = try Platform.NewFile(path: draft, mode: 0o600)
         do {
             // At once, so that what a killed process leaves can be known for ours.
@@ -112,7 +112,7 @@ struct CacheFolder {
             try write(new)
             try Platform.replace(path, with: draft)
         } catch {
-            Platform.removeFile(draft)
+            OwnFile.remove(draft)
             throw error
         }
     }
@@ -126,7 +126,7 @@ struct CacheFolder {
         var total = files.reduce(0) { $0 + $1.size }
         let unused = files.sorted { $0.used < $1.used }
         for file in unused where total > limit && !kept.contains(file.path) {
-            Platform.removeFile(file.path)
+            OwnFile.remove(file.path)
             total -= file.size
         }
     }
