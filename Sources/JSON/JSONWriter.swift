@@ -107,6 +107,28 @@ package struct JSONWriter {
         array(body)
     }
 
+    /// A member that is an array of what is written for each of some values.
+    package mutating func array<Values: Sequence>(
+        _ name: String, _ values: Values, _ write: (inout JSONWriter, Values.Element) -> Void
+    ) {
+        array(name) { writer in for value in values { write(&writer, value) } }
+    }
+
+    /// A member that is an array of objects, one for each of some values.
+    package mutating func objects<Values: Sequence>(
+        _ name: String, _ values: Values, _ write: (inout JSONWriter, Values.Element) -> Void
+    ) {
+        array(name, values) { writer, value in writer.object { write(&$0, value) } }
+    }
+
+    /// A member that is null where there is no value.
+    package mutating func optional<Value>(
+        _ name: String, _ value: Value?, _ write: (inout JSONWriter, Value) -> Void
+    ) {
+        key(name)
+        if let value { write(&self, value) } else { null() }
+    }
+
     package mutating func string(_ name: String, _ value: String) {
         key(name)
         string(value)

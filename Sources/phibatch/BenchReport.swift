@@ -118,47 +118,39 @@ struct BenchReport {
             writer.int("weight_bytes", engine.weightBytes)
             writer.number("multiply_adds_per_second", limits.multiplyAddsPerSecond)
             writer.number("bytes_per_second", limits.bytesPerSecond)
-            writer.array("tests") { writer in
-                for row in rows {
-                    writer.object { writer in
-                        writer.string("test", row.test.isPrefill ? "prefill" : "generation")
-                        for (key, value) in [
-                            ("requests", row.test.requests),
-                            ("prompt_tokens", row.test.requests * row.test.prompt),
-                            ("generated_tokens", row.test.requests * row.test.generated),
-                        ] {
-                            writer.int(key, value)
-                        }
-                        for (key, value) in [
-                            ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
-                            ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
-                            ("matmul_of_peak", row.matmulOfPeak), ("matmul_share", row.matmul),
-                            ("attention_share", row.attention), ("sampling_share", row.sampling),
-                        ] {
-                            writer.number(key, value)
-                        }
-                        if let share = row.attentionOfMemory {
-                            writer.number("attention_of_memory", share)
-                        }
-                        write(row.steps, &writer)
-                    }
+            writer.objects("tests", rows) { writer, row in
+                writer.string("test", row.test.isPrefill ? "prefill" : "generation")
+                for (key, value) in [
+                    ("requests", row.test.requests),
+                    ("prompt_tokens", row.test.requests * row.test.prompt),
+                    ("generated_tokens", row.test.requests * row.test.generated),
+                ] {
+                    writer.int(key, value)
                 }
+                for (key, value) in [
+                    ("tokens_per_second", row.tokensPerSecond), ("lowest", row.lowest),
+                    ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
+                    ("matmul_of_peak", row.matmulOfPeak), ("matmul_share", row.matmul),
+                    ("attention_share", row.attention), ("sampling_share", row.sampling),
+                ] {
+                    writer.number(key, value)
+                }
+                if let share = row.attentionOfMemory {
+                    writer.number("attention_of_memory", share)
+                }
+                write(row.steps, &writer)
             }
         }
         return writer.text
     }
 
     private func write(_ steps: [Bench.Step], _ writer: inout JSONWriter) {
-        writer.array("steps") { writer in
-            for step in steps {
-                writer.object { writer in
-                    for (key, value) in [
-                        ("seconds", step.seconds), ("of_memory", step.ofMemory),
-                        ("memory_bytes_per_second", step.memory),
-                    ] {
-                        writer.number(key, value)
-                    }
-                }
+        writer.objects("steps", steps) { writer, step in
+            for (key, value) in [
+                ("seconds", step.seconds), ("of_memory", step.ofMemory),
+                ("memory_bytes_per_second", step.memory),
+            ] {
+                writer.number(key, value)
             }
         }
     }

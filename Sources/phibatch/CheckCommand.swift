@@ -226,9 +226,7 @@ struct JobCheckReport {
             writer.counts("lines_answered_without", check.missing)
             if let answers = check.answers {
                 writer.object("answers") { writer in
-                    writer.array("validated") { writer in
-                        for pointer in answers.validated { writer.string(pointer) }
-                    }
+                    writer.array("validated", answers.validated) { $0.string($1) }
                     writer.int("least_tokens", answers.leastTokens)
                 }
             }
@@ -242,36 +240,24 @@ struct JobCheckReport {
             }
             writer.int("would_fail", check.failed)
             writer.int("failures_allowed", check.allowedFailures)
-            writer.array("failures") { writer in
-                for failure in check.failures {
-                    writer.object { writer in
-                        writer.string("id", failure.id)
-                        writer.string("file", failure.file.showingBytes)
-                        writer.int("line", failure.line)
-                        writer.string("code", failure.error.code.rawValue)
-                        writer.string("message", failure.error.message)
-                    }
-                }
+            writer.objects("failures", check.failures) { writer, failure in
+                writer.string("id", failure.id)
+                writer.string("file", failure.file.showingBytes)
+                writer.int("line", failure.line)
+                writer.string("code", failure.error.code.rawValue)
+                writer.string("message", failure.error.message)
             }
-            writer.array("changed_settings") { writer in for change in check.changes { writer.string(change) }
-            }
+            writer.array("changed_settings", check.changes) { $0.string($1) }
             if !check.steps.isEmpty {
-                writer.array("steps") { writer in for step in check.steps { writer.string(step) } }
-                writer.array("warnings") { writer in
-                    for warning in check.warnings { writer.string(warning) }
-                }
+                writer.array("steps", check.steps) { $0.string($1) }
+                writer.array("warnings", check.warnings) { $0.string($1) }
             }
-            writer.array("prompts") { writer in
-                for shown in check.shown {
-                    writer.object { writer in
-                        writer.string("id", shown.id)
-                        if let step = shown.step { writer.string("step", step) }
-                        writer.key("tokens")
-                        shown.tokens.map { writer.int($0) } ?? writer.null()
-                        if let problem = shown.problem { writer.string("problem", problem) }
-                        writer.string("text", shown.text)
-                    }
-                }
+            writer.objects("prompts", check.shown) { writer, shown in
+                writer.string("id", shown.id)
+                if let step = shown.step { writer.string("step", step) }
+                writer.optional("tokens", shown.tokens) { $0.int($1) }
+                if let problem = shown.problem { writer.string("problem", problem) }
+                writer.string("text", shown.text)
             }
             if let estimate { writer.number("seconds_at_most", estimate.seconds) }
         }

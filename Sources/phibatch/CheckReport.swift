@@ -61,14 +61,11 @@ struct CheckReport {
                 ("lines", found?.lines), ("different", found?.different),
                 ("first_different_line", found?.firstDifferent), ("missing", found.map { _ in missing }),
             ] {
-                writer.key(name)
-                number.map { writer.int($0) } ?? writer.null()
+                writer.optional(name, number) { $0.int($1) }
             }
             writer.int("faults", audit?.faultCount ?? 0)
-            writer.array("first_faults") { writer in
-                for fault in audit?.faults ?? [] { writer.string(fault.text) }
-            }
-            writer.array("not_looked_at") { writer in for one in unseen { writer.string(one.text) } }
+            writer.array("first_faults", audit?.faults ?? []) { $0.string($1.text) }
+            writer.array("not_looked_at", unseen) { $0.string($1.text) }
         }
     }
 }

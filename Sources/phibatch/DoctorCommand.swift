@@ -152,21 +152,16 @@ struct DoctorReport {
         var writer = JSONWriter()
         writer.object { writer in
             func string(_ name: String, _ value: String?) {
-                writer.key(name)
-                if let value { writer.string(value.showingBytes) } else { writer.null() }
+                writer.optional(name, value) { $0.string($1.showingBytes) }
             }
-            func number(_ name: String, _ value: Int?) {
-                writer.key(name)
-                if let value { writer.int(value) } else { writer.null() }
-            }
+            func number(_ name: String, _ value: Int?) { writer.optional(name, value) { $0.int($1) } }
             string("phibatch", MachineReport.identity)
             string("system", SystemName.current)
             string("version", Phibatch.version)
             string("processor", machine.processor)
             string("processor_family", machine.family)
             string("kernels", machine.chosen)
-            writer.array("available_kernels") { writer in for name in machine.kernels { writer.string(name) }
-            }
+            writer.array("available_kernels", machine.kernels) { $0.string($1) }
             string("mlx", (try? mlx.get()).map { _ in MLXLibrary.wantedVersion })
             string("mlx_device", (try? mlx.get())?.device)
             string("libcurl", (try? curl.get())?.version)
@@ -176,30 +171,20 @@ struct DoctorReport {
             number("threads", machine.threads)
             number("memory", machine.physicalMemory)
             number("available_memory", machine.availableMemory)
-            writer.array("memory_limits") { writer in
-                for limit in machine.memoryLimits { writer.string(limit) }
-            }
-            writer.key("bytes_per_second")
-            if let limits = machine.limits { writer.number(limits.bytesPerSecond) } else { writer.null() }
-            writer.key("multiply_adds_per_second")
-            if let limits = machine.limits {
-                writer.number(limits.multiplyAddsPerSecond)
-            } else {
-                writer.null()
+            writer.array("memory_limits", machine.memoryLimits) { $0.string($1) }
+            writer.optional("bytes_per_second", machine.limits?.bytesPerSecond) { $0.number($1) }
+            writer.optional("multiply_adds_per_second", machine.limits?.multiplyAddsPerSecond) {
+                $0.number($1)
             }
             string("cache", cache.folder)
             number("cache_bytes", cache.folder.map { Self.size(of: $0).bytes })
             number("cache_free_bytes", cache.folder.flatMap { DiskSpace.free(at: $0) })
             string("models_folder", hub.cacheFolder)
             number("models_free_bytes", DiskSpace.free(at: hub.cacheFolder))
-            writer.array("models") { writer in
-                for model in models {
-                    writer.object { writer in
-                        writer.string("name", model.id.name)
-                        writer.int("bytes", model.size)
-                        writer.bool("is_complete", model.isComplete)
-                    }
-                }
+            writer.objects("models", models) { writer, model in
+                writer.string("name", model.id.name)
+                writer.int("bytes", model.size)
+                writer.bool("is_complete", model.isComplete)
             }
             string("endpoint", hub.endpoint)
             writer.bool("is_offline", hub.isOffline)

@@ -121,14 +121,8 @@ extension InspectReport {
     var json: String {
         var writer = JSONWriter()
         writer.object { writer in
-            func number(_ name: String, _ value: Int?) {
-                writer.key(name)
-                if let value { writer.int(value) } else { writer.null() }
-            }
-            func string(_ name: String, _ value: String?) {
-                writer.key(name)
-                if let value { writer.string(value) } else { writer.null() }
-            }
+            func number(_ name: String, _ value: Int?) { writer.optional(name, value) { $0.int($1) } }
+            func string(_ name: String, _ value: String?) { writer.optional(name, value) { $0.string($1) } }
             string("folder", folder.showingBytes)
             string("model_type", model.modelType)
             number("layers", shape.layerCount)
@@ -143,7 +137,7 @@ extension InspectReport {
             number("vocabulary", shape.vocabularySize)
             writer.bool("tied_embedding", model.isTied)
             number("begin_of_sequence", shape.beginOfSequence.map { Int($0) })
-            writer.array("end_of_sequence") { writer in for id in ends { writer.int(id) } }
+            writer.array("end_of_sequence", ends) { $0.int($1) }
             number("padding", shape.padding.map { Int($0) })
             string("template", model.templateFile)
             string("template_sample", model.sample)
@@ -183,10 +177,8 @@ extension InspectReport {
     private func write(_ matrix: ModelInspection.Matrix, _ writer: inout JSONWriter) {
         writer.object { writer in
             writer.string("path", matrix.path)
-            writer.key("bits")
-            if let bits = matrix.quantization?.bits { writer.int(bits) } else { writer.null() }
-            writer.key("group_size")
-            if let group = matrix.quantization?.groupSize { writer.int(group) } else { writer.null() }
+            writer.optional("bits", matrix.quantization?.bits) { $0.int($1) }
+            writer.optional("group_size", matrix.quantization?.groupSize) { $0.int($1) }
             writer.string("floats", matrix.floats.description)
         }
     }

@@ -102,20 +102,14 @@ struct SchemaReport {
             writer.bool("taken", true)
             writer.string("draft", draft)
             for (member, _, mentions) in notes {
-                writer.array(member) { writer in
-                    for mention in mentions {
-                        writer.object { writer in
-                            writer.string("name", mention.name)
-                            writer.string("pointer", mention.pointer)
-                        }
-                    }
+                writer.objects(member, mentions) { writer, mention in
+                    writer.string("name", mention.name)
+                    writer.string("pointer", mention.pointer)
                 }
             }
             writer.int("least_tokens", grammar.leastTokens)
             writer.string("example", grammar.example)
-            writer.array("instances") { writer in
-                for instance in instances { Self.write(instance, &writer) }
-            }
+            writer.array("instances", instances) { Self.write($1, &$0) }
         }
         return writer.text
     }
@@ -128,14 +122,10 @@ struct SchemaReport {
             writer.int("tokens", instance.generation.tokens)
             if !instance.generation.isPossible { writer.int("generated_bytes", instance.generation.bytes) }
             guard !instance.violations.isEmpty else { return }
-            writer.array("errors") { writer in
-                for violation in instance.violations {
-                    writer.object { writer in
-                        writer.string("instance", violation.instance)
-                        writer.string("schema", violation.schema)
-                        writer.string("message", violation.text.text)
-                    }
-                }
+            writer.objects("errors", instance.violations) { writer, violation in
+                writer.string("instance", violation.instance)
+                writer.string("schema", violation.schema)
+                writer.string("message", violation.text.text)
             }
         }
     }

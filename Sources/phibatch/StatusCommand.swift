@@ -185,41 +185,33 @@ struct StatusReport {
     var json: String {
         var writer = JSONWriter()
         writer.object { writer in
-            func member<Value>(_ name: String, _ value: Value?, _ write: (inout JSONWriter, Value) -> Void) {
-                writer.key(name)
-                if let value { write(&writer, value) } else { writer.null() }
+            writer.optional("state", state.kind.rawValue.replacing(" ", with: "_")) { $0.string($1) }
+            writer.optional("reason", state.reason?.text) { $0.string($1) }
+            writer.optional("next", state.next?.text) { $0.string($1) }
+            writer.optional("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }
+            writer.optional("host", status.state == .running ? status.holder?.host : nil) { $0.string($1) }
+            writer.optional("started", status.state == .running ? status.holder?.started : nil) {
+                $0.string($1)
             }
-            member("state", state.kind.rawValue.replacing(" ", with: "_")) { $0.string($1) }
-            member("reason", state.reason?.text) { $0.string($1) }
-            member("next", state.next?.text) { $0.string($1) }
-            member("pid", status.state == .running ? status.holder?.pid : nil) { $0.int($1) }
-            member("host", status.state == .running ? status.holder?.host : nil) { $0.string($1) }
-            member("started", status.state == .running ? status.holder?.started : nil) { $0.string($1) }
-            member("total", total) { $0.int($1) }
-            member("done", status.done) { $0.int($1) }
-            member("failed", status.failed) { $0.int($1) }
-            member("left", left) { $0.int($1) }
+            writer.optional("total", total) { $0.int($1) }
+            writer.optional("done", status.done) { $0.int($1) }
+            writer.optional("failed", status.failed) { $0.int($1) }
+            writer.optional("left", left) { $0.int($1) }
             if !status.tally.isEmpty { writer.counts("rows", status.tally.byName) }
-            member("in_flight", status.inFlight) { $0.int($1) }
-            member("in_flight_tokens", status.inFlightTokens) { $0.int($1) }
-            member("completion_tokens", status.completionTokens) { $0.int($1) }
-            member("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
-            member("seconds_left", secondsLeft) { $0.number($1) }
-            member("damaged_lines", status.damagedLines) { $0.int($1) }
-            writer.array("made_by") { writer in
-                for share in status.madeBy {
-                    writer.object { writer in
-                        writer.string("run", share.run)
-                        writer.int("results", share.results)
-                        if let now = now ?? status.latest {
-                            writer.array("changed_since") { writer in
-                                for change in share.changes(to: now) { writer.string(change) }
-                            }
-                        }
-                    }
+            writer.optional("in_flight", status.inFlight) { $0.int($1) }
+            writer.optional("in_flight_tokens", status.inFlightTokens) { $0.int($1) }
+            writer.optional("completion_tokens", status.completionTokens) { $0.int($1) }
+            writer.optional("tokens_per_second", status.tokensPerSecond) { $0.number($1) }
+            writer.optional("seconds_left", secondsLeft) { $0.number($1) }
+            writer.optional("damaged_lines", status.damagedLines) { $0.int($1) }
+            writer.objects("made_by", status.madeBy) { writer, share in
+                writer.string("run", share.run)
+                writer.int("results", share.results)
+                if let now = now ?? status.latest {
+                    writer.array("changed_since", share.changes(to: now)) { $0.string($1) }
                 }
             }
-            member("output", output.showingBytes) { $0.string($1) }
+            writer.optional("output", output.showingBytes) { $0.string($1) }
             if let check {
                 writer.key("check")
                 check.write(to: &writer)

@@ -67,7 +67,7 @@ struct VerifyReport {
                 writer.int("files", files)
                 writer.int("matching", matching)
             }
-            writer.array("faults") { writer in for fault in faults { writer.string(fault.text) } }
+            writer.array("faults", faults) { $0.string($1.text) }
         }
     }
 }

@@ -18,8 +18,7 @@ struct ReportData {
         writer.object { writer in
             writer.string("name", name.showingBytes)
             writer.string("state", report.source.state.rawValue)
-            writer.key("model")
-            if let model, !model.isEmpty { writer.string(model) } else { writer.null() }
+            writer.optional("model", model.flatMap { $0.isEmpty ? nil : $0 }) { $0.string($1) }
             writer.int("made", FileState.now / 1_000_000_000)
             writer.string("version", Phibatch.version)
             writer.int("results", statistics.results)
@@ -41,7 +40,7 @@ struct ReportData {
             }
             writeFunnel(&writer)
             writeStatuses(&writer)
-            writer.array("notes") { writer in for note in notes { writer.string(note) } }
+            writer.array("notes", notes) { $0.string($1) }
             writer.array("settings") { writer in
                 for (name, value) in report.source.settings {
                     writer.array { writer in
@@ -70,15 +69,9 @@ struct ReportData {
             writer.number("last", throughput.last)
             writer.number("busy", curve.busy)
             writer.number("tokens", throughput.tokens)
-            writer.array("parts") { writer in
-                for part in curve.parts {
-                    writer.object { writer in
-                        writer.number("start", part.start)
-                        writer.array("rates") { writer in
-                            for rate in part.rates { writer.number((rate * 1000).rounded() / 1000) }
-                        }
-                    }
-                }
+            writer.objects("parts", curve.parts) { writer, part in
+                writer.number("start", part.start)
+                writer.array("rates", part.rates) { $0.number(($1 * 1000).rounded() / 1000) }
             }
         }
     }
@@ -120,36 +113,24 @@ struct ReportData {
         let funnel = statistics.funnel
         guard funnel.steps.contains(where: { $0.made > 0 }) else { return writer.null() }
         writer.object { writer in
-            writer.array("steps") { writer in
-                for step in funnel.steps {
-                    writer.object { writer in
-                        writer.string("name", step.name)
-                        writer.int("made", step.made)
-                        writer.int("dropped", step.dropped)
-                        writer.int("duplicates", step.duplicates)
-                    }
-                }
+            writer.objects("steps", funnel.steps) { writer, step in
+                writer.string("name", step.name)
+                writer.int("made", step.made)
+                writer.int("dropped", step.dropped)
+                writer.int("duplicates", step.duplicates)
             }
             writer.int("accepted", funnel.accepted)
         }
     }
 
     private func writeStatuses(_ writer: inout JSONWriter) {
-        writer.array("statuses") { writer in
-            for status in statistics.statuses {
-                writer.object { writer in
-                    writer.string("name", status.name)
-                    writer.bool("error", status.isError)
-                    writer.int("count", status.count)
-                    writer.array("examples") { writer in
-                        for example in status.examples {
-                            writer.object { writer in
-                                writer.string("id", example.id)
-                                writer.string("message", example.message)
-                            }
-                        }
-                    }
-                }
+        writer.objects("statuses", statistics.statuses) { writer, status in
+            writer.string("name", status.name)
+            writer.bool("error", status.isError)
+            writer.int("count", status.count)
+            writer.objects("examples", status.examples) { writer, example in
+                writer.string("id", example.id)
+                writer.string("message", example.message)
             }
         }
     }
