@@ -20,26 +20,14 @@ package struct Schema: Sendable {
 
     package subscript(id: SchemaID) -> SchemaNode { nodes[id.index] }
 
+}
+
+extension Schema {
     /// - Parameter draft: of a document without `$schema`.
     /// - Throws: `SchemaFault`.
     package init(_ document: JSONValue, draft: Draft = .draft2020) throws(SchemaFault) {
         var loader = SchemaLoader()
         self = try loader.load(document, draft)
-    }
-
-    init(
-        nodes: [SchemaNode], root: SchemaID, resources: [SchemaResource], isDynamic: Bool,
-        shared: Set<SchemaID>,
-        unknownKeywords: [SchemaMention], unknownFormats: [SchemaMention], ignoredKeywords: [SchemaMention]
-    ) {
-        self.nodes = nodes
-        self.root = root
-        self.resources = resources
-        self.isDynamic = isDynamic
-        self.shared = shared
-        self.unknownKeywords = unknownKeywords
-        self.unknownFormats = unknownFormats
-        self.ignoredKeywords = ignoredKeywords
     }
 }
 
