@@ -23,6 +23,7 @@ import Testing
         #expect(quota.shortLines == 1 && quota.need(of: 18) == .needed)
     }
 
+    private static let lines = 15
     private static let steps = [
         JobStep.named("question") { step in
             step.settings.prompt = "Ask about {{ topic }}."
@@ -40,7 +41,7 @@ import Testing
         _ folder: TemporaryFolder, _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> JobSettings {
         let path = try folder.write(
-            (0..<40).map {
+            (0..<Self.lines).map {
                 "{\"id\":\"r\($0)\",\"topic\":\"\(String(repeating: "word ", count: $0 % 7))\($0)\"}\n"
             }
             .joined(), to: "in.jsonl")
@@ -73,13 +74,13 @@ import Testing
             }
             short += accepted < 2 ? 1 : 0
         }
-        #expect(expected.contains("until") && short > 0 && short < 40)
+        #expect(expected.contains("until") && short > 0 && short < Self.lines)
         try ScriptedRun.inManyWays(job(folder)) { outcome, lines, _ in
-            #expect(outcome.status == .complete && lines.count == 320)
+            #expect(outcome.status == .complete && lines.count == 8 * Self.lines)
             let told = try lines.map { try Self.dropped($0) == "until" ? "until" : $0 }
             #expect(told == expected)
             let passed = outcome.statistics.tally[.dropped(by: "until", .notNeeded)] ?? 0
-            #expect(passed == 320 - needed)
+            #expect(passed == 8 * Self.lines - needed)
         }
     }
 
@@ -88,7 +89,7 @@ import Testing
         let admissions = try [1, 16].map { workers in
             let model = ScriptedModel()
             let (outcome, _) = try ScriptedRun.run(job(folder) { $0.engine.workers = .count(workers) }, model)
-            #expect(outcome.statistics.shortLines > 0 && outcome.statistics.shortLines < 40)
+            #expect(outcome.statistics.shortLines > 0 && outcome.statistics.shortLines < Self.lines)
             return model.admissions
         }
         #expect(admissions[0] == admissions[1])
