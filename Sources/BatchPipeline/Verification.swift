@@ -174,7 +174,7 @@ private final class MadeResults {
             // The bytes of all of a line's results stand with the last.
             return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
         }
-        // Of a row that was dropped the record alone says what it was.
+        // What a dropped row was, the record alone says.
         if old.isEmpty, new.isEmpty {
             return there.recorded.hasSame(made.recorded)
                 ? nil : "it was dropped, but the record has it otherwise."

@@ -111,7 +111,7 @@ package struct ShardMerge {
     /// - Returns: what it was; nil if none of them says.
     private mutating func checkInputs(_ shards: [Shard]) throws -> InputSeen? {
         let told = shards.compactMap { shard in shard.settings.input.map { (shard.path, $0) } }
-        // Of one that had enough rows nobody has seen all lines.
+        // A shard that had enough rows has not seen all lines.
         let silent = shards.filter { $0.settings.input == nil && $0.selection.wanted == nil }
         if let one = silent.first {
             warnings.append(

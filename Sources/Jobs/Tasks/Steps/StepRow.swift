@@ -95,7 +95,7 @@ struct StepRow: Sendable {
             }
             note(made.name, made.result)
             done.append(made)
-            // Of several tries it is the last.
+            // It is the last of several tries.
             return try holds(step.accept) ? try passed() : end(dropped: step.name)
         }
         return end(dropped: nil)
