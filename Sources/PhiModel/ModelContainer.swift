@@ -8,6 +8,7 @@ import OperatingSystem
 /// for try await part in model.generate(.user("What is gravity?"), parameters: .init(maxTokens: 64)) {
 ///     switch part {
 ///     case .text(let text): print(text, terminator: "")
+///     case .reasoning: break
 ///     case .end(let answer): print("\n\(answer.tokensPerSecond) tokens/s")
 ///     }
 /// }

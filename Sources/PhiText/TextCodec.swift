@@ -7,6 +7,7 @@ package struct TextCodec: Sendable {
     package let tokenizer: Tokenizer
     /// Nil if the folder has none; then only `Prompt.text` can be served.
     package let template: ChatTemplate?
+    package let thoughts: ThoughtText?
 
     /// Nil if `folder` has no tokenizer.json.
     /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
@@ -15,6 +16,7 @@ package struct TextCodec: Sendable {
         guard Files.kind(of: file) != nil else { return nil }
         tokenizer = try Tokenizer(path: file)
         template = try ChatTemplate.load(path: folder)
+        thoughts = try ThoughtText(tokenizer, folder: folder)
     }
 
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is

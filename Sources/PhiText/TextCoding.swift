@@ -15,12 +15,15 @@ package protocol TextCoding: Sendable {
     func makeTextStream() -> any TextStream
     /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
+    /// How thoughts before answers become tokens; nil where they can't.
+    var thoughts: ThoughtText? { get }
     /// All tokens' texts, made anew with each call; nil where answers can't be constrained by them.
     var tokenTexts: TokenTexts? { get }
 }
 
 extension TextCoding {
     package var tokenTexts: TokenTexts? { nil }
+    package var thoughts: ThoughtText? { nil }
 
     /// A prompt of any length.
     package func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }

@@ -84,13 +84,16 @@ struct ChatCommand: ParsableCommand {
         let requested = Console(isQuiet: false)
         let isTerminal = Platform.isTerminal(1)
         var wrap = WordWrap()
+        let wrapped = { (text: String) in
+            wrap.append(text.escapedForTerminal, columns: Platform.terminalSize(1)?.columns ?? 80)
+        }
         return Chat.Output(
             answer: { text in
-                let shown =
-                    isTerminal
-                    ? wrap.append(text.escapedForTerminal, columns: Platform.terminalSize(1)?.columns ?? 80)
-                    : text
-                try StandardOutput.write(Array(shown.utf8))
+                try StandardOutput.write(Array((isTerminal ? wrapped(text) : text).utf8))
+            },
+            reasoning: { text in
+                // Dim; and no part of what is written to a file.
+                if isTerminal { try StandardOutput.write(Array("\u{1B}[2m\(wrapped(text))\u{1B}[22m".utf8)) }
             },
             say: console.say, tell: requested.say, fail: requested.error)
     }

@@ -10,6 +10,7 @@ import Testing
         for try await part in model.generate(.user("What is gravity?"), parameters: .init(maxTokens: 40)) {
             switch part {
             case .text(let more): text += more
+            case .reasoning: break
             case .end(let answer): whole = answer
             }
         }

@@ -51,6 +51,8 @@ package struct CourseStep {
     package var tokens = 0
     /// The text that has become certain.
     package var text = ""
+    /// The same of a thought before the answer, with its tags.
+    package var thought = ""
 
     package init(rows: ArraySlice<Int32> = []) { self.rows = rows }
 }

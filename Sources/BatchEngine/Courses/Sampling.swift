@@ -19,6 +19,10 @@ package struct Sampling: Goal {
     package var constraint: (any Constraint)?
     /// What tells the constraint from others; nil where there is none.
     package var constraintID: [UInt8]?
+    /// The thought before it, which is told from the answer; nil where all is the answer.
+    package var thought: Thought?
+    /// What the answer must be like after a thought, by the tokens that are left for it; in place of `constraint`.
+    package var formAfterThought: (@Sendable (Int) -> any Constraint)?
     /// The key of its random stream.
     package var stream: UInt64
     /// Any of these ends the completion.
@@ -30,18 +34,27 @@ package struct Sampling: Goal {
 
     package init(
         maxTokens: Int, sampling: SamplingParameters, constraint: (any Constraint)? = nil,
-        constraintID: [UInt8]? = nil, stream: UInt64, endOfSequence: Set<Int32>, stops: StopSet,
-        text: any TextStream, saved: Saved? = nil
+        constraintID: [UInt8]? = nil, thought: Thought? = nil,
+        formAfterThought: (@Sendable (Int) -> any Constraint)? = nil, stream: UInt64,
+        endOfSequence: Set<Int32>, stops: StopSet, text: any TextStream, saved: Saved? = nil
     ) {
         self.maxTokens = maxTokens
         self.sampling = sampling
         self.constraint = constraint
         self.constraintID = constraintID
+        self.thought = thought
+        self.formAfterThought = formAfterThought
         self.stream = stream
         self.endOfSequence = endOfSequence
         self.stops = stops
         self.text = text
         self.saved = saved
+    }
+
+    /// What the completion must be like from its first token on.
+    var firstConstraint: (any Constraint)? {
+        guard let thought, thought.limit != nil || formAfterThought != nil else { return constraint }
+        return ThoughtConstraint(thought, maxTokens: maxTokens, text: text, form: formAfterThought)
     }
 
     package var sampledTokens: Int { maxTokens }
@@ -50,12 +63,17 @@ package struct Sampling: Goal {
 
     /// How tokens are chosen, and which texts end them, the request's settings say.
     package var content: GoalContent? {
-        guard constraint == nil || constraintID != nil else { return nil }
+        guard constraint == nil && formAfterThought == nil || constraintID != nil else { return nil }
         var content = GoalContent("sampling")
         content.append(maxTokens)
         content.append(endOfSequence.sorted())
         content.append(constraintID == nil ? 0 : 1)
         content.append(constraintID ?? [])
+        if let thought {
+            content.append(thought.isOpen ? 1 : 0)
+            content.append(thought.limit ?? -1)
+            content.append(thought.closing)
+        }
         if sampling.draws { content.append(stream: stream) }
         return content
     }

@@ -4,7 +4,10 @@ package struct SamplingCourse: Course {
     /// The completion so far.
     package private(set) var sampled: [Int32] = []
     package private(set) var notes: [String] = []
+    /// Without the thought, if there may be one.
     package private(set) var text = ""
+    /// As it was written, with its tags and the white space around it.
+    package private(set) var thought = ""
     package private(set) var finishReason: FinishReason?
     package private(set) var fault: ChoiceFault?
     package private(set) var savedCount = 0
@@ -13,15 +16,24 @@ package struct SamplingCourse: Course {
     private var sampling: SamplingRequest
     private var stream: any TextStream
     private var stops: StopMatcher
+    private var reader: ThoughtReader?
 
     init(_ goal: Sampling, after prompt: [Int32]) {
         self.goal = goal
         sampling = SamplingRequest(
             parameters: goal.sampling, stream: goal.stream, prompt: prompt, ends: goal.endOfSequence,
-            constraint: goal.constraint)
+            constraint: goal.firstConstraint)
         stream = goal.text
         stops = StopMatcher(goal.stops)
+        reader = goal.thought.map { ThoughtReader($0) }
     }
+
+    /// The thought without its tags; nil if nothing is taken for one.
+    package var thoughtContent: String? { goal.thought.map { $0.tags.content(of: thought) } }
+    /// Tokens before the answer.
+    package var thoughtTokens: Int { reader?.tokens ?? 0 }
+    /// The thought was ended by its limit.
+    package var thoughtIsCut: Bool { sampling.thoughtIsCut }
 
     /// With the saved tokens, text and stop strings worked out anew. Nil if there are none, or none that can be ours.
     func resumed(vocabularySize: Int) -> SamplingCourse? {
@@ -39,7 +51,8 @@ package struct SamplingCourse: Course {
             var course = after(outcome.tokens, outcome.notes, vocabularySize: vocabularySize)
         else { return nil }
         // It has come to a token that ends it, or to where nothing can follow.
-        if course.finishReason == nil { _ = course.finish(course.ending) }
+        var step = CourseStep()
+        if course.finishReason == nil { course.finish(course.ending, &step) }
         return course.finishReason == outcome.finishReason ? course : nil
     }
 
@@ -55,9 +68,10 @@ package struct SamplingCourse: Course {
             })
         else { return nil }
         var course = self
+        var step = CourseStep()
         for (index, token) in tokens.enumerated() {
             guard course.finishReason == nil, course.sampling.accept(token) else { return nil }
-            _ = course.append(token, note: hasNotes ? notes[index] : nil)
+            course.append(token, note: hasNotes ? notes[index] : nil, &step)
         }
         return course
     }
@@ -70,7 +84,7 @@ package struct SamplingCourse: Course {
     package var isDone: Bool { finishReason != nil || fault != nil }
     package var progress: Int { sampled.count }
     package var weight: Int {
-        sampled.count + notes.reduce(text.utf8.count) { $0 + $1.utf8.count } / 4
+        sampled.count + notes.reduce(text.utf8.count + thought.utf8.count) { $0 + $1.utf8.count } / 4
     }
     package var guessLimit: Int { max(0, min(goal.maxTokens - sampled.count - 1, Speculation.limit)) }
 
@@ -129,7 +143,7 @@ package struct SamplingCourse: Course {
     private mutating func takeForced(_ step: inout CourseStep) {
         guard finishReason == nil else { return }
         if sampling.isComplete {
-            step.text += finish(ending)
+            finish(ending, &step)
             return
         }
         guard !hasNotes else { return }
@@ -142,41 +156,51 @@ package struct SamplingCourse: Course {
 
     private mutating func take(_ token: Int32, note: String?, _ step: inout CourseStep) {
         if goal.endOfSequence.contains(token) {
-            step.text += finish(ending)
+            finish(ending, &step)
             return
         }
         let isAllowed = sampling.accept(token)
         precondition(isAllowed, "a token was chosen, or called certain, that the constraint forbids")
         step.rows.append(token)
-        step.text += append(token, note: note)
+        append(token, note: note, &step)
     }
 
     /// Why a completion ends that needs nothing more.
     private var ending: FinishReason { sampling.isSteered ? .length : .stop }
 
-    /// - Returns: the text that has become certain.
-    private mutating func append(_ token: Int32, note: String?) -> String {
+    private mutating func append(_ token: Int32, note: String?, _ step: inout CourseStep) {
         sampled.append(token)
         if let note { notes.append(note) }
+        let text = stream.append(token)
         let mayStop = sampled.count > goal.sampling.rules.minTokens
-        let piece = stops.append(stream.append(token), mayStop: mayStop)
-        text += piece
+        take(reader?.append(text, of: token) ?? .init(answer: text), mayStop: mayStop, &step)
         if stops.hasStopped {
             finishReason = .stopSequence
         } else if sampling.isComplete {
-            return piece + finish(ending)
+            finish(ending, &step)
         } else if sampled.count >= goal.maxTokens {
-            return piece + finish(.length)
+            finish(reader?.isInside == true ? .reasoningLength : .length, &step)
         }
-        return piece
     }
 
     /// What was held back is text after all, unless half a character at the end completes a stop string.
-    private mutating func finish(_ reason: FinishReason) -> String {
-        var piece = stops.append(stream.finish())
-        piece += stops.finish()
-        text += piece
+    private mutating func finish(_ reason: FinishReason, _ step: inout CourseStep) {
+        let rest = stream.finish()
+        take(reader?.finish(rest) ?? .init(answer: rest), mayStop: true, &step)
+        let last = stops.finish()
+        text += last
+        step.text += last
         finishReason = stops.hasStopped ? .stopSequence : reason
-        return piece
+    }
+
+    /// Stop strings are those of the answer.
+    private mutating func take(
+        _ piece: ThoughtReader.Piece, mayStop: Bool, _ step: inout CourseStep
+    ) {
+        let answer = stops.append(piece.answer, mayStop: mayStop)
+        text += answer
+        thought += piece.thought
+        step.text += answer
+        step.thought += piece.thought
     }
 }

@@ -54,7 +54,7 @@ extension BatchLoop {
     private func takeForced(at place: Int) {
         let step = running[place].takeForced()
         running[place].slot.report.tokens += step.tokens
-        if !step.text.isEmpty { running[place].slot.source.received(step.text, of: running[place]) }
+        tell(step, at: place)
     }
 
     /// Puts one more request at the end of the line, from each source in turn.

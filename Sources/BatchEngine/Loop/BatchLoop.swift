@@ -218,7 +218,14 @@ package final class BatchLoop {
         let step = running[place].take(answer) { slot.source.note(on: $0) }
         slot.report.rightGuesses += max(0, answer.choices.count - 1)
         slot.report.tokens += step.tokens
-        if !step.text.isEmpty { slot.source.received(step.text, of: running[place]) }
+        tell(step, at: place)
+    }
+
+    /// Hands over text that has become certain.
+    func tell(_ step: CourseStep, at place: Int) {
+        let source = running[place].slot.source
+        if !step.thought.isEmpty { source.received(thought: step.thought, of: running[place]) }
+        if !step.text.isEmpty { source.received(step.text, of: running[place]) }
     }
 
     /// Hands over what is finished.

@@ -21,6 +21,8 @@ package protocol RequestSource: AnyObject {
     func admitted(_ sequence: TokenSequence)
     /// Text that has become certain.
     func received(_ text: String, of sequence: TokenSequence)
+    /// The same of a thought before the answer, with its tags. Does nothing by default.
+    func received(thought: String, of sequence: TokenSequence)
     /// The request's completion is whole, or all that it asks for is scored.
     func finished(_ sequence: TokenSequence, provenance: [String: String]) throws
     /// The engine could choose no token for the request.
@@ -47,6 +49,7 @@ package enum SourceAnswer {
 extension RequestSource {
     package var speculation: Speculation { .auto }
     package func note(on choice: TokenChoice) -> String? { nil }
+    package func received(thought: String, of sequence: TokenSequence) {}
     package func admitted(_ sequence: TokenSequence) {}
     package func received(_ text: String, of sequence: TokenSequence) {}
     package var drops: Bool { false }

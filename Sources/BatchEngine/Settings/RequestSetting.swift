@@ -7,6 +7,8 @@ package struct RequestSetting: Sendable {
         case int(Path<Int>, ClosedRange<Int>, default: Int?)
         case number(Path<Float>, NumberRange, default: Float)
         case flag(Path<Bool>)
+        /// One of a few words; any text where none are named.
+        case word(Path<String>, [String])
         /// One text or a list; `problem` says what is wrong with it in words that follow the name.
         case texts(Path<[String]>, problem: @Sendable ([String]) -> String?)
         case bias(Path<[Int32: Float]>, NumberRange)
@@ -100,9 +102,12 @@ package struct RequestSetting: Sendable {
     package var isNumber: Bool {
         switch kind {
         case .int, .number: true
-        case .flag, .texts, .bias, .form: false
+        case .flag, .word, .texts, .bias, .form: false
         }
     }
+
+    /// The words that its value may be, where it is one of a few.
+    package var words: [String] { if case .word(_, let words) = kind { words } else { [] } }
 
     package static func named(_ name: String) -> RequestSetting? {
         all.first { $0.name.utf8.elementsEqual(name.utf8) }

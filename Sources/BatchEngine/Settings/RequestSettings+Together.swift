@@ -63,6 +63,7 @@ extension RequestSetting {
         case .int(let path, _, _): settings[keyPath: path] != nil
         case .number(let path, _, _): settings[keyPath: path] != nil
         case .flag(let path): settings[keyPath: path] == true
+        case .word(let path, _): settings[keyPath: path] != nil
         case .texts(let path, _): settings[keyPath: path]?.isEmpty == false
         case .bias(let path, _): settings[keyPath: path] != nil
         case .form: false
@@ -75,7 +76,7 @@ extension RequestSetting {
         case .int(let path, _, let unset): settings[keyPath: path] ?? unset != unset
         case .number(let path, _, let unset): settings[keyPath: path] ?? unset != unset
         case .bias(let path, _): settings[keyPath: path]?.isEmpty == false
-        case .flag, .texts, .form: isSet(in: settings)
+        case .flag, .word, .texts, .form: isSet(in: settings)
         }
     }
 
@@ -97,6 +98,7 @@ extension RequestSetting {
         case .int(let path, _, _): one(path)
         case .number(let path, _, _): one(path)
         case .flag(let path): one(path)
+        case .word(let path, _): one(path)
         case .texts(let path, _): one(path)
         case .bias(let path, _): one(path)
         case .form: break
@@ -112,6 +114,7 @@ extension RequestSetting {
         case .int(let path, _, _): one(path)
         case .number(let path, _, _): one(path)
         case .flag(let path): one(path)
+        case .word(let path, _): one(path)
         case .texts(let path, _): one(path)
         case .bias(let path, _): one(path)
         case .form: break
@@ -128,6 +131,11 @@ extension RequestSetting {
         case .number(let path, let range, _):
             settings[keyPath: path].flatMap {
                 range.contains(Double($0)) ? nil : "must be \(range.right), but is \($0)"
+            }
+        case .word(let path, let words):
+            settings[keyPath: path].flatMap {
+                words.isEmpty || words.contains($0)
+                    ? nil : "must be one of \(words.joined(separator: ", ")), but is \"\($0)\""
             }
         case .texts(let path, let problem): settings[keyPath: path].flatMap(problem)
         case .bias(let path, let range):
@@ -146,6 +154,7 @@ extension RequestSetting {
         case .int(let path, _, _): settings[keyPath: path].map { "\($0)" }
         case .number(let path, _, _): settings[keyPath: path].map { "\($0)" }
         case .flag(let path): settings[keyPath: path].map { "\($0)" }
+        case .word(let path, _): settings[keyPath: path]
         case .texts(let path, _):
             settings[keyPath: path].map { JSONWriter.text(of: .array($0.map { .string($0) })) }
         case .bias(let path, _):

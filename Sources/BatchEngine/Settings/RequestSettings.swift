@@ -48,6 +48,17 @@ public struct RequestSettings: Sendable, Equatable {
     /// How many times an answer that is not what is asked for is generated anew, 0 ... 100; nil is 3.
     public var retries: Int?
 
+    /// What becomes of what the model thinks before it answers: `separate` keeps it apart from the answer, `keep` leaves
+    /// it in the text, `drop` leaves it out. Nil is `separate` where the model's files say that it thinks, and else
+    /// nothing is taken for a thought.
+    public var reasoning: String?
+    /// The tokens after which a thought is ended, and the answer begins; nil is no limit but `maxTokens`.
+    public var maxReasoningTokens: Int?
+    /// How much is thought, as in OpenAI's API: a part of `maxTokens`, where `maxReasoningTokens` says nothing.
+    public var reasoningEffort: String?
+    /// The sentence that a thought ends with when it has come to its limit.
+    public var reasoningEnding: String?
+
     /// Adds the completion's token ids to results.
     public var tokens: Bool?
     /// Adds log-probabilities of each sampled token and so many of the likeliest, 0 ... 20; nil adds none.
@@ -68,10 +79,29 @@ public struct RequestSettings: Sendable, Equatable {
     }
 
     public static let defaultMaxTokens = 256
+    package static let defaultReasoningEnding = "That is enough; I answer now."
+    /// The eighths of `maxTokens` that a thought may have.
+    static let reasoningEfforts = [("none", 0), ("minimal", 1), ("low", 2), ("medium", 4), ("high", 6)]
+        .map { (name: $0, eighths: $1) }
     package static let defaultRetries = 3
     package static let retriesRange = 0...100
     /// A chat's, where its options say nothing else.
     package static let ofChats = RequestSettings(maxTokens: 1024, temperature: 0.7)
+
+    /// What becomes of a thought before an answer.
+    package enum ReasoningUse: String, Sendable, CaseIterable { case separate, keep, drop }
+
+    /// - Parameter isUsual: the model's files say that it thinks.
+    /// - Returns: nil if nothing is taken for a thought.
+    package func reasoningUse(isUsual: Bool) -> ReasoningUse? {
+        reasoning.flatMap { ReasoningUse(rawValue: $0) } ?? (isUsual ? .separate : nil)
+    }
+
+    /// The most tokens of a thought, of a completion of so many at most; nil is no limit.
+    package func reasoningLimit(maxTokens: Int) -> Int? {
+        if let maxReasoningTokens { return maxReasoningTokens }
+        return Self.reasoningEfforts.first { $0.name == reasoningEffort }.map { maxTokens * $0.eighths / 8 }
+    }
 
     /// What is wrong with a request as a whole, for a vocabulary of this size, in a sentence; nil if nothing is.
     package func problem(vocabularySize: Int) -> String? {
@@ -194,6 +224,30 @@ extension RequestSetting {
             .int(\.retries, RequestSettings.retriesRange, default: RequestSettings.defaultRetries),
             in: [.job],
             for: [.generate, .choose], group: .answers, shapes: []),
+
+        RequestSetting(
+            "reasoning", "separate|keep|drop",
+            "what the model thinks before it answers, between <think> and </think>: apart from the text, in it, or left out "
+                + "(default separate, where the model's files say that it thinks)",
+            .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.job, .library],
+            for: [.generate, .choose],
+            group: .answers),
+        RequestSetting(
+            "max_reasoning_tokens", "N",
+            "the most tokens of a thought, 0 for none: then it is ended, and the answer follows within max_tokens "
+                + "(default: no limit; three quarters of max_tokens where the answer has a form)",
+            .int(\.maxReasoningTokens, 0...Int.max, default: nil), in: Place.all.subtracting([.responses]),
+            for: [.generate, .choose], group: .answers, precedence: .least,
+            chatHelp: "the most tokens of a thought, 0 for none (default: no limit)"),
+        RequestSetting(
+            "reasoning_effort", "none|minimal|low|medium|high",
+            "the same as a part of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
+            .word(\.reasoningEffort, RequestSettings.reasoningEfforts.map(\.name)),
+            in: [.job, .line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line),
+        RequestSetting(
+            "reasoning_ending", "TEXT",
+            "what a thought is ended with at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
+            .word(\.reasoningEnding, []), in: [.job, .library], for: [.generate, .choose], group: .answers),
 
         RequestSetting(
             "tokens", "", "add the completion's token ids to each result (default: leave them out)",

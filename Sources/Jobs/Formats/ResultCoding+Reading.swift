@@ -102,20 +102,28 @@ extension ResultCoding {
     struct Usage {
         let prompt: Int
         let completion: Int
+        let reasoning: Int?
 
         init(_ scanner: inout JSONScanner) throws {
-            var (prompt, completion): (Int?, Int?)
+            var (prompt, completion, reasoning): (Int?, Int?, Int?)
             try scanner.object { scanner, name in
                 let isPrompt = name.spells("prompt_tokens")
-                guard isPrompt || name.spells("completion_tokens") else {
+                let isReasoning = name.spells("reasoning_tokens")
+                guard isPrompt || isReasoning || name.spells("completion_tokens") else {
                     throw scanner.fault("no known count")
                 }
                 let value = try scanner.integer()
                 guard 0...Int(Int32.max) ~= value else { throw scanner.fault("a count is out of range") }
-                if isPrompt { prompt = value } else { completion = value }
+                if isPrompt {
+                    prompt = value
+                } else if isReasoning {
+                    reasoning = value
+                } else {
+                    completion = value
+                }
             }
             guard let prompt, let completion else { throw scanner.fault("a count is missing") }
-            (self.prompt, self.completion) = (prompt, completion)
+            (self.prompt, self.completion, self.reasoning) = (prompt, completion, reasoning)
         }
     }
 

@@ -43,10 +43,14 @@ package enum ResultCoding {
         }
     }
 
-    static func writeUsage(of result: some TaskResult, _ writer: inout JSONWriter) {
+    /// - Parameter reasoning: the tokens of a thought before an answer.
+    static func writeUsage(
+        of result: some TaskResult, reasoning: Int? = nil, _ writer: inout JSONWriter
+    ) {
         writer.object("usage") { writer in
             writer.int("prompt_tokens", result.promptTokens)
             writer.int("completion_tokens", result.completionTokens)
+            if let reasoning { writer.int("reasoning_tokens", reasoning) }
         }
     }
 

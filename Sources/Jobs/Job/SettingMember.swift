@@ -94,6 +94,7 @@ struct SettingMember: Sendable {
     init(_ setting: RequestSetting) {
         self.init(
             set: { job, value throws(SettingProblem) in try value.read(setting, into: &job.request) },
-            problem: { setting.problem(in: $0.request) }, text: { setting.text(in: $0.request) })
+            problem: { setting.problem(in: $0.request) }, text: { setting.text(in: $0.request) },
+            words: setting.words)
     }
 }

@@ -42,6 +42,12 @@ extension WrittenValue {
         case .int(let path, let range, _): settings[keyPath: path] = try int(in: range)
         case .number(let path, let range, _): settings[keyPath: path] = Float(try number(in: range))
         case .flag(let path): settings[keyPath: path] = try bool()
+        case .word(let path, let words):
+            let texts = try strings()
+            guard let word = texts.first, texts.count == 1, words.isEmpty || words.contains(word) else {
+                throw wrong(words.isEmpty ? "a string" : "one of \(words.joined(separator: ", "))")
+            }
+            settings[keyPath: path] = word
         case .texts(let path, let problem):
             let texts = try strings()
             if let problem = problem(texts) { throw fault(problem) }

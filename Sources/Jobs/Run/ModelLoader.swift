@@ -34,6 +34,11 @@ package final class ModelLoader: Sendable {
         if let problem = job.request.problem(vocabularySize: model.engine.limits.vocabularySize) {
             throw JobError(.badJob, problem)
         }
+        for part in job.parts {
+            if let problem = part.request.reasoningProblem(model.text.thoughts) {
+                throw JobError(.badJob, problem)
+            }
+        }
         if let form = job.answerForm, form.isConstraint {
             do throws(AnswerFault) {
                 _ = try model.grammars.compilation(form, job.answerLayout).value()

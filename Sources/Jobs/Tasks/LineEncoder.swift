@@ -87,7 +87,7 @@ struct EncodedQuestion {
     let content: Prompt
     let tokens: [Int32]
     let isCovered: Bool
-    let missing: [String]
+    var missing: [String]
     /// The job's and the line's together.
     let settings: RequestSettings
 

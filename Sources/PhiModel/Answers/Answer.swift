@@ -8,11 +8,15 @@ public struct Answer: Sendable, Equatable {
         case stop
         /// `maxTokens` reached, or the end of the model's context.
         case length
+        /// `maxTokens` reached before the thought had ended: there is no answer.
+        case reasoningLength = "reasoning_length"
         /// A stop string came up; the text is cut before it.
         case stopSequence = "stop_sequence"
     }
 
     public let text: String
+    /// What the model thought before; nil where that is not kept apart.
+    public let reasoning: String?
     /// The completion's token ids, without the end of sequence.
     public let tokens: [Int32]
     public let ending: Ending
@@ -33,6 +37,8 @@ public struct Answer: Sendable, Equatable {
 public enum AnswerPart: Sendable, Equatable {
     /// More text, whole characters only. Whoever reads seldom gets longer parts.
     case text(String)
+    /// More of what the model thinks before it answers, with its tags.
+    case reasoning(String)
     /// The last part.
     case end(Answer)
 }
@@ -41,16 +47,19 @@ extension Answer {
     /// The answer to a request for no tokens, which is whole before it begins.
     init(promptTokens: Int) {
         self.init(
-            text: "", tokens: [], ending: .length, promptTokens: promptTokens, prefillSeconds: 0,
+            text: "", reasoning: nil, tokens: [], ending: .length, promptTokens: promptTokens,
+            prefillSeconds: 0,
             decodeSeconds: 0)
     }
 
-    init(_ sequence: TokenSequence) {
+    init(_ sequence: TokenSequence, _ reasoning: RequestSettings.ReasoningUse?) {
         let (completion, end) = (sequence.outcome(SamplingCourse.self), ContinuousClock.now)
         let begin = sequence.admittedAt ?? end
         let first = sequence.firstTokenAt ?? end
         self.init(
-            text: completion.text, tokens: completion.sampled, ending: Ending(completion.finishReason),
+            text: reasoning == .keep ? completion.thought + completion.text : completion.text,
+            reasoning: reasoning == .separate ? completion.thoughtContent : nil,
+            tokens: completion.sampled, ending: Ending(completion.finishReason),
             promptTokens: sequence.request.prompt.count, prefillSeconds: (first - begin).seconds,
             decodeSeconds: (end - first).seconds)
     }
@@ -61,6 +70,7 @@ extension Answer.Ending {
         switch reason {
         case .stop: self = .stop
         case .stopSequence: self = .stopSequence
+        case .reasoningLength: self = .reasoningLength
         case .length, nil: self = .length
         }
     }

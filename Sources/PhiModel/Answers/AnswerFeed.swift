@@ -6,7 +6,8 @@ import OperatingSystem
 /// memory than the answer itself.
 final class AnswerFeed: Sendable {
     private struct State {
-        var unread = ""
+        /// Joined where they are of one kind.
+        var unread: [AnswerPart] = []
         var end: Result<Answer, any Error>?
         var isOver = false
         var wasCancelled = false
@@ -22,9 +23,21 @@ final class AnswerFeed: Sendable {
 
     var isCancelled: Bool { state.withState { $0.wasCancelled } }
 
-    func append(_ text: String) {
-        guard keepsParts, !text.isEmpty else { return }
-        state.change { $0.unread += text }
+    func append(_ text: String) { append(.text(text)) }
+
+    func append(reasoning: String) { append(.reasoning(reasoning)) }
+
+    private func append(_ part: AnswerPart) {
+        guard keepsParts else { return }
+        state.change { state in
+            switch (state.unread.last, part) {
+            case (.text(let text)?, .text(let more)):
+                state.unread[state.unread.count - 1] = .text(text + more)
+            case (.reasoning(let text)?, .reasoning(let more)):
+                state.unread[state.unread.count - 1] = .reasoning(text + more)
+            default: state.unread.append(part)
+            }
+        }
     }
 
     /// The first result counts.
@@ -65,10 +78,7 @@ final class AnswerFeed: Sendable {
             state.isOver = true
             throw CancellationError()
         }
-        if !state.unread.isEmpty {
-            defer { state.unread = "" }
-            return .taken(.text(state.unread))
-        }
+        if !state.unread.isEmpty { return .taken(state.unread.removeFirst()) }
         guard let end = state.end else { return .notYet }
         state.isOver = true
         return .taken(.end(try end.get()))

@@ -7,11 +7,14 @@ final class AnswerSource: RequestSource {
     private var request: Request?
     private let feed: AnswerFeed
     private let promptTokens: Int
+    private let reasoning: RequestSettings.ReasoningUse?
 
-    init(_ request: Request, _ feed: AnswerFeed) {
+    /// - Parameter reasoning: what becomes of a thought; nil where nothing is taken for one.
+    init(_ request: Request, _ reasoning: RequestSettings.ReasoningUse?, _ feed: AnswerFeed) {
         // Nothing is asked for, and so it is whole.
         self.request = request.goal.maxTokens > 0 ? request : nil
         self.feed = feed
+        self.reasoning = reasoning
         promptTokens = request.prompt.count
     }
 
@@ -24,8 +27,16 @@ final class AnswerSource: RequestSource {
 
     func received(_ text: String, of sequence: TokenSequence) { feed.append(text) }
 
+    func received(thought: String, of sequence: TokenSequence) {
+        switch reasoning {
+        case .separate: feed.append(reasoning: thought)
+        case .keep: feed.append(thought)
+        case .drop, nil: break
+        }
+    }
+
     func finished(_ sequence: TokenSequence, provenance: [String: String]) {
-        feed.finish(.success(Answer(sequence)))
+        feed.finish(.success(Answer(sequence, reasoning)))
     }
 
     func failed(_ sequence: TokenSequence, _ fault: ChoiceFault) throws {

@@ -71,7 +71,8 @@ final class ModelThreads: Sendable {
         while let some = asked.wait(1) {
             for item in some where !item.feed.isCancelled {
                 do {
-                    sources.put(AnswerSource(try request(item), item.feed))
+                    let reasoning = item.parameters.reasoningUse(isUsual: text.thoughts?.isUsual ?? false)
+                    sources.put(AnswerSource(try request(item, reasoning), reasoning, item.feed))
                 } catch {
                     item.feed.finish(.failure(error))
                 }
@@ -80,7 +81,7 @@ final class ModelThreads: Sendable {
         sources.close()
     }
 
-    private func request(_ item: Asked) throws -> Request {
+    private func request(_ item: Asked, _ reasoning: RequestSettings.ReasoningUse?) throws -> Request {
         let (limits, parameters) = (engine.limits, item.parameters)
         if let problem = parameters.answerProblem(vocabularySize: limits.vocabularySize) {
             throw ModelError(.badRequest, problem)
@@ -96,13 +97,18 @@ final class ModelThreads: Sendable {
                 "The prompt has \(prompt.count) tokens, but the model's context holds \(limits.contextLength), "
                     + "completion included.")
         }
+        let maxTokens = min(
+            parameters.maxTokens ?? RequestSettings.defaultMaxTokens, limits.contextLength - prompt.count)
+        let thought =
+            reasoning == nil
+            ? nil
+            : text.thoughts?.thought(
+                after: item.prompt, prompt, parameters, maxTokens: maxTokens, of: limits)
         return Request(
             prompt: prompt,
             goal: Sampling(
-                maxTokens: min(
-                    parameters.maxTokens ?? RequestSettings.defaultMaxTokens,
-                    limits.contextLength - prompt.count),
-                sampling: SamplingParameters(parameters),
+                maxTokens: maxTokens, sampling: SamplingParameters(parameters),
+                thought: thought?.leavingRoom(of: maxTokens),
                 stream: UInt64(bitPattern: Int64(parameters.seed ?? 0)),
                 endOfSequence: parameters.ignoreEndOfSequence == true ? [] : limits.endOfSequence,
                 stops: stops, text: text.makeTextStream()))

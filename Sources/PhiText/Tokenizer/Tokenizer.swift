@@ -104,10 +104,12 @@ package final class Tokenizer: Sendable {
     }
 
     /// The ids of a text that goes on from another: nothing is put before it, as some files do with a space at the
-    /// start of a text. Texts of control tokens are text.
-    package func encode(continuing text: String) -> [Int32] {
+    /// start of a text.
+    /// - Parameter isControl: texts of control tokens become those; by default they are text.
+    package func encode(continuing text: String, isControl: Bool = false) -> [Int32] {
         encode(
-            text, addSpecialTokens: false, specialTokensAsText: true, isContinuation: true, atMost: .max)
+            text, addSpecialTokens: false, specialTokensAsText: !isControl, isContinuation: true, atMost: .max
+        )
             ?? []
     }
 

@@ -33,12 +33,25 @@ _OF_LINE = (
     "repetition_penalty",
     "no_repeat_ngram_size",
     "min_tokens",
+    "max_reasoning_tokens",
+    "reasoning_effort",
     "seed",
     "regex",
     "grammar",
     "response_format",
 )
-_OF_SETTINGS = ("samples", "logprobs", "tokens", "indent", "retries", "ignore_eos", "chat", "control_tokens")
+_OF_SETTINGS = (
+    "samples",
+    "logprobs",
+    "tokens",
+    "indent",
+    "retries",
+    "ignore_eos",
+    "reasoning",
+    "reasoning_ending",
+    "chat",
+    "control_tokens",
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,10 @@ class SamplingParams:
         tokens: add the answer's token ids.
         indent: spaces by which JSON is deeper at each level; None writes it without white space.
         retries: how many times an answer that is not what is asked for is generated anew (3).
+        reasoning: what becomes of a thought before the answer: ``separate``, ``keep`` or ``drop``.
+        max_reasoning_tokens: the most tokens of a thought; then it is ended, and the answer follows.
+        reasoning_effort: the same as a part of max_tokens: ``none``, ``minimal``, ``low``, ``medium`` or ``high``.
+        reasoning_ending: the sentence that a thought is ended with at its limit.
         ignore_eos: go on after the end of sequence, for measurements.
         chat: whether prompts go through the model's chat template (True).
         system: the system message, as it is.
@@ -100,6 +117,10 @@ class SamplingParams:
     indent: int | None = None
     retries: int | None = None
     ignore_eos: bool | None = None
+    reasoning: str | None = None
+    max_reasoning_tokens: int | None = None
+    reasoning_effort: str | None = None
+    reasoning_ending: str | None = None
     chat: bool | None = None
     system: str | None = None
     prefix: str | None = None

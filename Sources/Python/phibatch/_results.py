@@ -44,7 +44,8 @@ class Result:
         id: the line's.
         index: the prompt's place among those asked together, from 0.
         error: why there is no answer; None if there is one.
-        finish_reason: ``stop``, ``length`` or ``stop_sequence``.
+        reasoning: what the model thought before it answered, if that is kept apart.
+        finish_reason: ``stop``, ``length``, ``stop_sequence``, or ``reasoning_length`` if a thought had no end.
         usage: of this answer.
         seed: of its random stream.
         tokens: the answer's ids, if they were asked for.
@@ -65,6 +66,7 @@ class Result:
     logprobs: Sequence[LogProb] | None = None
     probabilities: Mapping[str, float] | None = None
     samples: Sequence[Result] = ()
+    reasoning: str | None = None
     _schema: Any = field(default=None, compare=False)
 
     @property
@@ -230,6 +232,7 @@ def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
         tokens=raw.get("tokens"),
         logprobs=None if entries is None else [_logprob(entry) for entry in entries["content"]],
         probabilities=raw.get("probabilities"),
+        reasoning=raw.get("reasoning"),
         _schema=schema,
     )
 

@@ -9,6 +9,9 @@ enum AnswerReport {
         switch answer.ending {
         case .stop: return line
         case .stopSequence: return line + "; a stop string came up"
+        case .reasoningLength:
+            return line
+                + "; the thought had no end: --max-tokens is \(maxTokens), --max-reasoning-tokens ends it"
         case .length where answer.tokens.count >= maxTokens:
             return line + "; length: --max-tokens is \(maxTokens)"
         case .length:

@@ -14,7 +14,7 @@ final class AnswerRun: Sendable {
     }
 
     private struct State {
-        var unread = ""
+        var unread: [AnswerPart] = []
         var ending: Result<Answer, any Error>?
     }
 
@@ -24,7 +24,7 @@ final class AnswerRun: Sendable {
     init(events: ChatEvents) { self.events = events }
 
     /// - Throws: what `show` throws.
-    func run(_ parts: any AsyncSequence<AnswerPart, any Error> & Sendable, show: (String) throws -> Void)
+    func run(_ parts: any AsyncSequence<AnswerPart, any Error> & Sendable, show: (AnswerPart) throws -> Void)
         throws
         -> Ending
     {
@@ -37,13 +37,13 @@ final class AnswerRun: Sendable {
         while true {
             let heard = events.wait().events
             let (new, ending) = state.withState { state in
-                defer { state.unread = "" }
+                defer { state.unread = [] }
                 return (state.unread, state.ending)
             }
-            if !new.isEmpty {
+            for part in new {
                 first = first ?? .now
-                text += new
-                try show(new)
+                if case .text(let more) = part { text += more }
+                try show(part)
             }
             switch ending {
             case .success(let answer)?: return .whole(answer)
@@ -61,7 +61,7 @@ final class AnswerRun: Sendable {
         do {
             for try await part in parts {
                 switch part {
-                case .text(let text): state.withState { $0.unread += text }
+                case .text, .reasoning: state.withState { $0.unread.append(part) }
                 case .end(let answer): state.withState { $0.ending = .success(answer) }
                 }
                 events.post(.news)

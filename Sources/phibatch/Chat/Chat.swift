@@ -10,6 +10,8 @@ struct Chat {
     struct Output {
         /// The model's text.
         var answer: (String) throws -> Void
+        /// What the model thinks before it answers.
+        var reasoning: (String) throws -> Void
         /// What happens.
         var say: (Message) -> Void
         /// What was asked for with a command.
@@ -119,9 +121,14 @@ struct Chat {
     private mutating func answer(_ question: String) throws {
         var last: Character = "\n"
         let ending = try AnswerRun(events: events).run(maker(conversation.messages(asking: question))) {
-            text in
-            try output.answer(text)
-            last = text.last ?? last
+            part in
+            switch part {
+            case .text(let text):
+                try output.answer(text)
+                last = text.last ?? last
+            case .reasoning(let text): try output.reasoning(text)
+            case .end: break
+            }
         }
         if last != "\n" || isEmpty(ending) { try output.answer("\n") }
         switch ending {

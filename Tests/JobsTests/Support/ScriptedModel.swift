@@ -2,6 +2,7 @@ import BatchEngine
 import Foundation
 import JSON
 import PhiModel
+import PhiText
 
 @testable import BatchPipeline
 @testable import Jobs
@@ -16,6 +17,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
 
     var limits: ModelLimits
     var hasTokenizer = true
+    var thoughts: ThoughtText?
     let identity = [(name: "script", value: "1")]
     /// Cache room in tokens, which is given out in pieces of `roomUnit`.
     var room = Int.max

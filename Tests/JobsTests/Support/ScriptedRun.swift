@@ -2,6 +2,7 @@ import BatchEngine
 import Foundation
 import JSON
 import PhiModel
+import PhiText
 import TestSupport
 import Testing
 
@@ -68,13 +69,16 @@ enum ScriptedRun {
     }
 
     /// What a job comes to that is stopped over and over, each time with another number of workers.
-    static func stopped(_ job: JobSettings, seed: UInt64, steps: Int) throws -> [String]? {
+    static func stopped(
+        _ job: JobSettings, seed: UInt64, steps: Int, thoughts: ThoughtText? = nil
+    ) throws -> [String]? {
         var random = FixedRandom(seed)
         let store = MemoryStore()
         store.samples = job.sampleCount
         var runs = 0
         while store.output == nil, runs < 200 {
             let (model, flag, _, workers) = unlucky(&random, steps: steps)
+            model.thoughts = thoughts
             var job = job
             job.engine.workers = .count(workers)
             _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()
@@ -86,12 +90,14 @@ enum ScriptedRun {
 
     /// The same job with few and many workers, in small pieces, with much in the cache and with little room.
     static func inManyWays(
-        _ job: JobSettings, _ body: (RunOutcome, [String], ScriptedModel) throws -> Void
+        _ job: JobSettings, thoughts: ThoughtText? = nil,
+        _ body: (RunOutcome, [String], ScriptedModel) throws -> Void
     ) throws {
         for (workers, chunk, room, cached) in [
             (1, 512, Int.max, 0), (7, 13, .max, 9), (32, 1, .max, 3), (5, 64, 400, 200), (8, 3, 330, 0),
         ] {
             let model = ScriptedModel()
+            model.thoughts = thoughts
             (model.room, model.looksAhead, model.cachedTokens) = (room, false, cached)
             var job = job
             job.engine.workers = .count(workers)

@@ -18,6 +18,7 @@ import Testing
     /// What a chat has shown and asked.
     private final class Seen: @unchecked Sendable {
         var answers = ""
+        var thoughts = ""
         var messages: [String] = []
         var failures: [String] = []
         var held: AsyncThrowingStream<AnswerPart, any Error>.Continuation?
@@ -44,7 +45,8 @@ import Testing
                 parts.yield(
                     .end(
                         Answer(
-                            text: "answer \(messages.count)", tokens: question == "full" ? [1] : [1, 2, 3],
+                            text: "answer \(messages.count)", reasoning: nil,
+                            tokens: question == "full" ? [1] : [1, 2, 3],
                             ending: question == "stops" ? .stop : .length, promptTokens: 5, prefillSeconds: 1,
                             decodeSeconds: 0.5)))
                 parts.finish()
@@ -76,6 +78,7 @@ import Testing
                     // Ctrl-C, once all of the endless answer is there.
                     if seen.answers.hasSuffix("7"), $0 != "\n" { events.post(.interrupt) }
                 },
+                reasoning: { seen.thoughts += $0 },
                 say: { seen.messages.append($0.text) }, tell: { seen.messages.append($0.text) },
                 fail: { seen.failures.append($0.text) }),
             tokenCount: { $0.count }, maker: { Self.answer($0, seen) })

@@ -11,7 +11,7 @@ import Testing
         "finish_reason", "stop_sequence", "prompt_tokens", "completion_tokens", "line_hash", "custom_id",
         "error_message", "json_object", "json_schema", "context_length", "bad_message", "bad_settings",
         "model_failed", "rows_accepted", "rows_dropped", "not_accepted", "talk_2", "talk_reply", "no_item",
-        "talk_reply_2",
+        "talk_reply_2", "reasoning_tokens", "reasoning_cut", "reasoning_length", "reasoning_content",
     ]
 
     /// Each word of settings' form is one, in texts and in examples; so is each option.

@@ -85,7 +85,7 @@ struct OpenAIAnswer {
                     writer.int("index", index)
                     write(completion, &writer)
                     writer.key("finish_reason")
-                    completion.finishReason.map { writer.string($0 == .length ? "length" : "stop") }
+                    completion.finishReason.map { writer.string($0.isLimit ? "length" : "stop") }
                         ?? writer.null()
                     choice.result.writeMore(to: &writer)
                     if let tokens = completion.tokens {
@@ -100,6 +100,12 @@ struct OpenAIAnswer {
             writer.int("prompt_tokens", prompt)
             writer.int("completion_tokens", made)
             writer.int("total_tokens", prompt + made)
+            let thoughts = choices.compactMap(\.completion.reasoningTokens)
+            if !thoughts.isEmpty {
+                writer.object("completion_tokens_details") {
+                    $0.int("reasoning_tokens", thoughts.reduce(0, +))
+                }
+            }
         }
         writer.string("system_fingerprint", "fp_\(run)")
     }
@@ -108,6 +114,7 @@ struct OpenAIAnswer {
         writer.object("message") { writer in
             writer.string("role", "assistant")
             writer.string("content", completion.text)
+            if let reasoning = completion.reasoning { writer.string("reasoning_content", reasoning) }
             writer.key("refusal")
             writer.null()
         }
@@ -151,7 +158,7 @@ struct OpenAIAnswer {
 
     private func writeResponse(_ choice: Choice, _ writer: inout JSONWriter) {
         let completion = choice.completion
-        let isCut = completion.finishReason == .length
+        let isCut = completion.finishReason?.isLimit == true
         writer.string("id", "resp_\(id)")
         writer.string("object", "response")
         writer.int("created_at", 0)
@@ -162,6 +169,7 @@ struct OpenAIAnswer {
         if isCut { writer.object { $0.string("reason", "max_output_tokens") } } else { writer.null() }
         writer.string("model", model)
         writer.array("output") { writer in
+            if let reasoning = completion.reasoning { writeReasoning(reasoning, &writer) }
             writer.object { writer in
                 writer.string("type", "message")
                 writer.string("id", "msg_\(id)")
@@ -190,9 +198,25 @@ struct OpenAIAnswer {
                 writer.int("cache_write_tokens", 0)
             }
             writer.int("output_tokens", completion.completionTokens)
-            writer.object("output_tokens_details") { $0.int("reasoning_tokens", 0) }
+            writer.object("output_tokens_details") {
+                $0.int("reasoning_tokens", completion.reasoningTokens ?? 0)
+            }
             writer.int("total_tokens", completion.promptTokens + completion.completionTokens)
         }
         writer.object("metadata") { $0.string("run", run) }
+    }
+
+    private func writeReasoning(_ text: String, _ writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.string("type", "reasoning")
+            writer.string("id", "rs_\(id)")
+            writer.array("summary") { _ in }
+            writer.array("content") { writer in
+                writer.object { writer in
+                    writer.string("type", "reasoning_text")
+                    writer.string("text", text)
+                }
+            }
+        }
     }
 }

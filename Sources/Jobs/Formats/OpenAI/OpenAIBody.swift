@@ -100,7 +100,7 @@ struct OpenAIBody {
         choices = 1
         try readLimit(["max_output_tokens"], unset: OpenAIRequest.defaultMaxTokens)
         try readIncluded()
-        readReasoning()
+        try readReasoning()
         var messages: [JSONValue] = []
         switch value("instructions") {
         case nil: break
@@ -135,12 +135,19 @@ struct OpenAIBody {
         }
     }
 
-    /// None is all there is; then there is nothing to sum up.
-    private mutating func readReasoning() {
+    /// What chat completions call `reasoning_effort`. Thoughts are there whole, and not summed up.
+    private mutating func readReasoning() throws(LineError) {
         guard let reasoning = value("reasoning") else { return }
-        let isNone = [nil, .null, "none"].contains(reasoning["effort"])
-        if case .object = reasoning, isNone { return }
-        miss("reasoning", "is not supported; its `effort` may only be \"none\"")
+        guard case .object(let members) = reasoning else {
+            throw LineError(.badField, "`reasoning` must be an object, but is \(reasoning.kindName).")
+        }
+        for member in members where member.value != .null {
+            if member.name == "effort" {
+                fields.append(("reasoning_effort", member.value))
+            } else {
+                miss("reasoning.\(member.name.prefix(64))", "is not supported")
+            }
+        }
     }
 
     /// What chat completions call `response_format`.
@@ -199,6 +206,8 @@ struct OpenAIBody {
         for (index, message) in messages.enumerated() {
             func wrong(_ what: String) -> LineError { LineError(.badField, "`\(name)[\(index)]` \(what).") }
             guard case .object(var members) = message else { throw wrong("is no object") }
+            // Earlier thoughts are not sent back.
+            if members["type"] == "reasoning" { continue }
             if let kind = members["type"], kind != "message" {
                 throw wrong(
                     "is of the type \(JSONWriter.text(of: kind).prefix(64)); only messages are understood")

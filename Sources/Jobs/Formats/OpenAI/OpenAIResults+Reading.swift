@@ -68,11 +68,17 @@ extension OpenAIResults {
                 completions = choices.compactMap(Self.completion)
                 chances = choices.map(Self.chances)
                 guard completions.count == choices.count else { return nil }
-            } else if case .array(let items)? = body["output"], items.count == 1,
-                case .array(let parts)? = items[0]["content"], parts.count == 1,
+            } else if case .array(let items)? = body["output"],
+                let message = items.first(where: { $0["type"] == "message" }),
+                case .array(let parts)? = message["content"], parts.count == 1,
                 var completion = Self.completion(parts[0])
             {
                 endpoint = .responses
+                if let thought = items.first(where: { $0["type"] == "reasoning" }),
+                    case .array(let texts)? = thought["content"]
+                {
+                    completion.reasoning = texts.first?.string("text")
+                }
                 completion.finishReason = body.string("status") == "incomplete" ? .length : .stop
                 completions = [completion]
                 chances = [Self.chances(parts[0])]
@@ -81,6 +87,9 @@ extension OpenAIResults {
             // Only their sum is written.
             completions[0].promptTokens = prompt
             completions[0].completionTokens = made
+            completions[0].reasoningTokens =
+                usage["completion_tokens_details"]?.int("reasoning_tokens")
+                ?? usage["output_tokens_details"]?.int("reasoning_tokens")
             results = zip(completions, chances).map { completion, chances in
                 GenerationResult(chances.map { ChosenResult(completion, $0) } ?? completion)
             }
@@ -89,6 +98,7 @@ extension OpenAIResults {
         private static func completion(_ json: JSONValue) -> GeneratedResult? {
             guard let text = json["message"]?.string("content") ?? json.string("text") else { return nil }
             var completion = GeneratedResult(text: text, promptTokens: 0, completionTokens: 0)
+            completion.reasoning = json["message"]?.string("reasoning_content")
             completion.finishReason = json.string("finish_reason").flatMap { FinishReason(rawValue: $0) }
             if case .array(let tokens)? = json["token_ids"] {
                 completion.tokens = tokens.compactMap { token in

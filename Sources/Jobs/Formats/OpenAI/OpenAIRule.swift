@@ -45,7 +45,7 @@ enum OpenAIRule {
 
     private static let chat: [String: OpenAIRule] = [
         "messages": .own, "max_completion_tokens": .own, "modalities": .needed([["text"]]),
-        "audio": .needed([]), "reasoning_effort": .only(["none"]), "verbosity": .only(["medium"]),
+        "audio": .needed([]), "verbosity": .only(["medium"]),
         // It makes an answer come sooner, and no other one.
         "prediction": .ignored,
     ]

@@ -5,6 +5,10 @@ import PhiText
 struct ChooseTask: LineTask {
     typealias Made = ChosenResult
 
+    static func columns(of job: JobSettings) -> [String]? {
+        GeneratedResult.columns(job.request) + ChosenResult.ownColumns
+    }
+
     static func doesAll(of job: JobSettings) -> Bool { job.choices?.isEmpty == false }
 
     private let job: JobSettings
@@ -25,7 +29,8 @@ struct ChooseTask: LineTask {
     ) throws -> any PreparedLine {
         let asked = try Question(record, job, builder)
         let texts = try source.texts(of: record)
-        let encoder = LineEncoder(record, job, try model())
+        let model = try model()
+        let encoder = LineEncoder(record, job, model)
         let question = try asked.encoded(by: encoder)
         if !Self.doesAll(of: job), let form = record.form, form.isConstraint {
             try question.settings.checkForm()
@@ -33,8 +38,32 @@ struct ChooseTask: LineTask {
                 .badField, "`choices` and a form of the answer both say what the answer must be; keep one.")
         }
         try refuseSettings(of: question)
+        let maxTokens = min(
+            question.settings.maxTokens ?? RequestSettings.defaultMaxTokens,
+            encoder.limits.contextLength - question.tokens.count)
+        if let reasoning = try Reasoning(question, maxTokens: maxTokens, model) {
+            return try thinking(reasoning, before: texts, question, maxTokens: maxTokens, model)
+        }
         let covered = try encoder.covered(record).map { try source.texts(of: $0) } ?? texts
         return try choosing(texts, covered, after: question, encoder)
+    }
+
+    /// The model thinks first, and the choices come after its thought.
+    private func thinking(
+        _ reasoning: Reasoning, before texts: [String], _ question: EncodedQuestion, maxTokens: Int,
+        _ model: LinePreparer.Model
+    ) throws -> any PreparedLine {
+        guard let thoughts = model.text.thoughts else { preconditionFailure("who thinks has a tokenizer") }
+        let tree: ChoiceTree
+        do throws(ChoiceTree.Fault) {
+            tree = try ChoiceTree(texts.map { thoughts.encode(answer: $0) }, ends: model.limits.endOfSequence)
+        } catch {
+            throw LineError(error, texts)
+        }
+        return PreparedThought(
+            thought: try reasoning.formed(thoughts.gap, maxTokens: maxTokens, least: tree.depth),
+            maxTokens: maxTokens, use: reasoning.use,
+            choice: PreparedChoice(question: question, prompt: question.tokens, texts: texts, tree: tree))
     }
 
     /// From a line's choices to the tree of their tokens.
@@ -114,7 +143,8 @@ extension LineError {
     }
 }
 
-private struct PreparedChoice: PreparedLine {
+/// One of some answers is chosen after a prompt.
+struct PreparedChoice: PreparedLine {
     let question: EncodedQuestion
     let prompt: [Int32]
     let texts: [String]
@@ -125,11 +155,20 @@ private struct PreparedChoice: PreparedLine {
     var missing: [String] { question.missing }
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        [.request(request(label, after: nil, maker))]
+    }
+
+    /// - Parameter thought: what the model thought before, and what becomes of it.
+    func request(
+        _ label: WorkLabel, after thought: (SamplingCourse, Reasoning.Use)?, _ maker: RequestMaker
+    ) -> Request {
         let part = ChoicePart(
             label: label, texts: texts, tree: tree, promptTokens: question.tokens.count,
-            seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0)
+            seed: question.seed &+ label.redo, temperature: question.settings.temperature ?? 0,
+            thought: thought)
         let asked = question.settings.content(of: .choose)
-        return [.request(maker.request(prompt, Comparison(tree), asked: asked, for: part))]
+        return maker.request(
+            prompt + (thought?.0.sampled ?? []), Comparison(tree), asked: asked, for: part)
     }
 }
 
@@ -142,6 +181,10 @@ private struct ChoicePart: WorkPart {
     let promptTokens: Int
     let seed: Int
     let temperature: Float
+    let thought: (SamplingCourse, Reasoning.Use)?
+
+    /// The thought had it.
+    var sharesPrompt: Bool { thought != nil }
 
     func outcome(
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
@@ -152,10 +195,14 @@ private struct ChoicePart: WorkPart {
             temperature: temperature,
             stream: RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: 0))
         let tokens = tree.tokens(of: chosen)
-        let answer = GeneratedResult(
+        let thoughtTokens = thought?.0.sampled ?? []
+        var answer = GeneratedResult(
             text: texts[chosen], finishReason: .stop, promptTokens: promptTokens,
-            completionTokens: tokens.count, seed: seed, tokens: job.tokens == true ? tokens : nil,
+            completionTokens: thoughtTokens.count + tokens.count, seed: seed,
+            tokens: job.tokens == true ? thoughtTokens + tokens : nil,
             provenance: GenerationResult.values(provenance))
+        // The text is one of the choices, whatever else is to be kept.
+        if let (completion, use) = thought { answer.add(completion, as: use == .keep ? .separate : use) }
         let probabilities = zip(texts, weights.probabilities).map {
             ChosenResult.Probability(text: $0, value: $1)
         }

@@ -26,7 +26,8 @@ package struct ChosenResult: TaskResult {
 
     package static var reader: any ResultReader.Type { ChosenReader.self }
     package static let names = GeneratedResult.names.union(["probabilities"])
-    package static let columns: [String]? = GeneratedResult.allColumns + ["probability", "probabilities"]
+    package static let columns: [String]? = GeneratedResult.allColumns + ownColumns
+    static let ownColumns = ["probability", "probabilities"]
 
     package var promptTokens: Int { answer.promptTokens }
     package var completionTokens: Int { answer.completionTokens }

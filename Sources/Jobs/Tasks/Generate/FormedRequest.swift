@@ -68,6 +68,9 @@ struct FormedRequest: WaitingRequest {
     let goal: Sampling
     let part: GenerationPart
     let answer: GenerateTask.Answer
+    let reasoning: Reasoning?
+    /// Tokens between a thought and the answer.
+    let gap: [Int32]
     let compilation: AnswerCompilation
 
     var weight: Int { compilation.size / 4 }
@@ -78,7 +81,14 @@ struct FormedRequest: WaitingRequest {
         let compiled = try answer.compiled(compilation)
         var (request, goal, part) = (request, goal, part)
         part.rule = compiled.rule
-        goal.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
+        if let reasoning {
+            let grammar = compiled.grammar
+            goal.thought = try reasoning.formed(
+                gap, maxTokens: answer.maxTokens, least: grammar.leastTokens)
+            goal.formAfterThought = { grammar.constraint(maxTokens: $0) }
+        } else {
+            goal.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
+        }
         request.label = part
         request.goal = goal
         return request

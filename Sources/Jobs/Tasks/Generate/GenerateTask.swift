@@ -5,6 +5,8 @@ import PhiText
 package struct GenerateTask: LineTask {
     typealias Made = GeneratedResult
 
+    static func columns(of job: JobSettings) -> [String]? { Made.columns(job.request) }
+
     let job: JobSettings
     /// What the job asks of answers.
     let jobForm: AnswerForm?
@@ -25,13 +27,18 @@ package struct GenerateTask: LineTask {
     ) throws -> any PreparedLine {
         let asked = try Question(record, job, builder)
         let model = try model()
-        let question = try asked.encoded(by: LineEncoder(record, job, model))
+        var question = try asked.encoded(by: LineEncoder(record, job, model))
         let settings = question.settings
         let maxTokens = min(
             settings.maxTokens ?? RequestSettings.defaultMaxTokens,
             model.limits.contextLength - question.tokens.count)
+        var reasoning: Reasoning?
+        do throws(LineError) { reasoning = try Reasoning(question, maxTokens: maxTokens, model) } catch {
+            guard record.request != nil, job.unsupported == .ignore else { throw error }
+            question.missing.append("reasoning_effort")
+        }
         return PreparedGeneration(
-            question: question, maxTokens: maxTokens,
+            question: question, maxTokens: maxTokens, reasoning: reasoning,
             stops: settings.stop == job.stop ? jobStops : StopSet(settings.stop ?? []),
             asked: settings == job.request ? jobAsked : settings.content(of: .generate),
             answer: try answer(of: record, settings, maxTokens: maxTokens, model.grammars))
@@ -41,6 +48,7 @@ package struct GenerateTask: LineTask {
 private struct PreparedGeneration: PreparedLine {
     let question: EncodedQuestion
     let maxTokens: Int
+    let reasoning: Reasoning?
     let stops: StopSet
     let asked: [UInt8]
     let answer: GenerateTask.Answer?
@@ -56,9 +64,11 @@ private struct PreparedGeneration: PreparedLine {
         var label = label
         label.attempt = saved?.attempt ?? 0
         let settings = question.settings
-        let part = GenerationPart(label: label, seed: question.seed &+ label.redo)
+        let part = GenerationPart(
+            label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use)
         let goal = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
+            thought: reasoning?.thought.leavingRoom(of: maxTokens),
             stream: part.stream,
             endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
             stops: stops,
@@ -69,7 +79,8 @@ private struct PreparedGeneration: PreparedLine {
         return [
             .waiting(
                 FormedRequest(
-                    request: request, goal: goal, part: part, answer: answer,
+                    request: request, goal: goal, part: part, answer: answer, reasoning: reasoning,
+                    gap: maker.text.thoughts?.gap ?? [],
                     compilation: answer.begin(for: maker.waiter)))
         ]
     }
@@ -79,6 +90,8 @@ private struct PreparedGeneration: PreparedLine {
 struct GenerationPart: WorkPart {
     var label: WorkLabel
     let seed: Int
+    /// What becomes of a thought; nil where nothing is taken for one.
+    let reasoning: Reasoning.Use?
     /// What the answer must be like; nil if it may be anything.
     var rule: (any CheckedRule)?
 
@@ -98,12 +111,13 @@ struct GenerationPart: WorkPart {
         }
         var provenance = provenance
         if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
-        let result = GeneratedResult(
+        var result = GeneratedResult(
             text: completion.text, finishReason: completion.finishReason,
             promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
             seed: seed, tokens: job.tokens == true ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
             provenance: GenerationResult.values(provenance))
+        result.add(completion, as: reasoning)
         let made = completion.sampled.count - completion.savedCount
         return .made(
             result, .init(sequence, label, made: made, end: .now), isOwn: sequence.isOwn(label))

@@ -3,9 +3,15 @@ import JSON
 
 /// A completion.
 ///
-///     "text","finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
+///     "text"[,"reasoning"][,"reasoning_cut":true],"finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
 package struct GeneratedResult: TaskResult {
     package var text: String
+    /// What the model thought before; nil where that is not kept apart.
+    package var reasoning: String?
+    /// The tokens of its thought; nil where nothing is taken for one.
+    package var reasoningTokens: Int?
+    /// The thought was ended by its limit.
+    package var reasoningIsCut = false
     /// Nil if nobody knows.
     package var finishReason: FinishReason?
     package var promptTokens: Int
@@ -34,9 +40,17 @@ package struct GeneratedResult: TaskResult {
     }
 
     package static var reader: any ResultReader.Type { GeneratedReader.self }
-    package static let names: Set = ["text", "finish_reason", "seed", "logprobs"]
+    package static let names: Set = [
+        "text", "reasoning", "reasoning_cut", "finish_reason", "seed", "logprobs",
+    ]
     package static let columns: [String]? = allColumns
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
+
+    /// Thoughts have a column where the job itself asks for them.
+    static func columns(_ settings: RequestSettings) -> [String] {
+        guard settings.reasoning == Reasoning.Use.separate.rawValue else { return allColumns }
+        return [allColumns[0], "reasoning"] + allColumns.dropFirst()
+    }
 
     package var completion: GeneratedResult? { self }
 
@@ -44,11 +58,12 @@ package struct GeneratedResult: TaskResult {
 
     /// - Parameter more: writes what comes before the counts.
     func write(to writer: inout JSONWriter, more: (inout JSONWriter) -> Void) {
-        writer.string("text", text)
+        writeData(to: &writer)
+        if reasoningIsCut { writer.bool("reasoning_cut", true) }
         writer.key("finish_reason")
         finishReason.map { writer.string($0.rawValue) } ?? writer.null()
         more(&writer)
-        ResultCoding.writeUsage(of: self, &writer)
+        ResultCoding.writeUsage(of: self, reasoning: reasoningTokens, &writer)
         writer.int("seed", seed)
         if let tokens { ResultCoding.write(tokens, &writer) }
         if let logprobs {
@@ -67,11 +82,15 @@ package struct GeneratedResult: TaskResult {
         return members
     }
 
-    package func writeData(to writer: inout JSONWriter) { writer.string("text", text) }
+    package func writeData(to writer: inout JSONWriter) {
+        writer.string("text", text)
+        if let reasoning { writer.string("reasoning", reasoning) }
+    }
 
     package func cell(_ column: String) -> String? {
         switch column {
         case "text": text
+        case "reasoning": reasoning
         case "finish_reason": finishReason?.rawValue
         case "seed": "\(seed)"
         default: countCell(column)
@@ -82,6 +101,7 @@ package struct GeneratedResult: TaskResult {
         report.status = finishReason?.rawValue ?? report.status
         report.text = text
         report.seed = seed
+        if let reasoning { report.facts.append(("reasoning", reasoning)) }
         report.facts += provenance.map { ($0.name, $0.value) }
     }
 }
@@ -89,6 +109,8 @@ package struct GeneratedResult: TaskResult {
 struct GeneratedReader: ResultReader {
     let keeps: Bool
     private var text: String?
+    private var reasoning: String?
+    private var reasoningIsCut = false
     private var finishReason: FinishReason?
     private var hasFinishReason = false
     private(set) var usage: ResultCoding.Usage?
@@ -105,6 +127,11 @@ struct GeneratedReader: ResultReader {
     ) throws -> Bool {
         if name.spells("text") {
             text = try ResultCoding.string(&scanner, keeps: keeps)
+        } else if usage == nil, name.spells("reasoning") {
+            // After the counts it is a field of the line.
+            reasoning = try ResultCoding.string(&scanner, keeps: keeps)
+        } else if usage == nil, name.spells("reasoning_cut") {
+            reasoningIsCut = try scanner.bool()
         } else if name.spells("finish_reason") {
             try takeFinishReason(&scanner)
         } else if name.spells("usage") {
@@ -147,9 +174,13 @@ struct GeneratedReader: ResultReader {
 
     var generated: GeneratedResult? {
         guard let text, hasFinishReason, let usage, let seed else { return nil }
-        return GeneratedResult(
+        var result = GeneratedResult(
             text: text, finishReason: finishReason, promptTokens: usage.prompt,
             completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
             provenance: provenance)
+        result.reasoning = reasoning
+        result.reasoningTokens = usage.reasoning
+        result.reasoningIsCut = reasoningIsCut
+        return result
     }
 }

@@ -1,0 +1,196 @@
+import BatchEngine
+import Foundation
+import JSON
+import PhiText
+import TestSupport
+import Testing
+
+@testable import Jobs
+
+/// Thoughts before answers, of a scripted model: `x` begins one, `end` ends it.
+@Suite struct ReasoningTests {
+    /// - Parameter isUsual: its files say that it thinks.
+    private static func thoughts(isUsual: Bool = true) -> ThoughtText {
+        var tags = ThoughtTags()
+        (tags.opening, tags.closing) = ("x", "end")
+        return ThoughtText(
+            tags, isUsual: isUsual, text: { String(decoding: ScriptedModel.bytes(of: $0), as: UTF8.self) }
+        ) { text, _ in text.utf8.map { Int32($0) } }
+    }
+
+    private func lines(_ folder: TemporaryFolder) throws -> String {
+        var random = FixedRandom(8)
+        return try folder.write(
+            (0..<30).map { index in
+                let words = String(repeating: "word ", count: Int.random(in: 0...40, using: &random))
+                var line = "{\"id\":\"line-\(index)\",\"prompt\":\"\(words)\(index)\""
+                if index % 5 == 1 { line += ",\"max_reasoning_tokens\":\(index % 3 * 4)" }
+                if index % 7 == 2 { line += ",\"stop\":[\"bc\"]" }
+                if index % 6 == 3 { line += ",\"reasoning_effort\":\"low\"" }
+                return line + "}\n"
+            }.joined(), to: "in.jsonl")
+    }
+
+    private struct Made {
+        var text: String
+        var reasoning: String?
+        var reason: String
+        var tokens, thoughtTokens: Int
+        var isCut: Bool
+
+        init(_ line: String) throws {
+            let json = try JSONValue(parsing: Array(line.utf8), limits: .line)
+            text = try #require(json.string("text"), "\(line)")
+            reasoning = json.string("reasoning")
+            reason = json.string("finish_reason") ?? ""
+            tokens = json["usage"]?.int("completion_tokens") ?? -1
+            thoughtTokens = json["usage"]?.int("reasoning_tokens") ?? -1
+            isCut = json["reasoning_cut"] == true
+        }
+    }
+
+    private func job(
+        _ folder: TemporaryFolder, _ change: (inout JobSettings) -> Void
+    ) throws -> JobSettings {
+        let input = try lines(folder)
+        return .test(input: [input]) { job in
+            (job.maxTokens, job.temperature, job.seed) = (80, 0.9, 4)
+            change(&job)
+        }
+    }
+
+    /// The same in all ways, whole or stopped over and over; each result looked at.
+    private func same(
+        _ job: JobSettings, _ look: (Made) throws -> Void
+    ) throws -> [String] {
+        var expected: [String] = []
+        let thoughts = Self.thoughts()
+        try ScriptedRun.inManyWays(job, thoughts: thoughts) { outcome, lines, _ in
+            #expect(outcome.statistics.failed == 0, "\(lines)")
+            if expected.isEmpty { expected = lines }
+            #expect(lines == expected)
+        }
+        #expect(try ScriptedRun.stopped(job, seed: 9, steps: 30, thoughts: thoughts) == expected)
+        for line in expected { try look(Made(line)) }
+        return expected
+    }
+
+    @Test func anAnswerOfAFormFollows() throws {
+        let folder = try TemporaryFolder()
+        var (cut, whole) = (0, 0)
+        let job = try job(folder) {
+            $0.regex = "[a-c]{3,9}!"
+            $0.request.maxReasoningTokens = 20
+            $0.request.reasoningEnding = "bc"
+        }
+        _ = try same(
+            job
+        ) { made in
+            let reasoning = try #require(made.reasoning)
+            #expect(made.text.wholeMatch(of: /[a-c]{3,9}!/) != nil && made.reason == "stop")
+            #expect(!reasoning.contains("end") && made.tokens <= 80)
+            // The tag that begins it, at most 20 of its own, the sentence and the tag that end it, and what is between.
+            #expect(made.thoughtTokens <= 2 + 20 + 7 + 2 && made.thoughtTokens > 0)
+            #expect(!made.isCut || reasoning.hasSuffix("bc"))
+            if made.isCut { cut += 1 } else { whole += 1 }
+        }
+        #expect(cut > 3 && whole > 3)
+    }
+
+    @Test func stopStringsAndLimitsAreTheAnswers() throws {
+        let folder = try TemporaryFolder()
+        var (stopped, lost, inside) = (0, 0, 0)
+        let job = try job(folder) {
+            $0.prefix = "x"
+            $0.stop = [" the", "日"]
+            $0.request.reasoning = "separate"
+        }
+        let lines = try same(job) { made in
+            let reasoning = try #require(made.reasoning)
+            #expect(!made.text.contains(" the") && !made.text.contains("日") && !reasoning.contains("end"))
+            if reasoning.contains(" the") || reasoning.contains("日") { inside += 1 }
+            if made.reason == "stop_sequence" { stopped += 1 }
+            if made.reason == "reasoning_length" {
+                lost += 1
+                #expect(made.text.isEmpty && made.tokens == made.thoughtTokens && made.tokens == 80)
+            }
+        }
+        #expect(stopped > 3 && inside > 3 && lost > 0)
+        // Kept, text is what was written; dropped, only its tokens are counted.
+        var others: [[Made]] = []
+        for use in ["keep", "drop"] {
+            var other = job
+            other.request.reasoning = use
+            let model = ScriptedModel()
+            model.thoughts = Self.thoughts()
+            others.append(try ScriptedRun.run(other, model).lines.map(Made.init))
+        }
+        for (line, (kept, dropped)) in zip(lines, zip(others[0], others[1])) {
+            let made = try Made(line)
+            #expect(kept.reasoning == nil && dropped.reasoning == nil && dropped.text == made.text)
+            #expect(kept.text.hasSuffix(made.text) && kept.text.contains(made.reasoning ?? "?"))
+            #expect(kept.thoughtTokens == made.thoughtTokens && dropped.thoughtTokens == made.thoughtTokens)
+        }
+    }
+
+    /// A model that needn't think may answer at once, and then all is as it was without thoughts.
+    @Test func withoutAThoughtNothingChanges() throws {
+        let folder = try TemporaryFolder()
+        let input = try folder.write(ScriptedRun.prompts(40), to: "in.jsonl")
+        let job = ScriptedRun.job(input)
+        let plain = try ScriptedRun.run(job).lines
+        let model = ScriptedModel()
+        model.thoughts = Self.thoughts()
+        let lines = try ScriptedRun.run(job, model).lines
+        var same = 0
+        for (line, other) in zip(lines, plain) {
+            let (made, before) = (try Made(line), try Made(other))
+            guard made.thoughtTokens == 0 else { continue }
+            same += 1
+            #expect(made.text == before.text && made.tokens == before.tokens && made.reason == before.reason)
+        }
+        #expect(same > 25)
+    }
+
+    @Test func aChoiceFollows() throws {
+        let folder = try TemporaryFolder()
+        let job = try job(folder) {
+            $0.request.choices = ["yes", "no"]
+            $0.request.maxReasoningTokens = 12
+        }
+        let input = try folder.write(
+            (0..<20).map { "{\"id\":\"\($0)\",\"prompt\":\"\($0) words\"}\n" }.joined(), to: "in.jsonl")
+        var running = job
+        running.input = [input]
+        let lines = try same(running) { made in
+            #expect(["yes", "no"].contains(made.text) && made.reasoning?.isEmpty == false)
+            #expect(made.tokens > made.thoughtTokens && made.tokens <= 80)
+        }
+        #expect(lines.allSatisfy { $0.contains("\"probabilities\":{\"yes\":") })
+    }
+
+    @Test func whatHasNoMeaningIsRefused() throws {
+        let folder = try TemporaryFolder()
+        func problem(_ isUsual: Bool, _ change: (inout JobSettings) -> Void) throws -> String? {
+            let model = ScriptedModel()
+            model.thoughts = Self.thoughts(isUsual: isUsual)
+            let input = try folder.write("{\"prompt\":\"a\"}\n", to: "one.jsonl")
+            let job = JobSettings.test(input: [input]) { change(&$0) }
+            do {
+                let lines = try ScriptedRun.run(job, model).lines
+                return lines.first { $0.contains("\"error\"") }
+            } catch { return "\(error)" }
+        }
+        #expect(
+            try problem(false) { $0.request.maxReasoningTokens = 5 }?.contains("reasoning: separate") == true)
+        #expect(
+            try problem(false) { $0.request.reasoningEffort = "low" }?.contains("reasoning_effort") == true)
+        #expect(try problem(false) { $0.request.reasoningEffort = "none" } == nil)
+        #expect(try problem(true) { $0.request.maxReasoningTokens = 5 } == nil)
+        let small = try problem(true) {
+            $0.regex = "a{40}"
+            $0.maxTokens = 60
+        }
+        #expect(small?.contains("max_tokens_too_small") == true, "\(small ?? "")")
+    }
+}
