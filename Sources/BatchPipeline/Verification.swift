@@ -174,10 +174,10 @@ private final class MadeResults {
             // The bytes of all of a line's results stand with the last.
             return (there.bytes == nil) == (made.bytes == nil) ? nil : "it is there in part only."
         }
-        // What a dropped row was, the record alone says.
+        // What a result is that is left out, the record alone says.
         if old.isEmpty, new.isEmpty {
             return there.recorded.hasSame(made.recorded)
-                ? nil : "it was dropped, but the record has it otherwise."
+                ? nil : "it is left out, but the record has it otherwise."
         }
         let (first, second) = (format.lasting(in: old), format.lasting(in: new))
         return first != nil && first == second ? nil : Self.shown(first ?? [], second ?? [])

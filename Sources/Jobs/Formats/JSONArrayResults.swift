@@ -1,8 +1,8 @@
 import Faults
 import JSON
 
-/// A JSON array of all results. Its elements are, byte for byte, what the lines of phibatch's own format are
-/// (`NativeResults`, `LeanResults`), one a line.
+/// A JSON array of all results. Its elements are, byte for byte, what lines are of what the job shows of results
+/// (`ResultDetail`), one a line.
 ///
 ///     [
 ///     {"id":"…",…},
@@ -11,21 +11,19 @@ import JSON
 ///
 /// Without results it is `[]`. The comma of a result stands before it, as nobody knows which is the last.
 package struct JSONArrayResults: ResultFormat {
-    package let name: String
     package let nameEnds = ["json"]
     package let pieceEnds = PieceEnds.beforeLineFeed
 
     private let elements: any ResultFormat
 
-    package init() { (elements, name) = (NativeResults(), "json") }
+    package init() { self.init(of: NativeResults()) }
 
-    private init(of elements: LeanResults) {
-        (self.elements, name) = (elements, "json" + LeanResults.nameEnd)
-    }
+    private init(of elements: any ResultFormat) { self.elements = elements }
 
+    package var name: String { "json\(elements.name.dropFirst("jsonl".count))" }
     package var recordsResults: Bool { elements.recordsResults }
-    package var leavesOutDropped: Bool { elements.leavesOutDropped }
-    package var lean: (any ResultFormat)? { Self(of: LeanResults()) }
+    package func leavesOut(_ result: GenerationResult) -> Bool { elements.leavesOut(result) }
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { Self(of: detail.lines) }
 
     package func problem(with job: JobSettings) -> String? { elements.problem(with: job) }
 

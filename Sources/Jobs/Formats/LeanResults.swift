@@ -9,18 +9,13 @@ import JSON
 /// The data are what the task's result takes for it (`TaskResult.writeData`). `sample` is there if a line has several
 /// results. A row that was dropped has nothing in the output.
 package struct LeanResults: ResultFormat {
-    static let nameEnd = "+lean"
-
-    package let name = "jsonl" + LeanResults.nameEnd
+    package let name = "jsonl+lean"
     package let recordsResults = true
-    package let leavesOutDropped = true
-    package var lean: (any ResultFormat)? { self }
 
     package init() {}
 
-    package func problem(with job: JobSettings) -> String? {
-        job.tokenSetting.map { "has no place for \($0), which results: full has" }
-    }
+    package func leavesOut(_ result: GenerationResult) -> Bool { result.isDropped }
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(hasSamples: run.samples > 1) }
 

@@ -9,7 +9,7 @@ import JSON
 /// there if a line has several results.
 package struct NativeResults: SelfRecordingFormat {
     package let name = "jsonl"
-    package var lean: (any ResultFormat)? { LeanResults() }
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
 
     package init() {}
 

@@ -11,9 +11,10 @@ package struct PartOfResults: ResultFormat {
     package var name: String { base.name + Self.nameEnd }
     package var isByLine: Bool { base.isByLine }
     package var recordsResults: Bool { base.recordsResults }
-    package var leavesOutDropped: Bool { base.leavesOutDropped }
     package var nameEnds: [String] { base.nameEnds }
     package var pieceEnds: PieceEnds { base.pieceEnds }
+
+    package func leavesOut(_ result: GenerationResult) -> Bool { base.leavesOut(result) }
 
     package func problem(with job: JobSettings) -> String? { base.problem(with: job) }
 

@@ -18,16 +18,14 @@ package struct RecordedResult {
         return json.withUTF8 { ResultCoding.result(in: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether another one's record says that the same was made.
+    /// Whether another one's record says that the same came of it.
     package func hasSame(_ other: RecordedResult) -> Bool {
-        guard let made = result?.made, let others = other.result?.made else { return false }
-        return made.isEqual(to: others)
+        guard let own = result, let others = other.result else { return false }
+        return own.content == others.content
     }
 
-    /// Whether the output has nothing of it, as it should be: it was dropped, and the output has the data alone.
-    package func isLeftOut(by format: any ResultFormat) -> Bool {
-        json != nil && format.leavesOutDropped && result?.isDropped == true
-    }
+    /// Whether the output has nothing of it, as it should be.
+    package func isLeftOut(by format: any ResultFormat) -> Bool { result.map(format.leavesOut) ?? false }
 }
 
 extension ResultFormat {
@@ -54,7 +52,7 @@ extension ResultFormat {
         var (start, again): ([UInt8], [UInt8]) = ([], [])
         encoder.begin(&start)
         encoder.append(result, at: place, to: &again)
-        if again.isEmpty { return piece.isEmpty ? nil : "was dropped, and is there all the same" }
+        if again.isEmpty { return piece.isEmpty ? nil : "should be left out, and is there all the same" }
         return again.withUnsafeBytes { again in content(of: again).flatMap { Self.difference(piece, $0) } }
     }
 }

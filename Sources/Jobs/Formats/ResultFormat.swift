@@ -17,11 +17,11 @@ package protocol ResultFormat: Sendable {
     /// A piece lacks some of its result, and the output's record has all of it.
     var recordsResults: Bool { get }
 
-    /// It has nothing of a row that was dropped, and the output's record has it.
-    var leavesOutDropped: Bool { get }
+    /// Whether it has nothing of a result, which the output's record then has. By default it has something of all.
+    func leavesOut(_ result: GenerationResult) -> Bool
 
-    /// The same with the data alone (`results: lean`); nil if there is none.
-    var lean: (any ResultFormat)? { get }
+    /// The same with what `results` of a job says; nil, the default, if it has no place for that.
+    func showing(_ detail: ResultDetail) -> (any ResultFormat)?
 
     /// What of a job it has no way to write; nil if there is nothing.
     func problem(with job: JobSettings) -> String?
@@ -78,8 +78,8 @@ extension ResultFormat {
     package var isByLine: Bool { false }
     package var base: any ResultFormat { self }
     package var recordsResults: Bool { false }
-    package var leavesOutDropped: Bool { false }
-    package var lean: (any ResultFormat)? { nil }
+    package func leavesOut(_ result: GenerationResult) -> Bool { false }
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
     package func problem(with job: JobSettings) -> String? { nil }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
     package var nameEnds: [String] { [] }

@@ -16,9 +16,10 @@ extension JobKey {
                     set: { job, value throws(SettingProblem) in job.keep = try value.keptFields() },
                     problem: { $0.keep.problem }, text: { $0.keep.text }), effect: .ifSet),
             JobKey(
-                "results", "full|lean",
-                "full, or lean: nothing but the data (id, texts, classes, scores, steps, fields that keep names), and the rest "
-                    + "in OUTPUT.record; with jsonl and json (default full)",
+                "results", ResultDetail.allCases.map(\.rawValue).joined(separator: "|"),
+                "what the output has of each result, in jsonl and json: "
+                    + ResultDetail.allCases.map { "\($0.rawValue), \($0.help)" }.joined(separator: "; ")
+                    + "; OUTPUT.record has the rest (default full)",
                 .word(\.results, unset: .full)),
             JobKey(
                 "error_lines", "skip|pass",

@@ -72,7 +72,7 @@ extension JobSettings {
             format = columns.keeping(
                 names, columns: task.columns(of: self), recordsResults: !steps.isEmpty)
         }
-        if results == .lean, let lean = format.lean { format = lean }
+        if results != .full, let shown = format.showing(results) { format = shown }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
     }
@@ -80,11 +80,14 @@ extension JobSettings {
     /// - Throws: `JobError` if the output's format can't have what the job asks for.
     package func checkOutputFormat(file: String?) throws {
         let format = outputFormat.format
-        let isRefused = results == .lean && format.base.lean == nil
-        guard
-            let problem = isRefused
-                ? "has no place for results: lean, which are for jsonl and json" : format.problem(with: self)
-        else { return }
+        var problem = format.problem(with: self)
+        if results != .full {
+            problem =
+                format.base.showing(results) == nil
+                ? "has no place for results: \(results.rawValue), which are for jsonl and json"
+                : tokenSetting.map { "has no place for \($0), which results: full has" } ?? problem
+        }
+        guard let problem else { return }
         throw JobError(
             file == nil ? .usage : .badJob, at: file, "output_format \(format.base.name) \(problem).")
     }

@@ -26,14 +26,6 @@ public enum ControlTokenHandling: String, Sendable, CaseIterable {
     case parse
 }
 
-/// What an output has of a result.
-public enum ResultDetail: String, Sendable, CaseIterable {
-    /// All.
-    case full
-    /// The data alone: the rest is in the record beside it.
-    case lean
-}
-
 /// What becomes of a line that carries the error of an earlier step.
 public enum ErrorLineHandling: String, Sendable, CaseIterable {
     /// Passed over and counted.
@@ -120,7 +112,7 @@ public struct JobSettings: Sendable, Equatable {
     public var idField: String?
     /// Fields of the line that its result has too.
     public var keep = KeptFields.none
-    /// What the output has of a result; lean in JSON lines and arrays only.
+    /// What the output has of each result; other than all in JSON lines and arrays only.
     public var results = ResultDetail.full
     public var errorLines = ErrorLineHandling.skip
     public var unsupported = UnsupportedHandling.refuse

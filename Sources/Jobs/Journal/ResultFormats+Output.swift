@@ -1,11 +1,12 @@
 extension ResultFormats {
     /// As a record names it.
     private static func recorded(_ name: String) -> (any ResultFormat)? {
-        func stem(_ end: String) -> String? { name.hasSuffix(end) ? String(name.dropLast(end.count)) : nil }
-        if let base = stem(PartOfResults.nameEnd) {
-            return recorded(base).map { PartOfResults(base: $0, ofFailedLines: false) }
+        guard name.hasSuffix(PartOfResults.nameEnd) else {
+            let shown = ResultDetail.allCases.flatMap { detail in all.compactMap { $0.showing(detail) } }
+            return (all + shown).first { $0.name == name }
         }
-        return stem(LeanResults.nameEnd).map { named($0)?.lean } ?? named(name)
+        return recorded(String(name.dropLast(PartOfResults.nameEnd.count)))
+            .map { PartOfResults(base: $0, ofFailedLines: false) }
     }
 
     /// That of the output that is there, as far as the files beside it tell.

@@ -98,10 +98,10 @@ package struct RedoChoice: Sendable {
     ) -> [String: JSONValue] {
         if bytes.isEmpty {
             // In the file of failed lines, or in the record alone.
-            let dropped = result.isLeftOut(by: format) ? result.result : nil
-            guard let dropped else { return ["id": .string(result.key.id), "error": .bool(true)] }
+            let whole = result.isLeftOut(by: format) ? result.result : nil
+            guard let whole else { return ["id": .string(result.key.id), "error": .bool(true)] }
             var writer = JSONWriter()
-            writer.object { ResultCoding.writeData(of: dropped, to: &$0) }
+            writer.object { ResultCoding.writeData(of: whole, to: &$0) }
             guard case .object(let members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
                 return [:]
             }

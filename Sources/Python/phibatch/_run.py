@@ -89,7 +89,7 @@ class Run:
     def __iter__(self) -> Iterator[Result | Scores | Row]:
         for raw in self.raw():
             if "index" not in raw:
-                raise UsageError("The results are lean, and so no Result has all its parts: raw() has the lines.")
+                raise UsageError("The results are not full, and so no Result has all its parts: raw() has the lines.")
             # What a result is shows in what it begins with: a step may have any other's name.
             first = next((name for name in raw if name not in ("id", "index", "sample")), "")
             yield row(raw) if first == "steps" else answer(raw)

@@ -68,7 +68,7 @@ import Testing
     // MARK: Stores
 
     private func format(isArray: Bool, errors: String? = nil) throws -> any ResultFormat {
-        let format = isArray ? try #require(JSONArrayResults().lean) : LeanResults()
+        let format = isArray ? try #require(JSONArrayResults().showing(.lean)) : LeanResults()
         return errors == nil ? format : PartOfResults(base: format, ofFailedLines: false)
     }
 

@@ -11,9 +11,9 @@ extension OpenAIRequest {
             )
         }
         var missing = unsupported
-        let isLean = job.results == .lean
-        if logprobs != nil, isLean || format.base is DelimitedResults {
-            let place = isLean ? "place" : "column"
+        let isPart = job.results != .full
+        if logprobs != nil, isPart || format.base is DelimitedResults {
+            let place = isPart ? "place" : "column"
             missing.append(
                 .init(name: "logprobs", message: "`logprobs` have no \(place) in \(format.base.name)."))
         }

@@ -9,7 +9,7 @@ extension HelpTopic {
         - OUTPUT.settings :: Model and settings of a finished output, so that a later run can say what has changed.
         - OUTPUT.manifest.json :: With `provenance`: what a finished output came from.
         - OUTPUT.record :: What an output holds that has no room for it itself, such as one in OpenAI's format. Of \
-        `results: lean`, and of tables of a job with steps, it has the results in full.
+        `results` other than full, and of tables of a job with steps, it has the results in full.
         - OUTPUT.old-1, OUTPUT.old-2, ... :: Earlier outputs (and journals) that a run replaced; `keep_old` says how many \
         stay.
         - OUTPUT.shard-I-of-N :: What shard I of N writes, with files of its own beside it.

@@ -12,7 +12,7 @@ extension HelpTopic {
         and the first difference if not. The rest of the output, and the file of failed lines (`errors`), is looked at for all \
         but its answers: as many results as lines times samples, in the input's order, each byte for byte as phibatch \
         writes it, and nothing else. The last line says what was not looked at. Without a name of the results they are the \
-        job's output. Outputs in another format than JSON lines, with `results: lean`, or without their failed \
+        job's output. Outputs in another format than JSON lines, with `results` other than full, or without their failed \
         lines (`errors`), need the `.record` file beside them. \
         With `answers: FOLDER` nothing is taken from there; the folder's answers to what was computed are compared, too, \
         and those that differ are removed (`phibatch help reuse`). \
