@@ -22,6 +22,7 @@ package struct JSONArrayResults: ResultFormat {
 
     package var name: String { "json\(elements.name.dropFirst("jsonl".count))" }
     package var recordsResults: Bool { elements.recordsResults }
+    package var carried: CarriedPrompt? { elements.carried }
     package func leavesOut(_ result: GenerationResult) -> Bool { elements.leavesOut(result) }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { Self(of: detail.lines) }
 

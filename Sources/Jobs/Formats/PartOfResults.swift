@@ -11,6 +11,7 @@ package struct PartOfResults: ResultFormat {
     package var name: String { base.name + Self.nameEnd }
     package var isByLine: Bool { base.isByLine }
     package var recordsResults: Bool { base.recordsResults }
+    package var carried: CarriedPrompt? { base.carried }
     package var nameEnds: [String] { base.nameEnds }
     package var pieceEnds: PieceEnds { base.pieceEnds }
 

@@ -1,4 +1,5 @@
 import Faults
+import PhiText
 
 /// How results look in an output. A format is one file in this folder and one line in `ResultFormats.all`.
 ///
@@ -22,6 +23,9 @@ package protocol ResultFormat: Sendable {
 
     /// The same with what `results` of a job says; nil, the default, if it has no place for that.
     func showing(_ detail: ResultDetail) -> (any ResultFormat)?
+
+    /// What results carry for it of what was asked; nil, the default, if it needs nothing of that.
+    var carried: CarriedPrompt? { get }
 
     /// What of a job it has no way to write; nil if there is nothing.
     func problem(with job: JobSettings) -> String?
@@ -80,6 +84,7 @@ extension ResultFormat {
     package var recordsResults: Bool { false }
     package func leavesOut(_ result: GenerationResult) -> Bool { false }
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { nil }
+    package var carried: CarriedPrompt? { nil }
     package func problem(with job: JobSettings) -> String? { nil }
     package func beginning(with start: [UInt8]) -> any ResultFormat { self }
     package var nameEnds: [String] { [] }
@@ -144,6 +149,18 @@ extension ResultFormat {
         encoder.begin(&empty)
         encoder.end(&empty)
         return empty
+    }
+}
+
+/// What a result carries of what was asked, beside the fields that are kept of its line.
+package struct CarriedPrompt: Sendable {
+    /// Under this name.
+    let name: String
+    /// As JSON. It throws where a prompt has no place in the output.
+    let json: @Sendable (Prompt) throws(LineError) -> String
+
+    func value(of prompt: Prompt) throws(LineError) -> GenerationResult.KeptValue {
+        .init(name: name, json: try json(prompt))
     }
 }
 

@@ -20,7 +20,13 @@ extension JobKey {
                 "what the output has of each result, in jsonl and json: "
                     + ResultDetail.allCases.map { "\($0.rawValue), \($0.help)" }.joined(separator: "; ")
                     + "; OUTPUT.record has the rest (default full)",
-                .word(\.results, unset: .full)),
+                SettingMember(
+                    set: { job, value throws(SettingProblem) in
+                        job.results = try value.word(ResultDetail.self)
+                    },
+                    // The results themselves are others where they carry what was asked.
+                    text: { $0.results.lines.carried == nil ? nil : $0.results.rawValue },
+                    words: ResultDetail.allCases.map(\.rawValue)), effect: .ifSet),
             JobKey(
                 "error_lines", "skip|pass",
                 "lines that carry the error of an earlier step: passed over and counted (the default), or passed on as "

@@ -8,12 +8,15 @@ package struct LinePreparer: Sendable {
 
     private let builder: PromptBuilder
     private let tasks: [any LineTask]
+    /// Nil where results need nothing of what was asked, or a step says what.
+    private let carried: CarriedPrompt?
 
     /// - Throws: `JobError` if a template of the job is malformed.
     package init(_ job: JobSettings) throws {
         let builder = try PromptBuilder(job.opening)
         self.builder = builder
         tasks = try job.task.types.map { try $0.init(job, builder) }
+        carried = job.steps.isEmpty ? job.results.lines.carried : nil
     }
 
     /// The fields of a line that the job uses.
@@ -28,6 +31,26 @@ package struct LinePreparer: Sendable {
         guard let task = tasks.first(where: { $0.takes(record) }) else {
             preconditionFailure("the last of a job's tasks takes all lines")
         }
-        return try task.prepare(record, for: model)
+        let line = try task.prepare(record, for: model)
+        guard let carried else { return line }
+        return CarryingLine(line: line, carried: try carried.value(of: builder.prompt(for: record)))
+    }
+}
+
+/// A line whose results carry what was asked.
+private struct CarryingLine: PreparedLine {
+    let line: any PreparedLine
+    let carried: GenerationResult.KeptValue
+
+    var prompt: [Int32] { line.prompt }
+    var lengths: [(prompt: Int, completion: Int)] { line.lengths }
+    var isCovered: Bool { line.isCovered }
+    var missing: [String] { line.missing }
+    var answer: GenerateTask.Answer? { line.answer }
+
+    func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
+        var label = label
+        label.kept.append(carried)
+        return line.work(label, saved: saved, maker)
     }
 }

@@ -7,7 +7,7 @@ struct StepRow: Sendable {
     let record: PromptRecord
     let model: LinePreparer.Model
     let maker: RequestMaker
-    let label: WorkLabel
+    private(set) var label: WorkLabel
 
     private var done: [StepsResult.Step] = []
     /// What later templates see of it.
@@ -89,6 +89,9 @@ struct StepRow: Sendable {
                 values.append((step.name, .null))
                 continue
             }
+            if let carried = plan.carried, carried.step == place {
+                label.kept.append(try carried.prompt.value(of: step.builder.prompt(for: asked)))
+            }
             guard let made = earlier.first(where: { $0.name == step.name }) else {
                 let works = try works(saved)
                 return .more(works)
@@ -125,12 +128,17 @@ struct StepRow: Sendable {
 
     private mutating func works(_ saved: InFlightRecord? = nil) throws -> [Work] {
         self.saved = nil
+        let prepared = try step.prepare(asked) { model }
+        return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
+    }
+
+    /// What the step under way is asked with.
+    private var asked: PromptRecord {
         var asked = record
         asked.fields = fields
         // A later step has a prompt of its own.
         if place > 0 { asked.content = .fields }
-        let prepared = try step.prepare(asked) { model }
-        return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
+        return asked
     }
 
     // MARK: What templates see
@@ -213,7 +221,7 @@ struct StepRow: Sendable {
             case .more(let works): return works
             // It is no copy of an equal row's.
             case .made(let result, let timing, _):
-                return [.outcome(label, .made(result, timing, isOwn: true))]
+                return [.outcome(row.label, .made(result, timing, isOwn: true))]
             case let outcome: return [.outcome(label, outcome)]
             }
         } catch {

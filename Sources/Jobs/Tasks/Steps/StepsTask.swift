@@ -107,6 +107,8 @@ final class StepPlan: Sendable {
     let used: Set<String>
     /// The line's fields among them.
     let fields: Set<String>
+    /// What results carry of what is asked in a step, the last that has a text sampled.
+    let carried: (prompt: CarriedPrompt, step: Int)?
 
     /// What templates see of a row beside the line's fields.
     fileprivate let made: Set<String>
@@ -145,6 +147,8 @@ final class StepPlan: Sendable {
         used = fields
         made = Set(steps.map(\.name)).union(steps.contains { $0.fork.items != nil } ? [JobStep.item] : [])
         self.fields = fields.subtracting(made)
+        let last = steps.lastIndex { $0.job.task == .generate && $0.job.choices == nil }
+        carried = job.results.lines.carried.flatMap { prompt in last.map { (prompt, $0) } }
     }
 }
 
@@ -173,7 +177,7 @@ private struct PreparedRow: PreparedLine {
 extension PreparedRow {
     /// Where all rows of a line are first asked the same, it is prepared but once.
     private func begun(_ row: StepRow, saved: InFlightRecord?) -> [Work] {
-        guard !plan.steps[0].differs, let first else { return row.begun(saved) }
+        guard !plan.steps[0].differs, plan.carried?.step != 0, let first else { return row.begun(saved) }
         return first.work(row.stepLabel, saved: saved, row.maker).map(row.wrapped)
     }
 }
