@@ -5,8 +5,12 @@ public struct ResultDetail: RawRepresentable, CaseIterable, Sendable, Equatable 
     /// The data alone: the rest is in the record beside it.
     public static let lean = ResultDetail(
         "lean", "the data alone (id, texts, classes, scores, steps, fields that keep names)", LeanResults())
+    /// The conversation with its answer, to train a model with.
+    public static let messages = ResultDetail(
+        "messages", "conversations to train a model with, failed and dropped ones left out", MessagesResults()
+    )
 
-    public static let allCases = [full, lean]
+    public static let allCases = [full, lean, messages]
 
     /// As a job file names it.
     public let rawValue: String

@@ -44,6 +44,15 @@ extension HelpTopic {
         `status`, `verify`, `merge` and `report`. It is for JSON lines and arrays, and without `tokens` and `logprobs`; all \
         else is refused, and so is an output that is there and was made the other way.
 
+        With `results: messages` each line is a conversation to train a model with, as trl, axolotl and OpenAI's fine-tuning \
+        read it: `messages`, with the system message, what was asked and, as the assistant's, the answer (and `prefix` \
+        before it); then the fields that `keep` names. A line with several samples has as many. Failed lines and dropped rows \
+        are left out, and stand in `OUTPUT.record` alone. Of a job with steps it is what was asked and answered in the last \
+        step that has a text sampled; those that choose or score after it only decide. The rest is as with lean, but `errors` \
+        and `chat: false` are refused, too, and so are lines whose `prompt` is token ids.
+
+          {"messages":[{"role":"user","content":"What do bees eat?"},{"role":"assistant","content":"Nectar."}]}
+
         With `errors: FILE` failed lines go to that file, and the output has none of them; it is empty if all went well.
 
         An output whose name ends in `.json` (or `output_format`) is one JSON array of these objects, and `[]` without any.

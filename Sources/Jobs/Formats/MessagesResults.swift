@@ -1,0 +1,93 @@
+import JSON
+import PhiText
+
+/// JSON lines that a model can be trained with: each is a conversation that ends with the answer, as trl, axolotl and
+/// OpenAI's fine-tuning read it.
+///
+///     {"messages":[{"role":"system","content":"…"},{"role":"user",…},{"role":"assistant","content":"…"}]<kept>}
+///
+/// Of a job with steps it is that of the last step that has a text sampled. Lines that failed, and rows that were dropped
+/// or passed over that step, have nothing in the output.
+package struct MessagesResults: ResultFormat {
+    private static let member = "messages"
+
+    package let name = "jsonl+messages"
+    package let recordsResults = true
+
+    package init() {}
+
+    /// The conversation up to the answer, which the last message begins with what was given of it.
+    package let carried: CarriedPrompt? = CarriedPrompt(name: member) { prompt throws(LineError) in
+        let (messages, beginning): ([ChatMessage], String)
+        switch prompt {
+        case .messages(let asked): (messages, beginning) = (asked, "")
+        case .continued(let asked, let prefix): (messages, beginning) = (asked, prefix)
+        case .text, .tokens:
+            throw LineError(
+                .badField,
+                "`prompt` stands alone, and results: messages is of conversations; give `messages`.")
+        }
+        var writer = JSONWriter()
+        writer.array { writer in
+            for message in messages + [ChatMessage(role: "assistant", content: beginning)] {
+                writer.object { writer in
+                    writer.string("role", message.role)
+                    for member in message.members {
+                        writer.key(member.name)
+                        writer.value(member.value)
+                    }
+                    writer.string("content", message.content)
+                }
+            }
+        }
+        return writer.text
+    }
+
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
+
+    package func leavesOut(_ result: GenerationResult) -> Bool { Self.conversation(of: result) == nil }
+
+    package func problem(with job: JobSettings) -> String? {
+        if job.errors != nil { return "leaves failed lines out, and has no file of them (errors)" }
+        if !job.chat { return "is of conversations, and with chat: false there are none" }
+        let answers = job.parts.contains {
+            $0.task == .generate && (job.steps.isEmpty || $0.choices == nil)
+        }
+        if !answers { return "is of answers in words, and the job asks for none" }
+        guard case .fields(let fields) = job.keep, fields.contains(where: { $0.resultName == Self.member })
+        else { return nil }
+        return "has messages of its own; keep the field under another name"
+    }
+
+    /// Nil where there is none.
+    private static func conversation(of result: GenerationResult) -> String? {
+        guard let made = result.made, made.isAccepted,
+            let asked = result.kept.last(where: { $0.name == member })?.json,
+            let answer = made.completion
+                ?? (made as? StepsResult)?.steps.last(where: { $0.result is GeneratedResult })?.result
+                .completion
+        else { return nil }
+        // It goes on within the last message's text.
+        let text = JSONWriter.text(of: .string(answer.text)).utf8.dropFirst()
+        return String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self) + "}]"
+    }
+
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }
+
+    private struct Encoder: ResultEncoder {
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            guard let conversation = MessagesResults.conversation(of: result) else { return }
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.key(MessagesResults.member)
+                writer.raw(conversation)
+                for value in result.kept where value.name != MessagesResults.member {
+                    writer.key(value.name)
+                    writer.raw(value.json)
+                }
+            }
+            output += writer.bytes
+            output.append(0x0a)
+        }
+    }
+}

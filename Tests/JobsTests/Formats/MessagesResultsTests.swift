@@ -1,0 +1,113 @@
+import BatchEngine
+import JSON
+import PhiText
+import Testing
+
+@testable import BatchPipeline
+@testable import Jobs
+
+/// Outputs of conversations to train with. `LeanJobTests` has jobs that are stopped, verified and merged.
+@Suite struct MessagesResultsTests {
+    private static func answer(_ text: String) -> GeneratedResult {
+        GeneratedResult(text: text, finishReason: .stop, promptTokens: 3, completionTokens: 2, seed: 5)
+    }
+
+    private func encoded(_ result: GenerationResult) -> String {
+        let format = MessagesResults()
+        var encoder = format.makeEncoder(for: ResultRun(digest: "", samples: 1))
+        var bytes: [UInt8] = []
+        encoder.append(
+            result, at: ResultPlace(key: WorkKey(id: "a", sample: 0, contentHash: 1), index: 0), to: &bytes)
+        #expect(bytes.isEmpty == format.leavesOut(result))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func carried(_ prompt: Prompt) throws -> [GenerationResult.KeptValue] {
+        [
+            .init(name: "messages", json: "\"the line's own\""), .init(name: "topic", json: "[1]"),
+            try #require(MessagesResults().carried).value(of: prompt),
+        ]
+    }
+
+    @Test func aLineIsAConversation() throws {
+        let asked = [
+            ChatMessage(
+                role: "system", content: "Be \"brief\".", members: [.init(name: "tools", value: "[]")]),
+            ChatMessage(role: "user", content: "Why?\n"),
+        ]
+        let start =
+            #"{"messages":[{"role":"system","tools":"[]","content":"Be \"brief\"."},"#
+            + #"{"role":"user","content":"Why?\n"},{"role":"assistant","content":""#
+        let end = "\"}],\"topic\":[1]}\n"
+        let texts = [
+            (Prompt.messages(asked), "So\u{301}.\"\u{1}", #"So\#u{301}.\"\u0001"#),
+            (.messages(asked), "", ""),
+            (.continued(asked, prefix: "\"Be"), "cause\\", #"\"Because\\"#),
+        ]
+        for (prompt, text, written) in texts {
+            let result = GenerationResult(Self.answer(text), kept: try carried(prompt))
+            #expect(encoded(result) == start + written + end)
+            let line = try JSONValue(parsing: Array(encoded(result).utf8.dropLast()), limits: .line)
+            #expect(line["messages"] != nil)
+        }
+        for prompt in [Prompt.text("Why?"), .tokens([1])] {
+            #expect(throws: LineError.self) { try carried(prompt) }
+        }
+    }
+
+    /// It is the last step's that has a text sampled.
+    @Test func whatHasNoAnswerIsLeftOut() throws {
+        let kept = try carried(.user("Why?"))
+        let choice = ChosenResult(Self.answer("no"), [.init(text: "no", value: 1)])
+        var row = StepsResult([
+            .init("question", Self.answer("Why?")), .init("answer", Self.answer("So.")),
+            .init("judge", choice),
+        ])
+        let said =
+            #"{"messages":[{"role":"user","content":"Why?"},{"role":"assistant","content":"So."}],"topic":[1]}"#
+        #expect(encoded(GenerationResult(row, kept: kept)) == said + "\n")
+        // It passed over that step.
+        #expect(encoded(GenerationResult(row)).isEmpty)
+        row.dropped = "judge"
+        #expect(encoded(GenerationResult(row, kept: kept)).isEmpty)
+        #expect(encoded(GenerationResult(choice, kept: kept)).contains(#""content":"no"}]"#))
+        let failure = GenerationResult.Failure(LineError(.invalidAnswer, "Not so."), line: 4, text: "x")
+        #expect(encoded(.failure(failure, kept: kept)).isEmpty)
+    }
+
+    private static let required = "model: m\ninput: in.jsonl\nresults: messages\n"
+
+    @Test(
+        arguments: [
+            ("output: o.csv", "output_format csv has no place for results: messages"),
+            ("output: o.jsonl\noutput_format: openai", "openai has no place for results: messages"),
+            ("output: o.jsonl\ntokens: true", "has no place for tokens, which results: full has"),
+            ("output: o.jsonl\nerrors: e.jsonl", "leaves failed lines out, and has no file of them (errors)"),
+            ("output: o.json\nchat: false", "json+messages is of conversations, and with chat: false"),
+            ("output: o.jsonl\ntask: score", "is of answers in words, and the job asks for none"),
+            (
+                "output: o.jsonl\nsteps:\n- {name: a, prompt: x, choices: [b, c]}",
+                "is of answers in words, and the job asks for none"
+            ),
+            (
+                "output: o.jsonl\nkeep: [messages]",
+                "has messages of its own; keep the field under another name"
+            ),
+        ])
+    func whatDoesNotGoIsRefused(_ yaml: String, _ message: String) throws {
+        let error = #expect(throws: JobError.self) {
+            var job = try JobSettings.parse(Self.required + yaml)
+            job.chooseOutputFormat()
+            try job.checkOutputFormat(file: "job.yaml")
+        }
+        #expect(error.map { "\($0)" }?.contains(message) == true, "\(error as Any)")
+    }
+
+    /// Results have what was asked, and so are others than without.
+    @Test func theFingerprintSaysSo() throws {
+        for (results, says) in [("full", false), ("lean", false), ("messages", true)] {
+            let job = try JobSettings.parse("model: m\ninput: i\noutput: o\nresults: \(results)")
+            #expect(job.resultSettings.contains { $0.name == "results" } == says)
+        }
+    }
+}
