@@ -198,22 +198,6 @@ extension RequestSetting {
             formConflict: "an answer of a form ends where the form does"),
 
         RequestSetting(
-            "schema", "FILE",
-            "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
-                + "for, as the next three",
-            .form, in: [.job, .line], group: .answers),
-        RequestSetting(
-            "response_format", "JSON",
-            "as in OpenAI's API: json_object, text, or an object with type: json_schema",
-            .form, in: [.job, .line, .body], group: .answers),
-        RequestSetting(
-            "regex", "TEXT", "a regular expression (ECMA-262, no lookaround) that matches answers as a whole",
-            .form, in: [.job, .line], group: .answers),
-        RequestSetting(
-            "grammar", "FILE",
-            "a context-free grammar that answers follow, in GBNF or Lark's notation: a file, or the text itself",
-            .form, in: [.job, .line], group: .answers),
-        RequestSetting(
             "indent", "N",
             "lay JSON out with a line for each member and item, N spaces deeper at each level (default: no white space)",
             .int(\.indent, 0...16, default: nil), in: [.job], for: [.generate, .choose], group: .answers),

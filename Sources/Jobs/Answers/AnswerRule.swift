@@ -1,18 +1,13 @@
 import Constraints
 import JSON
 
-/// A rule on answers, as a job or a line asks for it. Each kind of rule is a type in a file of its own, and a line in
-/// `AnswerRules.all`.
-protocol AnswerRule: Sendable {
-    /// The setting that asks for it, in jobs and lines.
-    static var name: String { get }
-    /// What a line's value must be, for messages.
+/// A rule on answers, as a job or a line asks for it.
+protocol AnswerRule: AnswerKey {
+    /// What a value must be, for messages.
     static var right: String { get }
-    /// Whether a line's field of that name asks for the rule. If not, it is a field like any other.
-    static func isAsked(by field: JSONValue) -> Bool
-    /// - Parameter field: the value in a line, which asks for the rule.
+    /// - Parameter value: of a line or a job, which asks for the rule.
     /// - Returns: nil if it is none of those that are right.
-    init?(field: JSONValue)
+    init?(_ value: JSONValue)
 
     /// With `text` it says all: rules are equal if both are.
     var kind: String { get }
@@ -24,11 +19,17 @@ protocol AnswerRule: Sendable {
     func checked() throws(AnswerFault) -> any CheckedRule
 }
 
-enum AnswerRules {
-    static let all: [any AnswerRule.Type] = [SchemaRule.self, RegexRule.self, GrammarRule.self]
+extension AnswerRule {
+    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm {
+        guard let rule = Self(field) else { throw field.wrong(right) }
+        return AnswerForm(rule)
+    }
 
-    /// The rule that a setting asks for; nil if it is none.
-    static func named(_ setting: String) -> (any AnswerRule.Type)? { all.first { $0.name == setting } }
+    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm? {
+        if isAsked(by: value), let rule = Self(value) { return AnswerForm(rule) }
+        if file == nil { throw value.wrong(right) }
+        return nil
+    }
 }
 
 /// A rule that has been looked at: it can be compiled to masks, and finished answers can be judged by it. May be used

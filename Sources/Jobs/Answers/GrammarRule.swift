@@ -4,14 +4,22 @@ import JSON
 /// Answers are texts of a context-free grammar, in GBNF or in Lark's notation.
 struct GrammarRule: AnswerRule {
     static let name = "grammar"
+    static let placeholder = "FILE"
+    static let help =
+        "a context-free grammar that answers follow, in GBNF or Lark's notation: a file, or the text itself"
+    static let about = """
+        A context-free grammar in llama.cpp's GBNF or in Lark's notation; which of them it is shows in its first rule. In a \
+        job a file or the text itself, in a line the text.
+        """
+    static let file: String? = "a file with a grammar, or a grammar's text"
     static let right = "a grammar's text (GBNF or Lark's notation), no file's name"
 
     let text: String
 
     init(_ text: String) { self.text = text }
 
-    init?(field: JSONValue) {
-        guard case .string(let text) = field, Self.isText(text) else { return nil }
+    init?(_ value: JSONValue) {
+        guard case .string(let text) = value, Self.isText(text) else { return nil }
         self.text = text
     }
 
@@ -20,6 +28,13 @@ struct GrammarRule: AnswerRule {
     static func isAsked(by field: JSONValue) -> Bool {
         guard case .string(let text) = field else { return false }
         return isText(text) || text.hasSuffix(".gbnf") || text.hasSuffix(".lark")
+    }
+
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+        guard let text = String(validating: contents, as: UTF8.self) else {
+            throw SettingProblem("is not valid UTF-8")
+        }
+        return AnswerForm(.grammar(text))
     }
 
     /// Whether it is a grammar's text, and no file's name: it has a rule of GBNF, or the first one of Lark's notation.

@@ -5,18 +5,20 @@ import JSONSchema
 /// Answers are texts that a regular expression matches as a whole.
 struct RegexRule: AnswerRule {
     static let name = "regex"
+    static let placeholder = "TEXT"
+    static let help = "a regular expression (ECMA-262, no lookaround) that matches answers as a whole"
+    static let about =
+        "A regular expression of ECMA-262 without lookaround and back references, which matches the whole answer."
     static let right = "a string, which is a regular expression"
 
     let text: String
 
     init(_ pattern: String) { text = pattern }
 
-    init?(field: JSONValue) {
-        guard case .string(let pattern) = field else { return nil }
+    init?(_ value: JSONValue) {
+        guard case .string(let pattern) = value else { return nil }
         text = pattern
     }
-
-    static func isAsked(by field: JSONValue) -> Bool { true }
 
     var kind: String { "regex" }
     var fingerprint: String { ResultText.list([text]) }

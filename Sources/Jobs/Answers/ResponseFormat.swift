@@ -1,10 +1,33 @@
 import JSON
 
-/// What is wrong with a description of answers; follows the name of what describes them.
-struct AnswerFormProblem: Error, Equatable {
-    let text: String
+/// What answers must be like, as OpenAI's API says it.
+enum ResponseFormatKey: AnswerKey {
+    static let name = "response_format"
+    static let placeholder = "JSON"
+    static let help = "as in OpenAI's API: json_object, text, or an object with type: json_schema"
+    static let about = """
+        As in OpenAI's API: `{type: json_schema, json_schema: {schema: ...}}`, `{type: json_object}` or `{type: text}`. In a \
+        job the last two are also plain words. `strict` makes no difference.
+        """
 
-    init(_ text: String) { self.text = text }
+    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm {
+        try AnswerForm(responseFormat: field)
+    }
+
+    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm? {
+        var format = value
+        if value == "text" || value == "json_object" {
+            format = ["type": value]
+        } else if isOption, case .string(let text) = value {
+            format = (try? JSONValue(parsing: Array(text.utf8), limits: .line)) ?? value
+        }
+        guard case .object = format else {
+            let shown = JSONWriter.text(of: value).prefix(60)
+            throw SettingProblem(
+                "must be text, json_object, or an object with type: json_schema, but is \(shown)")
+        }
+        return try AnswerForm(responseFormat: format)
+    }
 }
 
 extension AnswerForm {
@@ -14,13 +37,13 @@ extension AnswerForm {
     ///
     /// See https://platform.openai.com/docs/guides/structured-outputs.
     /// - Parameter isFlat: the members of `json_schema` stand beside `type`, as in responses.
-    init(responseFormat value: JSONValue, isFlat: Bool = false) throws(AnswerFormProblem) {
+    init(responseFormat value: JSONValue, isFlat: Bool = false) throws(SettingProblem) {
         guard case .object(let members) = value else {
-            throw AnswerFormProblem("must be an object with `type`, but is \(value.kindName)")
+            throw SettingProblem("must be an object with `type`, but is \(value.kindName)")
         }
         let types = "text, json_object or json_schema"
         guard case .string(let type)? = members["type"] else {
-            throw AnswerFormProblem("needs `type`: \(types)")
+            throw SettingProblem("needs `type`: \(types)")
         }
         switch type {
         case "text", "json_object":
@@ -31,51 +54,51 @@ extension AnswerForm {
         case "json_schema":
             try Self.refuseOthers(in: members, than: ["type", "json_schema"], of: "the type json_schema")
             guard case .object(let described)? = members["json_schema"] else {
-                throw AnswerFormProblem("needs `json_schema`, an object with `schema`")
+                throw SettingProblem("needs `json_schema`, an object with `schema`")
             }
             try self.init(described: described, allowing: [])
         default:
-            throw AnswerFormProblem(
+            throw SettingProblem(
                 "must have \(types) as `type`, but has \(type.prefix(64).debugDescription)")
         }
     }
 
-    private init(described members: JSONObject, allowing names: [String]) throws(AnswerFormProblem) {
+    private init(described members: JSONObject, allowing names: [String]) throws(SettingProblem) {
         try Self.refuseOthers(
             in: members, than: ["name", "schema", "strict", "description"] + names, of: "a JSON Schema")
         for name in ["name", "description"] {
             switch members[name] {
             case nil, .null?, .string?: break
-            case let other?: throw AnswerFormProblem("has a `\(name)` that is \(other.kindName), no string")
+            case let other?: throw SettingProblem("has a `\(name)` that is \(other.kindName), no string")
             }
         }
         switch members["strict"] {
         // Answers follow the schema either way.
         case nil, .null?, .bool?: break
         case let other?:
-            throw AnswerFormProblem("has a `strict` that is \(other.kindName), not true or false")
+            throw SettingProblem("has a `strict` that is \(other.kindName), not true or false")
         }
         guard let schema = members["schema"], schema != .null else {
-            throw AnswerFormProblem("has no `schema`, which says what answers must be")
+            throw SettingProblem("has no `schema`, which says what answers must be")
         }
         try self.init(schema: schema)
     }
 
     /// - Parameter schema: one of its values; what it says is not looked at yet.
-    init(schema: JSONValue) throws(AnswerFormProblem) {
+    init(schema: JSONValue) throws(SettingProblem) {
         switch schema {
         case .object, .bool: self.init(.schema(schema))
         default:
-            throw AnswerFormProblem(
+            throw SettingProblem(
                 "must be a JSON Schema (an object, true or false), but is \(schema.kindName)")
         }
     }
 
     private static func refuseOthers(
         in members: JSONObject, than known: [String], of what: String
-    ) throws(AnswerFormProblem) {
+    ) throws(SettingProblem) {
         guard let other = members.first(where: { !known.contains($0.name) }) else { return }
-        throw AnswerFormProblem(
+        throw SettingProblem(
             "has `\(other.name.prefix(64))`, which is no member of \(what); those are \(known.joined(separator: ", "))"
         )
     }

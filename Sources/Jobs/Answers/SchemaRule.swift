@@ -5,6 +5,15 @@ import JSONSchema
 /// Answers are JSON that a schema accepts.
 struct SchemaRule: AnswerRule {
     static let name = "schema"
+    static let placeholder = "FILE"
+    static let help =
+        "a JSON Schema that answers follow: a file, or in a job file the schema itself; in place of what a line asks "
+        + "for, as the others"
+    static let about = """
+        A JSON Schema. In a job a file (or in the job file the schema itself), in a line an object; a string of that name \
+        is a field like others.
+        """
+    static let file: String? = "a file with a JSON Schema"
     static let right = "a JSON Schema"
 
     /// Nil for any object, which no schema of somebody's asks for.
@@ -12,12 +21,12 @@ struct SchemaRule: AnswerRule {
     let text: String
 
     /// - Parameter schema: nil for any object.
-    init(_ schema: JSONValue?) {
+    fileprivate init(schema: JSONValue?) {
         self.schema = schema
         text = schema.map { JSONWriter.text(of: $0.withPlainNumbers) } ?? ""
     }
 
-    init?(field: JSONValue) { self.init(field) }
+    init?(_ value: JSONValue) { self.init(schema: value) }
 
     /// A `schema` that can be one is a JSON Schema: an object, true or false. Anything else of that name is a field
     /// like others: tables of a database, say.
@@ -26,6 +35,14 @@ struct SchemaRule: AnswerRule {
         case .object, .bool: true
         default: false
         }
+    }
+
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+        let document: JSONValue
+        do throws(JSONFault) { document = try JSONValue(parsing: contents, limits: .ownLine) } catch {
+            throw SettingProblem("is not valid JSON: \(error)")
+        }
+        return try AnswerForm(schema: document)
     }
 
     var kind: String { schema == nil ? "object" : "schema" }
@@ -75,9 +92,9 @@ private struct CheckedSchema: CheckedRule {
 
 extension AnswerRule where Self == SchemaRule {
     /// JSON that a schema accepts.
-    static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema) }
+    static func schema(_ schema: JSONValue) -> SchemaRule { SchemaRule(schema: schema) }
     /// A JSON object.
-    static var object: SchemaRule { SchemaRule(nil) }
+    static var object: SchemaRule { SchemaRule(schema: nil) }
 }
 
 extension JSONValue {

@@ -67,17 +67,11 @@ struct LineField {
     /// What the line asks of its answer.
     func answerForm() throws(LineError) -> AnswerForm? {
         var asked: [(name: String, form: AnswerForm)] = []
-        do throws(AnswerFormProblem) {
-            if let value = self["response_format"] {
-                asked.append(("response_format", try AnswerForm(responseFormat: value)))
+        for key in AnswerKeys.all {
+            guard let value = self[key.name], key.isAsked(by: value) else { continue }
+            do throws(SettingProblem) { asked.append((key.name, try key.form(ofLine: value))) } catch {
+                throw LineError(.badField, "`\(key.name)` \(error.message).")
             }
-        } catch {
-            throw LineError(.badField, "`response_format` \(error.text).")
-        }
-        for kind in AnswerRules.all {
-            guard let value = self[kind.name], kind.isAsked(by: value) else { continue }
-            guard let rule = kind.init(field: value) else { throw wrong(kind.name, kind.right, value) }
-            asked.append((kind.name, AnswerForm(rule)))
         }
         guard asked.count < 2 else {
             throw LineError(

@@ -43,11 +43,10 @@ package enum LineScheme: Sendable, Hashable {
     fileprivate static func laterSettings(of line: JSONObject) -> [String] {
         laterSettings.filter { setting in
             guard let value = line[setting.name], value != .null else { return false }
-            if case .form = setting.kind { return true }
             var asked = RequestSettings()
             do throws(SettingProblem) { try value.read(setting, into: &asked) } catch { return true }
             return setting.changes(asked)
-        }.map(\.name)
+        }.map(\.name) + AnswerKeys.names.filter { !settings.contains($0) && line[$0] ?? .null != .null }
     }
 
     /// By their bytes, each once.
@@ -116,7 +115,7 @@ extension PromptRecord {
     fileprivate static func isSetting(_ member: JSONMember, _ isResult: Bool) -> Bool {
         switch member.name {
         case "seed": !isResult
-        default: AnswerRules.named(member.name)?.isAsked(by: member.value) ?? true
+        default: AnswerKeys.named(member.name)?.isAsked(by: member.value) ?? true
         }
     }
 }

@@ -37,12 +37,12 @@ package struct PromptRecord: Sendable {
     }
 
     /// Fields that are read as settings of the line.
-    static let settingNames = RequestSetting.all(in: .line).map(\.name)
+    static let settingNames = RequestSetting.all(in: .line).map(\.name) + AnswerKeys.names
 
-    /// What has the name of a rule on answers may be a field like others: the rule knows.
+    /// What has the name of a key of answers may be a field like others: the key knows.
     static func isSetting(_ field: JSONMember) -> Bool {
         settingNames.contains(field.name)
-            && AnswerRules.named(field.name)?.isAsked(by: field.value) ?? true
+            && AnswerKeys.named(field.name)?.isAsked(by: field.value) ?? true
     }
 
     /// - Throws: `LineError` for what is no JSON object or has a known field of a wrong type.

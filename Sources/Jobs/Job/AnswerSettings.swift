@@ -1,93 +1,101 @@
 import JSON
 
-/// A JSON Schema that answers follow.
-public struct AnswerSchema: Sendable, Equatable {
+/// What a job says of answers with one of its keys.
+package struct AskedForm: Sendable, Equatable {
     package let form: AnswerForm
     /// The file it is from; nil if there is none.
-    package let path: String?
+    let path: String?
+
+    init(_ form: AnswerForm, path: String? = nil) { (self.form, self.path) = (form, path) }
+}
+
+/// A JSON Schema that answers follow.
+public struct AnswerSchema: Sendable, Equatable {
+    fileprivate let asked: AskedForm
 
     /// - Parameter json: the schema as JSON text. What it says is looked at when a job begins.
     /// - Throws: `JobError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
-        do {
-            try self.init(parsing: Array(json.utf8), path: nil)
-        } catch {
-            throw JobError(.badJob, "The schema \(error.text).")
+        do throws(SettingProblem) { asked = AskedForm(try SchemaRule.form(ofFile: Array(json.utf8))) } catch {
+            throw JobError(.badJob, "The schema \(error.message).")
         }
     }
 
-    init(_ form: AnswerForm, path: String? = nil) {
-        self.form = form
-        self.path = path
-    }
-
-    init(parsing json: [UInt8], path: String?) throws(AnswerFormProblem) {
-        let document: JSONValue
-        do throws(JSONFault) { document = try JSONValue(parsing: json, limits: .ownLine) } catch {
-            throw AnswerFormProblem("is not valid JSON: \(error)")
-        }
-        self.init(try AnswerForm(schema: document), path: path)
-    }
+    fileprivate init(_ asked: AskedForm) { self.asked = asked }
+    init(_ form: AnswerForm) { asked = AskedForm(form) }
 }
 
 /// The text of a grammar that answers follow: GBNF as llama.cpp has it, or Lark's notation.
 public struct GrammarText: Sendable, Equatable {
-    package let form: AnswerForm
-    /// The file it is from; nil if there is none.
-    package let path: String?
+    fileprivate let asked: AskedForm
 
     /// - Parameter text: what it says is looked at when a job begins.
-    public init(_ text: String) { self.init(text, path: nil) }
+    public init(_ text: String) { asked = AskedForm(AnswerForm(.grammar(text))) }
 
-    init(_ text: String, path: String?) {
-        form = AnswerForm(.grammar(text))
-        self.path = path
-    }
+    fileprivate init(_ asked: AskedForm) { self.asked = asked }
 }
 
 /// What answers are like, as OpenAI's API asks for it.
 public struct ResponseFormat: Sendable, Equatable {
-    package let form: AnswerForm
+    fileprivate let asked: AskedForm
 
-    init(_ form: AnswerForm) { self.form = form }
+    fileprivate init(_ asked: AskedForm) { self.asked = asked }
 
     /// Any text, whatever lines ask for.
-    public static let text = ResponseFormat(.text)
+    public static let text = ResponseFormat(AskedForm(.text))
     /// A JSON object.
-    public static let jsonObject = ResponseFormat(AnswerForm(.object))
+    public static let jsonObject = ResponseFormat(AskedForm(AnswerForm(.object)))
     /// JSON that follows a schema.
-    public static func jsonSchema(_ schema: AnswerSchema) -> ResponseFormat { ResponseFormat(schema.form) }
+    public static func jsonSchema(_ schema: AnswerSchema) -> ResponseFormat { ResponseFormat(schema.asked) }
+}
+
+/// At most one of these is given; each goes before what a line asks for.
+extension JobSettings {
+    /// A JSON Schema that all answers follow.
+    public var schema: AnswerSchema? {
+        get { forms[SchemaRule.name].map { AnswerSchema($0) } }
+        set { forms[SchemaRule.name] = newValue?.asked }
+    }
+    /// What answers are like, as OpenAI's API says it.
+    public var responseFormat: ResponseFormat? {
+        get { forms[ResponseFormatKey.name].map { ResponseFormat($0) } }
+        set { forms[ResponseFormatKey.name] = newValue?.asked }
+    }
+    /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
+    public var regex: String? {
+        get { forms[RegexRule.name]?.form.text }
+        set { forms[RegexRule.name] = newValue.map { AskedForm(AnswerForm(.regex($0))) } }
+    }
+    /// A context-free grammar that answers follow.
+    public var grammar: GrammarText? {
+        get { forms[GrammarRule.name].map { GrammarText($0) } }
+        set { forms[GrammarRule.name] = newValue?.asked }
+    }
 }
 
 extension JobSettings {
-    /// What the job asks of answers; nil if it leaves that to lines.
-    package var answerForm: AnswerForm? {
-        schema?.form ?? responseFormat?.form ?? regex.map { AnswerForm(.regex($0)) } ?? grammar?.form
+    /// The keys that say what answers are like, as far as they are given.
+    var askedForms: [(key: String, asked: AskedForm)] {
+        AnswerKeys.names.compactMap { name in forms[name].map { (name, $0) } }
     }
 
-    /// The settings that say what answers are like, as far as they are given.
-    private var answerKeys: [String] {
-        [
-            ("schema", schema != nil), ("response_format", responseFormat != nil), ("regex", regex != nil),
-            ("grammar", grammar != nil),
-        ].filter(\.1).map(\.0)
-    }
+    /// What the job asks of answers; nil if it leaves that to lines.
+    package var answerForm: AnswerForm? { askedForms.first?.asked.form }
 
     /// How the job's form of answers begins a message.
     var answerPlace: String {
-        schema?.path.map { "schema \($0)" } ?? grammar?.path.map { "grammar \($0)" } ?? answerKeys.first
-            ?? "the form of answers"
+        guard let (key, asked) = askedForms.first else { return "the form of answers" }
+        return asked.path.map { "\(key) \($0)" } ?? key
     }
 
     /// What of the form of answers doesn't go with other settings, or can't be; in words that follow nothing, nil if
     /// all is well.
     var answerProblem: String? {
-        if answerKeys.count > 1 {
-            return "\(answerKeys[0]) and \(answerKeys[1]) both say what answers are like; keep one."
-        }
+        let keys = askedForms.map(\.key)
+        if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both say what answers are like; keep one." }
         guard let form = answerForm, form.isConstraint else { return nil }
         if let other = request.formConflict {
-            return "\(other.name) can't be combined with \(answerKeys[0]): \(other.reason)."
+            return "\(other.name) can't be combined with \(keys[0]): \(other.reason)."
         }
         do throws(AnswerFault) {
             _ = try form.checked()

@@ -68,7 +68,7 @@ extension JobKey {
     /// How the tokens of a completion are chosen, and when it ends.
     package static let sampling = ofRequests(.sampling)
     /// What answers must be like.
-    package static let answers = ofRequests(.answers)
+    package static let answers = AnswerKeys.all.map { JobKey($0) } + ofRequests(.answers)
 
     static func ofRequests(_ group: RequestSetting.Group) -> [JobKey] {
         RequestSetting.all.filter { $0.group == group }.map(JobKey.init)
@@ -82,8 +82,8 @@ extension JobKey {
             case .int, .number, .word, .form: .value
             }
         self.init(
-            setting.name, setting.placeholder, setting.help, kind: kind,
-            SettingMember.forms[setting.name] ?? SettingMember(setting), effect: setting.effect)
+            setting.name, setting.placeholder, setting.help, kind: kind, SettingMember(setting),
+            effect: setting.effect)
     }
 
     /// Those of a chat, in the order of the help.

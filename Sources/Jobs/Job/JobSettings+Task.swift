@@ -8,11 +8,13 @@ extension JobSettings {
             guard completion != nil else { return nil }
             return "completion is what is scored; it needs task: score (or the command phibatch score)."
         }
-        guard let setting = RequestSetting.all.first(where: { !$0.tasks.contains(.score) && isSet($0) })
-        else { return nil }
-        let more = setting.group == .results ? " Each token's log-probability is there anyway." : ""
+        let setting = RequestSetting.all.first { !$0.tasks.contains(.score) && $0.isSet(in: request) }
+        guard let name = askedForms.first?.key ?? setting?.name else { return nil }
+        let more =
+            name == setting?.name && setting?.group == .results
+            ? " Each token's log-probability is there anyway." : ""
         return
-            "\(setting.name) has no meaning where nothing is generated (task: \(task.rawValue)); leave it out.\(more)"
+            "\(name) has no meaning where nothing is generated (task: \(task.rawValue)); leave it out.\(more)"
     }
 }
 

@@ -120,15 +120,8 @@ public struct JobSettings: Sendable, Equatable {
     /// What is asked of each of its requests. Its members are the job's, too: `job.temperature`.
     public var request = RequestSettings()
 
-    /// A JSON Schema that all answers follow. At most one of this, `responseFormat`, `regex` and `grammar` is given;
-    /// each goes before what a line asks for.
-    public var schema: AnswerSchema?
-    /// What answers are like, as OpenAI's API says it.
-    public var responseFormat: ResponseFormat?
-    /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
-    public var regex: String?
-    /// A context-free grammar that answers follow.
-    public var grammar: GrammarText?
+    /// What all answers must be like, by the key that says so (`AnswerKeys`).
+    package var forms: [String: AskedForm] = [:]
 
     /// How the machine is used for it.
     public var engine = EngineSettings()

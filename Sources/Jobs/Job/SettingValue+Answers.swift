@@ -1,79 +1,56 @@
 import Essentials
 import JSON
-import JSONSchema
+import OperatingSystem
 
 /// Values that say what answers are like.
 extension SettingValue {
-    private static let formFileLimit = 16 << 20
+    private static let fileLimit = 16 << 20
 
-    /// In a job file a mapping, true or false; nil for a file.
-    func schema() throws(SettingProblem) -> AnswerSchema? {
-        try schemaPath() == nil ? AnswerSchema(AnswerForm(.schema(try json()))) : nil
-    }
-
-    /// The file that has the schema; nil if it stands here.
-    func schemaPath() throws(SettingProblem) -> String? {
+    /// What it says; nil if it names a file.
+    func form(of key: any AnswerKey.Type) throws(SettingProblem) -> AnswerForm? {
+        let value: JSONValue
         switch content {
-        case .mapping where !isOption, .plain("true") where !isOption, .plain("false") where !isOption:
-            return nil
-        default:
-            let path = try path()
-            if path.isEmpty || path == "-" { throw wrong("a file with a JSON Schema") }
-            return path
+        case .list, .mapping: value = try json()
+        case .plain("true") where !isOption: value = true
+        case .plain("false") where !isOption: value = false
+        case .plain(let text) where isOption && key.file != nil: value = .string(text.textOfPath ?? text)
+        default: value = .string(try string())
         }
+        let form = try key.form(ofJob: value, isOption: isOption)
+        if form == nil { _ = try path(of: key) }
+        return form
     }
 
-    func schema(at path: String) throws(SettingProblem) -> AnswerSchema {
-        let bytes = try contents(of: path, limit: Self.formFileLimit, as: "a schema")
-        do throws(AnswerFormProblem) { return try AnswerSchema(parsing: bytes, path: path) } catch {
-            throw fault("\(path) \(error.text)")
-        }
-    }
-
-    /// A grammar's text; nil for a file.
-    func grammar() throws(SettingProblem) -> GrammarText? {
-        if let text, GrammarRule.isText(text) { return GrammarText(text) }
-        _ = try grammarPath()
-        return nil
-    }
-
-    /// The file that has the grammar; nil if it stands here.
-    func grammarPath() throws(SettingProblem) -> String? {
-        if let text, GrammarRule.isText(text) { return nil }
+    private func path(of key: any AnswerKey.Type) throws(SettingProblem) -> String {
         let path = try path()
-        if path.isEmpty || path == "-" { throw wrong("a file with a grammar, or a grammar's text") }
+        if path.isEmpty || path == "-" { throw wrong(key.file ?? "") }
         return path
     }
 
-    func grammar(at path: String) throws(SettingProblem) -> GrammarText {
-        let bytes = try contents(of: path, limit: Self.formFileLimit, as: "a grammar")
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw fault("\(path) is not valid UTF-8")
+    /// What a file says that it names; nil if it names none.
+    func formInFile(of key: any AnswerKey.Type) throws(SettingProblem) -> AskedForm? {
+        guard try form(of: key) == nil else { return nil }
+        let path = try path(of: key)
+        let bytes = try contents(of: path, limit: Self.fileLimit, as: "a \(key.name)")
+        do throws(SettingProblem) { return AskedForm(try key.form(ofFile: bytes), path: path) } catch {
+            throw fault("\(path) \(error.message)")
         }
-        return GrammarText(text, path: path)
     }
+}
 
-    /// A mapping as in OpenAI's API, or the name of a type that says all; as an option its JSON.
-    func responseFormat() throws(SettingProblem) -> ResponseFormat {
-        let value: JSONValue
-        if let text, text == "text" || text == "json_object" {
-            value = ["type": .string(text)]
-        } else if isOption {
-            let text = try string()
-            guard let parsed = try? JSONValue(parsing: Array(text.utf8), limits: .line) else {
-                throw wrong("text, json_object, or a JSON object with type: json_schema")
-            }
-            value = parsed
-        } else {
-            guard case .mapping = content else {
-                throw wrong("text, json_object, or a mapping with type: json_schema")
-            }
-            value = try json()
-        }
-        do throws(AnswerFormProblem) {
-            return ResponseFormat(try AnswerForm(responseFormat: value))
-        } catch {
-            throw SettingProblem(error.text, line: line)
-        }
+extension JobKey {
+    init(_ key: any AnswerKey.Type) {
+        self.init(
+            key.name, key.placeholder, key.help,
+            SettingMember(
+                set: { job, value throws(SettingProblem) in
+                    job.forms[key.name] = try value.form(of: key).map { AskedForm($0) }
+                },
+                resolve: { job, value throws(SettingProblem) in
+                    guard let read = try value.formInFile(of: key), let path = read.path else { return }
+                    job.forms[key.name] = read
+                    job.sources.append(SourceFile(path: path, what: "the \(key.name)"))
+                },
+                text: { $0.forms[key.name]?.form.fingerprint }), effect: .ifSet)
     }
 }

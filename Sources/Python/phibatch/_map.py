@@ -11,17 +11,14 @@ from typing import Any, Dict, Iterator, List, Mapping
 
 from ._errors import UsageError
 from ._kinds import ANY, TEXT, Kind, kind, members
-from ._parameters import Schema, json_schema, parsed
+from ._parameters import OF_LINE, Schema, json_schema, parsed
 from ._results import line_error
 from ._run import run
 from ._tables import Column, table, write_parquet
 from ._values import fields
 
 #: What a line of that name would set.
-_SETTINGS = (
-    "max_tokens seed stop temperature top_k top_p min_p presence_penalty frequency_penalty repetition_penalty "
-    "no_repeat_ngram_size min_tokens logit_bias response_format regex grammar choices schema"
-).split()
+_SETTINGS = (*OF_LINE, "logit_bias", "stop", "choices", "schema")
 #: Settings of a job that are templates over a row's fields.
 _TEMPLATES = ("prompt", "system", "prefix", "messages", "choices", "completion")
 

@@ -22,7 +22,7 @@ Message = Mapping[str, str]
 Prompt = Union[str, Sequence[Message], Mapping[str, Any], Sequence[int]]
 
 #: Fields that go into the line; the others into the settings.
-_OF_LINE = (
+OF_LINE = (
     "max_tokens",
     "temperature",
     "top_p",
@@ -129,7 +129,7 @@ class SamplingParams:
     def line(self, prompt: Prompt) -> Dict[str, Any]:
         """What a job's input would have for the prompt."""
         line = _line(prompt, self.system)
-        for name in _OF_LINE:
+        for name in OF_LINE:
             value = getattr(self, name)
             if value is not None:
                 line[name] = value

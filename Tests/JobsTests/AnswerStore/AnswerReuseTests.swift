@@ -163,7 +163,7 @@ import Testing
     // MARK: What tells requests from others
 
     private func variants(of base: JobSettings) -> [(name: String, job: JobSettings)] {
-        RequestSetting.all.map { setting in
+        let rows = RequestSetting.all.map { setting in
             var job = base
             switch setting.kind {
             case .int(let path, let range, let unset):
@@ -173,16 +173,22 @@ import Testing
             case .flag(let path): job.request[keyPath: path] = true
             case .texts(let path, _): job.request[keyPath: path] = ["zz", "yy"]
             case .bias(let path, _): job.request[keyPath: path] = [258: 1]
-            case .form:
-                switch setting.name {
-                case "schema": job.schema = AnswerSchema(AnswerForm(.schema(["type": "integer"])))
-                case "regex": job.regex = "[a-z ]+"
-                case "grammar": job.grammar = GrammarText("root ::= [a-z]+")
-                default: job.responseFormat = .jsonObject
-                }
+            case .form: preconditionFailure("no row has it")
             }
-            return (setting.name, job)
+            return (name: setting.name, job: job)
         }
+        let forms: [(name: String, set: (inout JobSettings) -> Void)] = [
+            ("response_format", { $0.responseFormat = .jsonObject }),
+            ("schema", { $0.schema = AnswerSchema(AnswerForm(.schema(["type": "integer"]))) }),
+            ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = GrammarText("root ::= [a-z]+") }),
+        ]
+        #expect(forms.map(\.name) == AnswerKeys.names)
+        return rows
+            + forms.map { name, set in
+                var job = base
+                set(&job)
+                return (name, job)
+            }
     }
 
     /// Goes through the table, so that it meets each new setting: another value is another request, unless its row says

@@ -39,15 +39,17 @@ import Testing
 /// Answers are whole numbers that can be divided by another one.
 private struct MultipleRule: AnswerRule {
     static let name = "multiple_of"
+    static let placeholder = "N"
+    static let help = "what answers are multiples of"
+    static let about = "What answers are multiples of."
     static let right = "a whole number, as text"
-    static func isAsked(by field: JSONValue) -> Bool { true }
 
     let text: String
 
     init(text: String) { self.text = text }
 
-    init?(field: JSONValue) {
-        guard case .string(let text) = field else { return nil }
+    init?(_ value: JSONValue) {
+        guard case .string(let text) = value else { return nil }
         self.text = text
     }
 

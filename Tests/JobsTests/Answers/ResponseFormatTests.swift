@@ -36,7 +36,7 @@ import Testing
         #expect {
             _ = try AnswerForm(responseFormat: value)
         } throws: {
-            ($0 as? AnswerFormProblem)?.text.hasPrefix(part) == true
+            ($0 as? SettingProblem)?.message.hasPrefix(part) == true
         }
     }
 

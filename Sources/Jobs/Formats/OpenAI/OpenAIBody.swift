@@ -161,8 +161,8 @@ struct OpenAIBody {
             miss("text.\(other.name.prefix(64))", "is not supported")
         }
         guard let format = members["format"], format != .null else { return }
-        do throws(AnswerFormProblem) { _ = try AnswerForm(responseFormat: format, isFlat: true) } catch {
-            throw LineError(.badField, "`text.format` \(error.text).")
+        do throws(SettingProblem) { _ = try AnswerForm(responseFormat: format, isFlat: true) } catch {
+            throw LineError(.badField, "`text.format` \(error.message).")
         }
         guard case .object(var described) = format, described["type"] == "json_schema" else {
             return fields.append(("response_format", format))

@@ -40,7 +40,8 @@ enum OpenAIRule {
     ]
 
     private static let completing: [String: OpenAIRule] = [
-        "n": .own, "logprobs": .own, "max_tokens": .own, "best_of": .only([1]), "echo": .only([false]),
+        "n": .own, "logprobs": .own, "max_tokens": .own, "response_format": .field, "best_of": .only([1]),
+        "echo": .only([false]),
     ]
 
     private static let chat: [String: OpenAIRule] = [

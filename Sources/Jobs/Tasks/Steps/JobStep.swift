@@ -31,8 +31,8 @@ public struct JobStep: Sendable, Equatable {
         let others = [
             "system", "prompt", "prompt_file", "messages", "prefix", "task", "completion",
         ]
-        let requests = RequestSetting.all(in: .job).map(\.name)
-        return JobKey.all.filter { others.contains($0.name) || requests.contains($0.name) }
+        let names = others + RequestSetting.all(in: .job).map(\.name) + AnswerKeys.names
+        return JobKey.all.filter { names.contains($0.name) }
     }()
 
     /// How many rows it makes of one, all of which go on; at least 1.
@@ -89,12 +89,10 @@ extension JobSettings {
         if task != .steps { return "task is said in a step, where a job has steps." }
         let others: [(String, Bool)] = [
             ("prompt", prompt != nil), ("messages", !messages.isEmpty), ("prefix", prefix != nil),
-            ("completion", completion != nil), ("schema", schema != nil), ("regex", regex != nil),
-            ("response_format", responseFormat != nil), ("grammar", grammar != nil),
-            ("choices", request.choices != nil),
+            ("completion", completion != nil), ("choices", request.choices != nil),
         ]
-        if let other = others.first(where: \.1) {
-            return "\(other.0) is said in a step, where a job has steps."
+        if let other = others.first(where: \.1)?.0 ?? askedForms.first?.key {
+            return "\(other) is said in a step, where a job has steps."
         }
         if let wanted = untilPerLine, wanted >= sampleCount {
             return

@@ -1,17 +1,16 @@
+import BatchPipeline
+
 extension HelpTopic {
+    private static var keys: String {
+        AnswerKeys.about.map { "- \($0.name) :: \($0.text)" }.joined(separator: "\n")
+    }
+
     static let answers = HelpTopic(
         "answers", "answers that follow a JSON Schema, a regular expression or a grammar",
         """
         A job or a line can say what its answers must be like:
 
-        - schema :: A JSON Schema. In a job a file (or in the job file the schema itself), in a line an object; \
-          a string of that name is a field like others.
-        - response_format :: As in OpenAI's API: `{type: json_schema, json_schema: {schema: ...}}`, \
-          `{type: json_object}` or `{type: text}`. In a job the last two are also plain words. `strict` makes no difference.
-        - regex :: A regular expression of ECMA-262 without lookaround and back references, which matches the whole \
-          answer.
-        - grammar :: A context-free grammar in llama.cpp's GBNF or in Lark's notation; which of them it is shows in its \
-          first rule. In a job a file or the text itself, in a line the text.
+        \(keys)
 
         One of them at a time. The job's goes before a line's, `text` included. Tokens that lead out of the form are \
         masked, and what comes always has an end within `max_tokens`: before the limit only ways that still fit \

@@ -1,4 +1,5 @@
 import BatchEngine
+import BatchPipeline
 
 extension HelpTopic {
     /// What the job enforces if it sets it.
@@ -7,6 +8,9 @@ extension HelpTopic {
             .map { "`\($0.name)`" }
         return names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
     }
+
+    /// What a line may ask of its answer.
+    static let forms = AnswerKeys.names.map { "`\($0)`" }.joined(separator: ", ")
 
     static let input = HelpTopic(
         "input", "the formats that prompts are read from",
@@ -36,8 +40,8 @@ extension HelpTopic {
         A line's `id` is text or a whole number, each once in the input; without one it is the line's number, from 1 (the names \
         of CSV's columns are line 1). \
         The setting `id` names another field for it. A line may bring `max_tokens` (up to the job's), `seed` and `stop` \
-        (besides the job's). Its \(others) count where the job sets none; so do `response_format`, `regex`, \
-        `grammar` and a `schema` (an object, true or false), which say what its answer must be like (`phibatch help answers`).
+        (besides the job's). Its \(others) count where the job sets none; so do \(forms), \
+        which say what its answer must be like (`phibatch help answers`).
 
         A line that can't be run becomes a result with an `error`, and the job goes on; `max_failures` says how many of \
         them a complete job may have. A file that is none of these formats is one error before the run.

@@ -1,3 +1,5 @@
+import BatchPipeline
+
 extension HelpTopic {
     static let pipe = HelpTopic(
         "pipe", "how a program in any language talks with phibatch",
@@ -12,7 +14,7 @@ extension HelpTopic {
 
         - request :: A whole number of the caller's, which answers have too. It may come again once it is answered.
         - line :: As in a job's input: `prompt` or `messages`, and a line's own settings, such as `max_tokens`, \
-          `temperature`, `stop`, `seed`, `schema`, `regex`, `grammar`, `choices`; for `task: score` also `completion`.
+          `temperature`, `stop`, `seed`, \(forms), `choices`; for `task: score` also `completion`.
         - settings :: What a job says besides, as in a job file: `samples`, `logprobs`, `tokens`, `chat`, `system`, \
           `prefix`, `task` and so on. Left out it is an empty one. Not files, the engine, or how a job ends.
         - index :: The line's place, from 0, in the list that it is of. A line without `id` has the next number as its id, \

@@ -95,7 +95,7 @@ extension LineError.Code {
         case .noRoom: "It would not fit into `kv_budget`, even alone."
         case .notFinite: "The model's numbers are infinite or none: its weights are damaged."
         case .nothingAllowed: "A constraint leaves no token to choose."
-        case .badSchema: "Its `schema`, `regex`, `grammar` or `response_format` can't be used."
+        case .badSchema: "What it says that its answer must be like can't be used."
         case .maxTokensTooSmall: "No answer of the form that is asked for is so short."
         case .invalidAnswer: "Its answers were not what is asked for; the last is in `text`, within `error`."
         }

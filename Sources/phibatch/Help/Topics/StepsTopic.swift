@@ -1,3 +1,5 @@
+import BatchPipeline
+
 extension HelpTopic {
     static let steps = HelpTopic(
         "steps", "several things asked with each line, one after the other",
@@ -35,7 +37,7 @@ extension HelpTopic {
         - each :: A list in the templates' language, such as `list.things`: the step makes a row for each item, at most \
           `samples`, which must be said. Its templates and later ones know the item as `item`. In the first step it is a list \
           that the line has.
-        - schema, regex, grammar, response_format, choices :: What the step's answer must be like.
+        - \(AnswerKeys.names.joined(separator: ", ")), choices :: What the step's answer must be like.
         - task, completion :: With `task: score` the step says how likely `completion` is, and generates nothing.
         - where :: A condition in the templates' language. A row for which it is false passes over the step.
         - accept :: A condition on what the step has made. A row for which it is false is dropped: no step comes after.

@@ -1,0 +1,43 @@
+import JSON
+
+/// A key of jobs, and a field of lines, that says what answers must be like. Each is a type and a line in
+/// `AnswerKeys.all`; most are rules (`AnswerRule`).
+protocol AnswerKey: Sendable {
+    static var name: String { get }
+    /// What stands for its value in the list of options, and what is said of it there.
+    static var placeholder: String { get }
+    static var help: String { get }
+    /// What `phibatch help answers` says of it.
+    static var about: String { get }
+    /// The file that a job may name in place of the value, as messages say it; nil, the default, if there is none.
+    static var file: String? { get }
+
+    /// Whether a line's field of that name says it, as by default all do. If not, it is a field like any other.
+    static func isAsked(by field: JSONValue) -> Bool
+    /// - Throws: what is wrong with it, in words that follow the name; so do the others.
+    static func form(ofLine field: JSONValue) throws(SettingProblem) -> AnswerForm
+    /// - Parameter isOption: it is a text of the command line.
+    /// - Returns: nil if it names a file.
+    static func form(ofJob value: JSONValue, isOption: Bool) throws(SettingProblem) -> AnswerForm?
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm
+}
+
+extension AnswerKey {
+    static var file: String? { nil }
+    static func isAsked(by field: JSONValue) -> Bool { true }
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+        preconditionFailure("a job names no file as \(name)")
+    }
+}
+
+package enum AnswerKeys {
+    static let all: [any AnswerKey.Type] = [
+        ResponseFormatKey.self, SchemaRule.self, RegexRule.self, GrammarRule.self,
+    ]
+
+    package static var names: [String] { all.map { $0.name } }
+    /// What the help says of each.
+    package static var about: [(name: String, text: String)] { all.map { ($0.name, $0.about) } }
+
+    static func named(_ name: String) -> (any AnswerKey.Type)? { all.first { $0.name == name } }
+}
