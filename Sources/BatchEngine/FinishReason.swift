@@ -6,6 +6,8 @@ package enum FinishReason: String, Sendable {
     case length
     /// `max_tokens` reached before the thought had ended: there is no answer.
     case reasoningLength = "reasoning_length"
+    /// The answer calls functions.
+    case toolCalls = "tool_calls"
     /// A stop string came up; the text is cut before it.
     case stopSequence = "stop_sequence"
 

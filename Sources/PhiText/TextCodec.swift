@@ -8,6 +8,7 @@ package struct TextCodec: Sendable {
     /// Nil if the folder has none; then only `Prompt.text` can be served.
     package let template: ChatTemplate?
     package let thoughts: ThoughtText?
+    package let tools: ToolText?
 
     /// Nil if `folder` has no tokenizer.json.
     /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
@@ -17,6 +18,7 @@ package struct TextCodec: Sendable {
         tokenizer = try Tokenizer(path: file)
         template = try ChatTemplate.load(path: folder)
         thoughts = try ThoughtText(tokenizer, folder: folder)
+        tools = ToolText(tokenizer)
     }
 
     /// - Parameter contextLength: a prompt of text must have fewer tokens, and is not looked at further once it is
@@ -75,6 +77,9 @@ package struct TextCodec: Sendable {
     }
 
     package func makeTextStream() -> any TextStream { tokenizer.makeTextStream() }
+    package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream {
+        tokenizer.makeTextStream(showing: tokens)
+    }
 
     package func piece(of token: Int32) -> (text: String, bytes: [UInt8]) {
         (tokenizer.text(of: token), tokenizer.bytes(of: token))

@@ -13,8 +13,12 @@ package protocol TextCoding: Sendable {
     /// What keeps texts of control tokens in a line from becoming control; nil if it has none.
     func shield(for line: JSONValue) -> TextShield?
     func makeTextStream() -> any TextStream
+    /// As `makeTextStream()`, with the texts of some tokens that it would leave out.
+    func makeTextStream(showing tokens: Set<Int32>) -> any TextStream
     /// The text of one token by itself (U+FFFD where it holds part of a character), and its bytes.
     func piece(of token: Int32) -> (text: String, bytes: [UInt8])
+    /// How calls of functions are written; nil where they can't be.
+    var tools: ToolText? { get }
     /// How thoughts before answers become tokens; nil where they can't.
     var thoughts: ThoughtText? { get }
     /// All tokens' texts, made anew with each call; nil where answers can't be constrained by them.
@@ -24,6 +28,9 @@ package protocol TextCoding: Sendable {
 extension TextCoding {
     package var tokenTexts: TokenTexts? { nil }
     package var thoughts: ThoughtText? { nil }
+    package var tools: ToolText? { nil }
+
+    package func makeTextStream(showing tokens: Set<Int32>) -> any TextStream { makeTextStream() }
 
     /// A prompt of any length.
     package func tokens(for prompt: Prompt) throws -> [Int32] { try tokens(for: prompt, contextLength: nil) }

@@ -27,11 +27,14 @@ for line in open(sys.argv[1], encoding="utf-8"):
     answer = TYPES[body["object"]].model_validate(body, strict=True)
     if isinstance(answer, ChatCompletion):
         texts = [choice.message.content for choice in answer.choices]
+        calls = [call.function for choice in answer.choices for call in choice.message.tool_calls or []]
         count = sum(len(choice.logprobs.content) for choice in answer.choices if choice.logprobs)
     elif isinstance(answer, Completion):
-        texts = [choice.text for choice in answer.choices]
+        texts, calls = [choice.text for choice in answer.choices], []
         count = sum(len(choice.logprobs.tokens) for choice in answer.choices if choice.logprobs)
     else:
         texts = [answer.output_text]
+        calls = [item for item in answer.output if item.type == "function_call"]
         count = sum(len(part.logprobs or []) for part in answer.output[0].content)
-    print(result["custom_id"], 200, count, json.dumps(texts), sep="\t")
+    said = [f"{call.name} {json.dumps(json.loads(call.arguments), separators=(',', ':'))}" for call in calls]
+    print(result["custom_id"], 200, count, " ".join(said) or json.dumps(texts), sep="\t")

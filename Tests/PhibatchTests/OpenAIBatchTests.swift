@@ -9,6 +9,8 @@ struct OpenAIBatchTests {
         #"{"custom_id":"text","method":"POST","url":"/v1/completions","body":{"prompt":"Once upon a time","max_tokens":5,"temperature":0,"logprobs":1}}"#,
         #"{"custom_id":"response","method":"POST","url":"/v1/responses","body":{"input":"Hello","instructions":"Be kind.","max_output_tokens":4,"temperature":0}}"#,
         #"{"custom_id":"tools","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}]}}"#,
+        #"{"custom_id":"calls","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"Paint two walls."},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"paint","arguments":"{\\"color\\":\\"red\\"}"}}]},{"role":"tool","tool_call_id":"c","content":"done"},{"role":"user","content":"And now blue."}],"max_completion_tokens":120,"temperature":1,"tools":[{"type":"function","function":{"name":"paint","description":"Paints a wall.","parameters":{"type":"object","properties":{"color":{"enum":["red","blue"]},"walls":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer","minimum":1,"maximum":4}},"required":["number"]},"minItems":1,"maxItems":2}},"required":["color","walls"],"additionalProperties":false}}}],"tool_choice":"required","parallel_tool_calls":false}}"#,
+        #"{"custom_id":"call","method":"POST","url":"/v1/responses","body":{"input":"Paint it.","max_output_tokens":60,"temperature":0,"tools":[{"type":"function","name":"paint","parameters":{"type":"object","properties":{"color":{"enum":["red","blue"]}},"required":["color"],"additionalProperties":false}}],"tool_choice":{"type":"function","name":"paint"}}}"#,
         "{",
     ]
 
@@ -18,19 +20,28 @@ struct OpenAIBatchTests {
         let job = try job()
         defer { job.remove() }
         let run = try job.run()
-        #expect(run.status == 0 && run.errors.contains("as results: 4 done, 2 failed"), "\(run.errors)")
+        #expect(run.status == 0 && run.errors.contains("as results: 6 done, 2 failed"), "\(run.errors)")
         let output = try String(contentsOfFile: job.folder + "/out.jsonl", encoding: .utf8)
-        #expect(output.split(separator: "\n").count == 5)
+        #expect(output.split(separator: "\n").count == 7)
         let again = try job.run()
         #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again.errors)")
         #expect(try String(contentsOfFile: job.folder + "/out.jsonl", encoding: .utf8) == output)
+        // Arguments are whole, and name what the schema knows.
+        #expect(
+            output.matches(
+                of: /"name":"paint","arguments":"{\\"color\\":\\"(red|blue)\\"(,\\"walls\\":\[[^\]]+\])?}"/
+            ).count == 2,
+            "\(output)")
+        #expect(
+            output.contains("\"finish_reason\":\"tool_calls\"")
+                && output.contains("\"type\":\"function_call\""))
         // To a stream the same, and by one worker.
         let streamed = try Program.run(
             ["run", "--model", job.model, "--input", "in.jsonl", "--output", "-", "--workers", "1"]
                 + job.settings, folder: job.folder)
         #expect(streamed.output == output)
         let status = try Program.run(["status", job.folder + "/out.jsonl", "--check"])
-        #expect(status.output.contains("complete") && status.output.contains("6 of 6"), "\(status.output)")
+        #expect(status.output.contains("complete") && status.output.contains("8 of 8"), "\(status.output)")
     }
 
     /// Python's own types, where they are there: CI installs them and says where in PHIBATCH_OPENAI.
@@ -52,9 +63,11 @@ struct OpenAIBatchTests {
         ).end()
         #expect(python.status == 0, "\(python.errors)")
         let found = python.output.split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
-        #expect(found.map { $0[0] } == ["chat", "text", "response", "tools", "5"])
-        #expect(found.map { $0[1] } == ["200", "200", "200", "400", "400"])
-        #expect(found[1][2] == "5" && found[3][2] == "bad_field" && found[4][2] == "invalid_json")
+        #expect(found.map { $0[0] } == ["chat", "text", "response", "tools", "calls", "call", "7"])
+        #expect(found.map { $0[1] } == ["200", "200", "200", "400", "200", "200", "400"])
+        #expect(found[1][2] == "5" && found[3][2] == "bad_field" && found[6][2] == "invalid_json")
+        // Calls by name, with arguments that parse.
+        #expect(found[4][3].hasPrefix("paint {\"color\"") && found[5][3].hasPrefix("paint {\"color\""))
     }
 
     /// What an answer can do without is left out if the job says so, and counted by name; the rest stays refused.
@@ -107,7 +120,7 @@ struct OpenAIBatchTests {
             folder: job.folder)
         #expect(run.status == 0, "\(run.errors)")
         let rows = try String(contentsOfFile: job.folder + "/out.CSV", encoding: .utf8).split(separator: "\n")
-        #expect(rows.count == 6 && rows[0].hasPrefix("id,sample,text,"))
+        #expect(rows.count == 8 && rows[0].hasPrefix("id,sample,text,"))
         #expect(rows[1].hasPrefix("chat,0,,,,,,bad_field") && rows[1].contains("`n` above 1"))
         #expect(
             rows[2].hasPrefix("text,0,,,,,,bad_field") && rows[2].contains("`logprobs` have no column in csv")
@@ -121,6 +134,6 @@ struct OpenAIBatchTests {
         let run = try job.run()
         #expect(run.status == 0 && run.errors.contains("`n` above 1 needs"), "\(run.errors)")
         let results = try #require(job.results)
-        #expect(results.count == 5 && results[1].contains("\"logprobs\":"))
+        #expect(results.count == 7 && results[1].contains("\"logprobs\":"))
     }
 }

@@ -1,14 +1,15 @@
 """Has a model answer under many schemas, and judges the answers with Python's jsonschema.
 
     python3 Tests/Schemas/answers.py .build/release/phibatch --model FOLDER --suite SUITE.jsonl.gz
-        [--schemas 200] [--answers 10] [--seed N] [--folder FOLDER]
+        [--schemas 200] [--answers 10] [--seed N] [--folder FOLDER] [--tools]
 
 Takes so many schemas of the suite (lines of {"name", "schema", ...}) from its sources in turn, without the keywords
 that phibatch doesn't know, and runs one job at temperature 1. max_tokens are few: the least that any answer under
 the schema has, and a few more. Each answer must parse, have no member twice, validate, and keep to max_tokens. The
 only error allowed is invalid_answer, in one line of twenty at most. Prints one JSON object; exit status 1 if anything
 is wrong. The same arguments give the same answers, so a line that is shown can be run again by itself. --folder keeps
-the files. Needs the Python package jsonschema[format-nongpl]; without it or the suite it says so and ends well.
+the files. With --tools the schemas are those of functions, three in each line, one of which must be called: each call
+must name one of them, and its arguments validate. Needs the Python package jsonschema[format-nongpl]; without it or the suite it says so and ends well.
 """
 
 import argparse
@@ -46,6 +47,7 @@ def parse():
     parser.add_argument("--answers", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder")
+    parser.add_argument("--tools", action="store_true")
     return parser.parse_args()
 
 
@@ -114,6 +116,34 @@ class Answers:
                 yield {"id": f"{name} {answer}", "prompt": f"Give an example of {what or name}, as JSON.",
                        "max_tokens": said["least_tokens"] + more, "schema": schema}
 
+    def tool_lines(self, chosen):
+        """Lines with three functions each, all of which have schemas of the suite."""
+        for number, (name, schema, said) in enumerate(chosen):
+            three = [chosen[(number + step) % len(chosen)] for step in range(3)]
+            tools = [{"type": "function", "function": {"name": f"f{place}", "description": other[0], "parameters": other[1]}}
+                     for place, other in enumerate(three)]
+            least = max(other[2]["least_tokens"] for other in three)
+            for answer in range(self.options.answers):
+                yield {"id": f"{name} {answer}", "prompt": f"Call a function that gives an example of {name}.",
+                       "max_tokens": least + 60 + MORE_TOKENS[(number + answer) % len(MORE_TOKENS)], "tools": tools,
+                       "tool_choice": ["required", "f0"][answer % 2]}
+
+    def judge_calls(self, line, result, drafts):
+        calls = result.get("tool_calls") or []
+        if not calls or result["finish_reason"] != "tool_calls":
+            return "no call"
+        tools = {tool["function"]["name"]: tool["function"]["parameters"] for tool in line["tools"]}
+        if line["tool_choice"] != "required" and [call["function"]["name"] for call in calls] != [line["tool_choice"]]:
+            return "another function than the one asked for"
+        for call in calls:
+            name = call["function"]["name"]
+            if name not in tools:
+                return f"no function {name}"
+            problem = judge(call["function"]["arguments"], tools[name], drafts[int(name[1:])])
+            if problem:
+                return problem
+        return None
+
     def generate(self, lines):
         with open(self.path("in.jsonl"), "w") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
@@ -134,7 +164,11 @@ class Answers:
     def run(self):
         with gzip.open(self.options.suite, "rt") as file:
             chosen = self.choose(map(json.loads, file))
-        lines = list(self.lines(chosen))
+        if self.options.tools:
+            # A function's arguments are an object.
+            chosen = [one for one in chosen if isinstance(one[1], dict) and one[1].get("type") == "object"]
+            self.options.schemas = min(self.options.schemas, len(chosen))
+        lines = list(self.tool_lines(chosen) if self.options.tools else self.lines(chosen))
         results = self.generate(lines)
         counts, errors, attempts = collections.Counter(), collections.Counter(), collections.Counter()
         for number, (line, result) in enumerate(zip(lines, results)):
@@ -151,8 +185,13 @@ class Answers:
             counts["tokens"] += used
             if used > line["max_tokens"]:
                 self.complain(line, f"{used} tokens")
-            draft = chosen[number // self.options.answers][2]["draft"]
-            problem = judge(result["text"], line["schema"], draft)
+            place = number // self.options.answers
+            if self.options.tools:
+                drafts = [chosen[(place + step) % len(chosen)][2]["draft"] for step in range(3)]
+                counts["calls"] += len(result.get("tool_calls") or [])
+                problem = self.judge_calls(line, result, drafts)
+            else:
+                problem = judge(result["text"], line["schema"], chosen[place][2]["draft"])
             if problem:
                 self.complain(line, f"{problem}: {result['text']}")
         if errors["invalid_answer"] > len(lines) / 20:

@@ -59,6 +59,12 @@ package struct TokenMask: Sendable, Equatable {
     /// Adds a token, without looking whether it is in the vocabulary but by the array's own check.
     package mutating func insert(_ token: Int32) { words[Int(token) / 64] |= 1 << UInt64(token % 64) }
 
+    /// Leaves out what is in `other`, a set of as many ids.
+    package mutating func subtract(_ other: TokenMask) {
+        precondition(count == other.count, "masks of one vocabulary")
+        for word in words.indices { words[word] &= ~other.words[word] }
+    }
+
     /// Leaves only what is in `other` too.
     package mutating func formIntersection(_ other: TokenMask) {
         for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }

@@ -59,6 +59,12 @@ public struct RequestSettings: Sendable, Equatable {
     /// The sentence that a thought ends with when it has come to its limit.
     public var reasoningEnding: String?
 
+    /// Whether the model calls functions that it is told of: `auto` (the default: as it likes), `none`, `required`, or the
+    /// name of the one to call.
+    public var toolChoice: String?
+    /// The most calls of an answer; nil is no limit.
+    public var maxToolCalls: Int?
+
     /// Adds the completion's token ids to results.
     public var tokens: Bool?
     /// Adds log-probabilities of each sampled token and so many of the likeliest, 0 ... 20; nil adds none.
@@ -209,6 +215,15 @@ extension RequestSetting {
             in: [.job],
             for: [.generate, .choose], group: .answers, shapes: []),
 
+        RequestSetting(
+            "tool_choice", "auto|none|required|NAME",
+            "whether the model calls one of the tools: as it likes (the default), never, in each answer, or the one of this "
+                + "name",
+            .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line),
+        RequestSetting(
+            "max_tool_calls", "N", "the most calls of an answer (default: no limit)",
+            .int(\.maxToolCalls, 1...128, default: nil), in: [.job, .line], group: .answers,
+            precedence: .least),
         RequestSetting(
             "reasoning", "separate|keep|drop",
             "what the model thinks before it answers, between <think> and </think>: apart from the text, in it, or left out "

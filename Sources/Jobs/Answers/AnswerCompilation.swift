@@ -7,6 +7,14 @@ import PhiText
 package struct CompiledAnswer: Sendable {
     let rule: any CheckedRule
     package let grammar: AnswerGrammar
+    /// Of a rule of calls after text: both together.
+    var calls: CallGrammar?
+
+    var leastTokens: Int { calls?.leastTokens ?? grammar.leastTokens }
+
+    func constraint(maxTokens: Int) -> any Constraint {
+        calls?.constraint(maxTokens: maxTokens) ?? grammar.constraint(maxTokens: maxTokens)
+    }
 }
 
 /// One form that is compiled, once somebody asks for it. May be used from several threads.
@@ -115,8 +123,10 @@ package final class AnswerCompilation: Sendable {
 /// What forms are compiled for: a model's tokens. May be used from several threads.
 final class AnswerCompiler: Sendable {
     private let tokens: OnFirstUse<Result<TokenTrie, AnswerFault>>
+    private let tools: ToolText?
 
     init(text: any TextCoding, limits: ModelLimits) {
+        tools = text.tools
         tokens = OnFirstUse {
             guard let texts = text.tokenTexts else {
                 return .failure(
@@ -132,6 +142,13 @@ final class AnswerCompiler: Sendable {
         _ form: AnswerForm, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
     ) throws(AnswerFault) -> CompiledAnswer {
         let rule = try form.checked()
-        return CompiledAnswer(rule: rule, grammar: try rule.grammar(layout, try tokens.value.get(), effort))
+        let grammar = try rule.grammar(layout, try tokens.value.get(), effort)
+        guard let choice = rule.callChoice else { return CompiledAnswer(rule: rule, grammar: grammar) }
+        guard let tools else {
+            throw AnswerFault("The model has no tokenizer by which calls could be written.")
+        }
+        let mark = CallGrammar.Mark(text: tools.opening, tokens: tools.openingTokens)
+        return CompiledAnswer(
+            rule: rule, grammar: grammar, calls: CallGrammar(grammar, choice, after: mark))
     }
 }

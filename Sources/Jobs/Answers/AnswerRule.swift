@@ -41,12 +41,15 @@ protocol CheckedRule: Sendable {
     func compiled(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
     ) throws(ConstraintFault) -> AnswerGrammar
+    /// Whether it is one of calls after text, and there are any; nil, the default, if it is one of the whole answer.
+    var callChoice: CallGrammar.Choice? { get }
     /// What is wrong with a finished answer, in a part of a sentence; nil if nothing is.
     func problem(with answer: String) -> String?
 }
 
 extension CheckedRule {
     var warnings: [String] { [] }
+    var callChoice: CallGrammar.Choice? { nil }
 
     /// - Throws: `AnswerFault` if nothing can be generated so.
     func grammar(

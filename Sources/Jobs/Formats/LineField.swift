@@ -49,7 +49,9 @@ struct LineField {
         guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
         var messages: [ChatMessage] = []
         for (index, element) in elements.enumerated() {
-            guard case .string(let role)? = element["role"], let content = text(of: element["content"]) else {
+            guard case .string(let role)? = element["role"],
+                let content = text(of: element["content"]) ?? (element["tool_calls"] == nil ? nil : "")
+            else {
                 throw LineError(
                     .badField,
                     "`messages[\(index)]` must be an object with `role` and `content`, both strings.")

@@ -69,7 +69,13 @@ package struct MessagesResults: ResultFormat {
         else { return nil }
         // It goes on within the last message's text.
         let text = JSONWriter.text(of: .string(answer.text)).utf8.dropFirst()
-        return String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self) + "}]"
+        var more = JSONWriter()
+        more.object { writer in
+            if let reasoning = answer.reasoning { writer.string("reasoning_content", reasoning) }
+            if let calls = answer.toolCalls { ToolCall.write(calls, to: &writer) }
+        }
+        let rest = more.text == "{}" ? "}" : "," + more.text.dropFirst()
+        return String(decoding: asked.utf8.dropLast("\"}]".count) + text, as: UTF8.self) + rest + "]"
     }
 
     package func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder() }

@@ -97,6 +97,11 @@ extension JobSettings {
         if let other = request.formConflict {
             return "\(other.name) can't be combined with \(keys[0]): \(other.reason)."
         }
+        if let tools = form.rule as? ToolsRule {
+            do throws(SettingProblem) { _ = try tools.choosing(request.toolChoice, atMost: nil) } catch {
+                return "tool_choice \(error.message)"
+            }
+        }
         do throws(AnswerFault) {
             _ = try form.checked()
             return nil

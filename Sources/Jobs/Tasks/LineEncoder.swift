@@ -5,7 +5,7 @@ import PhiText
 /// From texts of one line to a model's tokens.
 struct LineEncoder {
     let limits: ModelLimits
-    private let text: any TextCoding
+    let text: any TextCoding
     /// What covers texts of control tokens in the line; nil where they are parsed.
     private let shield: TextShield?
 
@@ -61,7 +61,10 @@ struct Question {
 
     /// - Throws: `LineError`.
     func encoded(by encoder: LineEncoder) throws -> EncodedQuestion {
-        let content = try encoder.covered(record).map { try builder.prompt(for: $0) } ?? content
+        let covered = encoder.covered(record)
+        var content = try covered.map { try builder.prompt(for: $0) } ?? content
+        content = try content.written(
+            by: encoder.text.tools, asking: try ToolsRule.asked(of: record, covered: covered, in: job))
         let length = encoder.limits.contextLength
         let tokens = try encoder.tokens(of: content, below: length)
         guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }

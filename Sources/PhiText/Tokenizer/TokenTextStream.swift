@@ -11,15 +11,18 @@ import BatchEngine
 /// byte tokens (`<0x..>`) until another token ends it, for one wrong byte in it changes the whole run.
 package struct TokenTextStream: TextStream {
     private let tokenizer: Tokenizer
+    private let shown: Set<Int32>
     private var run: DecoderRun
 
-    init(_ tokenizer: Tokenizer, _ steps: [DecoderStep]) {
+    init(_ tokenizer: Tokenizer, _ steps: [DecoderStep], showing shown: Set<Int32>) {
+        self.shown = shown
         self.tokenizer = tokenizer
         run = DecoderRun(steps)
     }
 
     package mutating func append(_ token: Int32) -> String {
-        guard !tokenizer.isSpecial(token), let content = tokenizer.content(of: token) else { return "" }
+        guard !tokenizer.isSpecial(token) || shown.contains(token), let content = tokenizer.content(of: token)
+        else { return "" }
         run.feed(content)
         return run.take()
     }

@@ -208,7 +208,10 @@ package final class Tokenizer: Sendable {
     }
 
     /// A stream that turns the ids of one completion into text; see `TokenTextStream`.
-    package func makeTextStream() -> TokenTextStream { TokenTextStream(self, decoderSteps) }
+    /// - Parameter tokens: special tokens that are part of the text all the same.
+    package func makeTextStream(showing tokens: Set<Int32> = []) -> TokenTextStream {
+        TokenTextStream(self, decoderSteps, showing: tokens)
+    }
 
     // MARK: Single tokens
 

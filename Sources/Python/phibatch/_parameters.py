@@ -39,6 +39,9 @@ OF_LINE = (
     "regex",
     "grammar",
     "response_format",
+    "tools",
+    "tool_choice",
+    "max_tool_calls",
 )
 _OF_SETTINGS = (
     "samples",
@@ -76,6 +79,9 @@ class SamplingParams:
         regex: a regular expression of ECMA-262 that answers match as a whole.
         grammar: the text of a grammar that answers follow, in GBNF or Lark's notation.
         response_format: what answers are like, as OpenAI's API says it.
+        tools: functions that the model may call, as in OpenAI's API; the result has its calls.
+        tool_choice: ``auto``, ``none``, ``required`` or the name of one of them (``auto``).
+        max_tool_calls: the most calls of an answer.
         choices: the answers to choose from; the result has the probability of each.
         samples: answers for each prompt, each with a random stream of its own (1).
         logprobs: add the log-probability of each token and of so many of the likeliest, 0 to 20.
@@ -110,6 +116,9 @@ class SamplingParams:
     regex: str | None = None
     grammar: str | None = None
     response_format: Mapping[str, Any] | None = None
+    tools: Sequence[Mapping[str, Any]] | None = None
+    tool_choice: str | None = None
+    max_tool_calls: int | None = None
     choices: Sequence[str] | None = None
     samples: int | None = None
     logprobs: int | None = None

@@ -44,6 +44,7 @@ class Result:
         id: the line's.
         index: the prompt's place among those asked together, from 0.
         error: why there is no answer; None if there is one.
+        tool_calls: functions that the answer calls, as in OpenAI's API.
         reasoning: what the model thought before it answered, if that is kept apart.
         finish_reason: ``stop``, ``length``, ``stop_sequence``, or ``reasoning_length`` if a thought had no end.
         usage: of this answer.
@@ -66,6 +67,7 @@ class Result:
     logprobs: Sequence[LogProb] | None = None
     probabilities: Mapping[str, float] | None = None
     samples: Sequence[Result] = ()
+    tool_calls: Sequence[Mapping[str, Any]] = ()
     reasoning: str | None = None
     _schema: Any = field(default=None, compare=False)
 
@@ -232,6 +234,7 @@ def result(raw: Mapping[str, Any], schema: Schema | None = None) -> Result:
         tokens=raw.get("tokens"),
         logprobs=None if entries is None else [_logprob(entry) for entry in entries["content"]],
         probabilities=raw.get("probabilities"),
+        tool_calls=raw.get("tool_calls", ()),
         reasoning=raw.get("reasoning"),
         _schema=schema,
     )

@@ -20,7 +20,8 @@ struct HelpTopic: Sendable {
 extension HelpTopic {
     /// In the order of the list.
     static let all: [HelpTopic] = [
-        job, input, rows, templates, sampling, answers, choices, reasoning, steps, results, resuming, reuse,
+        job, input, rows, templates, sampling, answers, choices, reasoning, tools, steps, results, resuming,
+        reuse,
         files,
         shards,
         verify,

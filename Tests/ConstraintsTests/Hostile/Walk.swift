@@ -6,16 +6,24 @@ import BatchEngine
 struct Walk {
     let tokens: TokenTrie
     var random: PlainRandom
+    /// Tokens that are taken every other time, where they may be.
+    var prefers: [Int32] = []
 
     struct Answer {
         var text: [UInt8] = []
+        var tokens: [Int32] = []
         /// What went wrong; nil if nothing did.
         var fault: String?
     }
 
     /// - Returns: a whole answer within the limit, or what was wrong with the masks.
     mutating func answer(_ grammar: AnswerGrammar, _ maxTokens: Int) -> Answer {
-        var constraint = grammar.constraint(maxTokens: maxTokens)
+        answer(grammar.constraint(maxTokens: maxTokens), maxTokens)
+    }
+
+    /// The same under any constraint.
+    mutating func answer(_ constraint: any Constraint, _ maxTokens: Int) -> Answer {
+        var constraint = constraint
         var answer = Answer()
         var count = 0
         while true {
@@ -24,7 +32,9 @@ struct Walk {
                 if !mask[SmallVocabulary.end] { answer.fault = "not whole at its limit" }
                 return answer
             }
-            guard let token = Self.token(mask, &random) else {
+            let wanted = prefers.filter { mask[$0] }.randomElement(using: &random)
+            let takesWanted = wanted != nil && Bool.random(using: &random)
+            guard let token = takesWanted ? wanted : Self.token(mask, &random) else {
                 answer.fault = "an empty mask"
                 return answer
             }
@@ -34,6 +44,7 @@ struct Walk {
                 return answer
             }
             answer.text += tokens.text(of: token)
+            answer.tokens.append(token)
             count += 1
         }
     }

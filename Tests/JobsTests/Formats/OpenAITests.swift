@@ -89,7 +89,7 @@ import Testing
     /// Whether the answer may do without is the job's to say.
     @Test(
         arguments: [
-            ("stream", true), ("reasoning_effort", "low"), ("nonsense", 1), ("verbosity", "high"),
+            ("stream", true), ("nonsense", 1), ("verbosity", "high"),
             ("length_penalty", 2), ("top_k", "x"),
         ] as [(String, JSONValue)])
     func whatAnAnswerCanDoWithoutIsListed(name: String, value: JSONValue) throws {
@@ -104,10 +104,26 @@ import Testing
         #expect(found.request?.unsupported.first?.message.contains("`\(name)`") == true)
     }
 
-    @Test func toolsThatNobodyMayCallCanBeLeftOut() {
-        let body: JSONValue = ["messages": question, "tools": [["type": "function"]], "tool_choice": "none"]
-        #expect(content(chat, body).fault == nil)
-        #expect(content(chat, body).request?.unsupported.map(\.name) == ["tools"])
+    @Test func toolsBecomeTheLines() throws {
+        let tool: JSONValue = [
+            "type": "function", "function": ["name": "f", "parameters": ["type": "object"]],
+        ]
+        func fields(_ more: [(String, JSONValue)]) -> JSONValue {
+            let found = content(
+                chat, .object(JSONObject([("messages", question), ("tools", [tool])] + more)))
+            #expect(found.fault == nil)
+            return found.fields
+        }
+        let named = fields([("tool_choice", ["type": "function", "function": ["name": "f"]])])
+        #expect(named["tools"] == [tool] && named["tool_choice"] == "f" && named["max_tool_calls"] == nil)
+        let one = fields([("tool_choice", "required"), ("parallel_tool_calls", false)])
+        #expect(one["tool_choice"] == "required" && one["max_tool_calls"] == 1)
+        #expect(try PromptRecord(fields: one).form?.rule is ToolsRule)
+        for wrong: JSONValue in [[["type": "web_search"]], "f", [["function": ["name": "f"]]]] {
+            #expect(
+                content(chat, ["messages": question, "tools": wrong]).fault?.message.contains("`tools")
+                    == true)
+        }
     }
 
     /// What SDKs and servers write without being asked.

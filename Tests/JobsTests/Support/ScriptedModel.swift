@@ -18,6 +18,7 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     var limits: ModelLimits
     var hasTokenizer = true
     var thoughts: ThoughtText?
+    var tools: ToolText?
     let identity = [(name: "script", value: "1")]
     /// Cache room in tokens, which is given out in pieces of `roomUnit`.
     var room = Int.max

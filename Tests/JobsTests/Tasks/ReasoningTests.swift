@@ -39,7 +39,8 @@ import Testing
         var isCut: Bool
 
         init(_ line: String) throws {
-            let json = try JSONValue(parsing: Array(line.utf8), limits: .line)
+            // What stood after the beginning of `timing` is cut off.
+            let json = try JSONValue(parsing: Array((line + "}").utf8), limits: .line)
             text = try #require(json.string("text"), "\(line)")
             reasoning = json.string("reasoning")
             reason = json.string("finish_reason") ?? ""

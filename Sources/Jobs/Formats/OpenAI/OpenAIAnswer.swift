@@ -85,7 +85,7 @@ struct OpenAIAnswer {
                     writer.int("index", index)
                     write(completion, &writer)
                     writer.key("finish_reason")
-                    completion.finishReason.map { writer.string($0.isLimit ? "length" : "stop") }
+                    completion.finishReason.map { writer.string(Self.name(of: $0)) }
                         ?? writer.null()
                     choice.result.writeMore(to: &writer)
                     if let tokens = completion.tokens {
@@ -110,11 +110,25 @@ struct OpenAIAnswer {
         writer.string("system_fingerprint", "fp_\(run)")
     }
 
+    private static func name(of reason: FinishReason) -> String {
+        switch reason {
+        case .length, .reasoningLength: "length"
+        case .toolCalls: "tool_calls"
+        case .stop, .stopSequence: "stop"
+        }
+    }
+
     private func writeMessage(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.object("message") { writer in
             writer.string("role", "assistant")
-            writer.string("content", completion.text)
+            if completion.toolCalls != nil, completion.text.isEmpty {
+                writer.key("content")
+                writer.null()
+            } else {
+                writer.string("content", completion.text)
+            }
             if let reasoning = completion.reasoning { writer.string("reasoning_content", reasoning) }
+            if let calls = completion.toolCalls { ToolCall.write(calls, to: &writer) }
             writer.key("refusal")
             writer.null()
         }
@@ -187,9 +201,19 @@ struct OpenAIAnswer {
                     }
                 }
             }
+            for (number, call) in (completion.toolCalls ?? []).enumerated() {
+                writer.object { writer in
+                    writer.string("type", "function_call")
+                    writer.string("id", "fc_\(id)_\(number)")
+                    writer.string("call_id", call.id)
+                    writer.string("name", call.name)
+                    writer.string("arguments", call.arguments)
+                    writer.string("status", "completed")
+                }
+            }
         }
-        writer.bool("parallel_tool_calls", false)
-        writer.string("tool_choice", "none")
+        writer.bool("parallel_tool_calls", completion.toolCalls != nil)
+        writer.string("tool_choice", completion.toolCalls == nil ? "none" : "auto")
         writer.array("tools") { _ in }
         writer.object("usage") { writer in
             writer.int("input_tokens", completion.promptTokens)

@@ -25,9 +25,6 @@ struct OpenAIBody {
                 .needed(let values)? where values.contains { $0.isSame(as: member.value) }:
                 break
             case .only(let values)?: miss(member.name, "is not supported\(Self.right(values))")
-            // Nobody may call them.
-            case .needed(let values)? where member.name == "tools" && value("tool_choice") == "none":
-                miss(member.name, "is not supported\(Self.right(values))")
             case .needed(let values)?:
                 throw LineError(.badField, "`\(member.name)` is not supported\(Self.right(values)).")
             case nil:
@@ -75,6 +72,7 @@ struct OpenAIBody {
             throw LineError(.missingPrompt, "`messages` is missing, or no list.")
         }
         fields.append(("messages", try conversation(messages, "messages")))
+        try readTools()
     }
 
     private mutating func readCompletion() throws(LineError) {
@@ -115,6 +113,7 @@ struct OpenAIBody {
         }
         fields.append(("messages", try conversation(messages, "input")))
         try readTextFormat()
+        try readTools()
     }
 
     private mutating func readIncluded() throws(LineError) {
@@ -172,6 +171,45 @@ struct OpenAIBody {
             ("response_format", ["type": "json_schema", "json_schema": .object(described)]))
     }
 
+    /// Functions that the model may call; the same in chat completions and, laid out flat, in responses.
+    private mutating func readTools() throws(LineError) {
+        guard let tools = value("tools") else {
+            if let choice = value("tool_choice"), choice != "none", choice != "auto" {
+                throw LineError(.badField, "`tool_choice` needs `tools`.")
+            }
+            return
+        }
+        guard case .array(let list) = tools else {
+            throw LineError(.badField, "`tools` must be a list, but is \(tools.kindName).")
+        }
+        guard !list.isEmpty else { return }
+        for (index, tool) in list.enumerated() where tool["type"] != "function" {
+            let kind = tool["type"].map { String(JSONWriter.text(of: $0).prefix(64)) } ?? "none"
+            throw LineError(
+                .badField, "`tools[\(index)]` is of the type \(kind); only function is understood.")
+        }
+        fields.append(("tools", tools))
+        switch value("tool_choice") {
+        case nil: break
+        case .string(let word)? where ["none", "auto", "required"].contains(word):
+            fields.append(("tool_choice", .string(word)))
+        case let choice?:
+            let function = choice["function"] ?? choice
+            guard choice["type"] == "function", case .string(let name)? = function["name"] else {
+                throw LineError(
+                    .badField,
+                    "`tool_choice` must be none, auto, required or an object that names a function.")
+            }
+            fields.append(("tool_choice", .string(name)))
+        }
+        switch value("parallel_tool_calls") {
+        case nil, true?: break
+        case false?: fields.append(("max_tool_calls", 1))
+        case let other?:
+            throw LineError(.badField, "`parallel_tool_calls` must be a boolean, but is \(other.kindName).")
+        }
+    }
+
     // MARK: Their parts
 
     private func topLogprobs() throws(LineError) -> Int { try logprobs(as: "top_logprobs") ?? 0 }
@@ -200,6 +238,23 @@ struct OpenAIBody {
         fields.append(("max_tokens", .int(unset)))
     }
 
+    /// A call, or what it gave, among the items of a response's input, as a message; nil of any other item.
+    private static func callOfResponse(_ item: JSONObject) -> JSONValue? {
+        switch item["type"] {
+        case "function_call"?:
+            let function: JSONValue = ["name": item["name"] ?? .null, "arguments": item["arguments"] ?? "{}"]
+            return [
+                "role": "assistant", "content": "",
+                "tool_calls": [["id": item["call_id"] ?? .null, "type": "function", "function": function]],
+            ]
+        case "function_call_output"?:
+            return [
+                "role": "tool", "content": item["output"] ?? "", "tool_call_id": item["call_id"] ?? .null,
+            ]
+        default: return nil
+        }
+    }
+
     /// Messages as the chat template knows them: roles of old, contents of text alone.
     private func conversation(_ messages: [JSONValue], _ name: String) throws(LineError) -> JSONValue {
         var known: [JSONValue] = []
@@ -208,12 +263,22 @@ struct OpenAIBody {
             guard case .object(var members) = message else { throw wrong("is no object") }
             // Earlier thoughts are not sent back.
             if members["type"] == "reasoning" { continue }
+            if let message = Self.callOfResponse(members) {
+                known.append(message)
+                continue
+            }
             if let kind = members["type"], kind != "message" {
                 throw wrong(
                     "is of the type \(JSONWriter.text(of: kind).prefix(64)); only messages are understood")
             }
             members["type"] = nil
-            for name in ["tool_calls", "function_call", "audio"] {
+            if members["tool_calls"] == .null { members["tool_calls"] = nil }
+            if let calls = members["tool_calls"] {
+                guard case .array(let list) = calls,
+                    list.allSatisfy({ if case .string? = $0["function"]?["name"] { true } else { false } })
+                else { throw wrong("has `tool_calls` that are no list of calls of functions") }
+            }
+            for name in ["function_call", "audio"] {
                 if let value = members[name], value != .null {
                     throw wrong("has `\(name)`, which is not supported")
                 }

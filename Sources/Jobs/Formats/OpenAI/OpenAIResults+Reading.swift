@@ -79,6 +79,14 @@ extension OpenAIResults {
                 {
                     completion.reasoning = texts.first?.string("text")
                 }
+                let calls = items.filter { $0["type"] == "function_call" }.compactMap { item in
+                    item.string("call_id").flatMap { id in
+                        item.string("name").flatMap { name in
+                            item.string("arguments").map { ToolCall(id: id, name: name, arguments: $0) }
+                        }
+                    }
+                }
+                if !calls.isEmpty { completion.toolCalls = calls }
                 completion.finishReason = body.string("status") == "incomplete" ? .length : .stop
                 completions = [completion]
                 chances = [Self.chances(parts[0])]
@@ -96,8 +104,13 @@ extension OpenAIResults {
         }
 
         private static func completion(_ json: JSONValue) -> GeneratedResult? {
-            guard let text = json["message"]?.string("content") ?? json.string("text") else { return nil }
+            let calls = json["message"]?["tool_calls"].flatMap(ToolCall.list)
+            guard
+                let text = json["message"]?.string("content") ?? json.string("text")
+                    ?? (calls == nil ? nil : "")
+            else { return nil }
             var completion = GeneratedResult(text: text, promptTokens: 0, completionTokens: 0)
+            completion.toolCalls = calls
             completion.reasoning = json["message"]?.string("reasoning_content")
             completion.finishReason = json.string("finish_reason").flatMap { FinishReason(rawValue: $0) }
             if case .array(let tokens)? = json["token_ids"] {

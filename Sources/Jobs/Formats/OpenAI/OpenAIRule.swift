@@ -32,8 +32,8 @@ enum OpenAIRule {
         "model": .field, "metadata": .field, "top_logprobs": .own,
         "user": .ignored, "store": .ignored, "service_tier": .ignored, "safety_identifier": .ignored,
         "prompt_cache_key": .ignored, "prompt_cache_retention": .ignored, "stream_options": .ignored,
-        "parallel_tool_calls": .ignored, "max_tool_calls": .ignored, "stream": .only([false]),
-        "tools": .needed([[]]), "functions": .needed([[]]), "tool_choice": .needed(["none", "auto"]),
+        "parallel_tool_calls": .own, "max_tool_calls": .ignored, "stream": .only([false]),
+        "tools": .own, "functions": .needed([[]]), "tool_choice": .own,
         "function_call": .needed(["none", "auto"]), "web_search_options": .needed([]),
         // As vLLM and others have them.
         "request_id": .ignored, "cache_salt": .ignored,

@@ -6,7 +6,7 @@ struct ChooseTask: LineTask {
     typealias Made = ChosenResult
 
     static func columns(of job: JobSettings) -> [String]? {
-        GeneratedResult.columns(job.request) + ChosenResult.ownColumns
+        GeneratedResult.columns(of: job) + ChosenResult.ownColumns
     }
 
     static func doesAll(of job: JobSettings) -> Bool { job.choices?.isEmpty == false }

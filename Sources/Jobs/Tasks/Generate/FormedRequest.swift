@@ -28,7 +28,7 @@ extension GenerateTask {
             } catch {
                 throw LineError(.badSchema, "What the answer must be like can't be used: \(error.message)")
             }
-            let least = compiled.grammar.leastTokens
+            let least = compiled.leastTokens
             guard least <= maxTokens else {
                 throw LineError(
                     .maxTokensTooSmall,
@@ -44,13 +44,31 @@ extension GenerateTask {
     func answer(
         of record: PromptRecord, _ settings: RequestSettings, maxTokens: Int, _ grammars: AnswerGrammars
     ) throws(LineError) -> Answer? {
-        guard let form = jobForm ?? record.form, form.isConstraint else { return nil }
+        guard var form = jobForm ?? record.form, form.isConstraint else {
+            try settings.refuseToolChoice()
+            return nil
+        }
         try settings.checkForm()
+        if let tools = form.rule as? ToolsRule {
+            do throws(SettingProblem) {
+                form = AnswerForm(try tools.choosing(settings.toolChoice, atMost: settings.maxToolCalls))
+            } catch {
+                throw LineError(.badField, "`tool_choice` \(error.message)")
+            }
+        } else {
+            try settings.refuseToolChoice()
+        }
         return Answer(form: form, maxTokens: maxTokens, layout: job.answerLayout, grammars: grammars)
     }
 }
 
 extension RequestSettings {
+    /// - Throws: `LineError` if they say something of tools, and there are none.
+    fileprivate func refuseToolChoice() throws(LineError) {
+        guard let toolChoice, toolChoice != "none", toolChoice != "auto" else { return }
+        throw LineError(.badField, "`tool_choice` is \"\(toolChoice.prefix(64))\", but there are no `tools`.")
+    }
+
     /// - Throws: `LineError` if they ask for what doesn't go with a form of the answer.
     func checkForm() throws(LineError) {
         if let other = formConflict {
@@ -82,12 +100,11 @@ struct FormedRequest: WaitingRequest {
         var (request, goal, part) = (request, goal, part)
         part.rule = compiled.rule
         if let reasoning {
-            let grammar = compiled.grammar
             goal.thought = try reasoning.formed(
-                gap, maxTokens: answer.maxTokens, least: grammar.leastTokens)
-            goal.formAfterThought = { grammar.constraint(maxTokens: $0) }
+                gap, maxTokens: answer.maxTokens, least: compiled.leastTokens)
+            goal.formAfterThought = { compiled.constraint(maxTokens: $0) }
         } else {
-            goal.constraint = compiled.grammar.constraint(maxTokens: answer.maxTokens)
+            goal.constraint = compiled.constraint(maxTokens: answer.maxTokens)
         }
         request.label = part
         request.goal = goal

@@ -5,7 +5,7 @@ import PhiText
 package struct GenerateTask: LineTask {
     typealias Made = GeneratedResult
 
-    static func columns(of job: JobSettings) -> [String]? { Made.columns(job.request) }
+    static func columns(of job: JobSettings) -> [String]? { Made.columns(of: job) }
 
     let job: JobSettings
     /// What the job asks of answers.
@@ -65,14 +65,15 @@ private struct PreparedGeneration: PreparedLine {
         label.attempt = saved?.attempt ?? 0
         let settings = question.settings
         let part = GenerationPart(
-            label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use)
+            label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use,
+            tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
         let goal = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
             thought: reasoning?.thought.leavingRoom(of: maxTokens),
             stream: part.stream,
             endOfSequence: settings.ignoreEndOfSequence == true ? [] : maker.limits.endOfSequence,
             stops: stops,
-            text: maker.text.makeTextStream(),
+            text: maker.text.makeTextStream(showing: part.tools?.shown ?? []),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
         let request = maker.request(prompt, goal, asked: asked, for: part)
         guard let answer else { return [.request(request)] }
@@ -92,6 +93,8 @@ struct GenerationPart: WorkPart {
     let seed: Int
     /// What becomes of a thought; nil where nothing is taken for one.
     let reasoning: Reasoning.Use?
+    /// How calls are written; nil where there can be none.
+    let tools: ToolText?
     /// What the answer must be like; nil if it may be anything.
     var rule: (any CheckedRule)?
 
@@ -106,17 +109,23 @@ struct GenerationPart: WorkPart {
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
         let completion = sequence.outcome(SamplingCourse.self)
-        if let problem = rule?.problem(with: completion.text) {
+        let (text, calls) = tools?.parts(of: completion.text) ?? (completion.text, nil)
+        if let problem = rule?.problem(with: tools == nil ? text : calls ?? "") {
             return turnedDown(sequence, completion.text, problem, in: job)
         }
         var provenance = provenance
         if label.attempt > 0 { provenance["attempts"] = "\(label.attempt + 1)" }
         var result = GeneratedResult(
-            text: completion.text, finishReason: completion.finishReason,
+            text: text, finishReason: calls == nil ? completion.finishReason : .toolCalls,
             promptTokens: sequence.request.prompt.count, completionTokens: completion.sampled.count,
             seed: seed, tokens: job.tokens == true ? completion.sampled : nil,
             logprobs: completion.hasNotes ? completion.notes.map(Self.entry) : nil,
             provenance: GenerationResult.values(provenance))
+        result.toolCalls = calls.map { calls in
+            var id: [UInt8] = []
+            JSONBytes.appendHex(label.key.contentHash, to: &id)
+            return ToolCall.list(calls, id: "\(String(decoding: id, as: UTF8.self))_\(label.sample)")
+        }
         result.add(completion, as: reasoning)
         let made = completion.sampled.count - completion.savedCount
         return .made(

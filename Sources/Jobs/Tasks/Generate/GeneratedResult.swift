@@ -3,11 +3,13 @@ import JSON
 
 /// A completion.
 ///
-///     "text"[,"reasoning"][,"reasoning_cut":true],"finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
+///     "text"[,"reasoning"][,"tool_calls":[…]][,"reasoning_cut":true],"finish_reason","usage":{…},"seed"[,"tokens"][,"logprobs":{…}][,"provenance":{…}]
 package struct GeneratedResult: TaskResult {
     package var text: String
     /// What the model thought before; nil where that is not kept apart.
     package var reasoning: String?
+    /// Functions that the answer calls; nil if it calls none.
+    package var toolCalls: [ToolCall]?
     /// The tokens of its thought; nil where nothing is taken for one.
     package var reasoningTokens: Int?
     /// The thought was ended by its limit.
@@ -41,15 +43,17 @@ package struct GeneratedResult: TaskResult {
 
     package static var reader: any ResultReader.Type { GeneratedReader.self }
     package static let names: Set = [
-        "text", "reasoning", "reasoning_cut", "finish_reason", "seed", "logprobs",
+        "text", "reasoning", "tool_calls", "reasoning_cut", "finish_reason", "seed", "logprobs",
     ]
     package static let columns: [String]? = allColumns
     static let allColumns = ["text", "finish_reason", "prompt_tokens", "completion_tokens", "seed"]
 
-    /// Thoughts have a column where the job itself asks for them.
-    static func columns(_ settings: RequestSettings) -> [String] {
-        guard settings.reasoning == Reasoning.Use.separate.rawValue else { return allColumns }
-        return [allColumns[0], "reasoning"] + allColumns.dropFirst()
+    /// Thoughts and calls have a column where the job itself asks for them.
+    static func columns(of job: JobSettings) -> [String] {
+        let thinks = job.request.reasoning == Reasoning.Use.separate.rawValue
+        let calls = job.forms[ToolsRule.name] != nil
+        return [allColumns[0]] + (thinks ? ["reasoning"] : []) + (calls ? ["tool_calls"] : [])
+            + allColumns.dropFirst()
     }
 
     package var completion: GeneratedResult? { self }
@@ -85,12 +89,19 @@ package struct GeneratedResult: TaskResult {
     package func writeData(to writer: inout JSONWriter) {
         writer.string("text", text)
         if let reasoning { writer.string("reasoning", reasoning) }
+        if let toolCalls { ToolCall.write(toolCalls, to: &writer) }
     }
 
     package func cell(_ column: String) -> String? {
         switch column {
         case "text": text
         case "reasoning": reasoning
+        case "tool_calls":
+            toolCalls.map { calls in
+                var writer = JSONWriter()
+                writer.object { ToolCall.write(calls, to: &$0) }
+                return String(writer.text.dropFirst("{\"tool_calls\":".count).dropLast())
+            }
         case "finish_reason": finishReason?.rawValue
         case "seed": "\(seed)"
         default: countCell(column)
@@ -102,6 +113,7 @@ package struct GeneratedResult: TaskResult {
         report.text = text
         report.seed = seed
         if let reasoning { report.facts.append(("reasoning", reasoning)) }
+        for call in toolCalls ?? [] { report.facts.append(("calls \(call.name)", call.arguments)) }
         report.facts += provenance.map { ($0.name, $0.value) }
     }
 }
@@ -110,6 +122,7 @@ struct GeneratedReader: ResultReader {
     let keeps: Bool
     private var text: String?
     private var reasoning: String?
+    private var toolCalls: [ToolCall]?
     private var reasoningIsCut = false
     private var finishReason: FinishReason?
     private var hasFinishReason = false
@@ -130,6 +143,9 @@ struct GeneratedReader: ResultReader {
         } else if usage == nil, name.spells("reasoning") {
             // After the counts it is a field of the line.
             reasoning = try ResultCoding.string(&scanner, keeps: keeps)
+        } else if usage == nil, name.spells("tool_calls") {
+            toolCalls = ToolCall.list(try scanner.value())
+            if toolCalls == nil { throw scanner.fault("no list of calls") }
         } else if usage == nil, name.spells("reasoning_cut") {
             reasoningIsCut = try scanner.bool()
         } else if name.spells("finish_reason") {
@@ -179,6 +195,7 @@ struct GeneratedReader: ResultReader {
             completionTokens: usage.completion, seed: seed, tokens: tokens, logprobs: logprobs,
             provenance: provenance)
         result.reasoning = reasoning
+        result.toolCalls = toolCalls
         result.reasoningTokens = usage.reasoning
         result.reasoningIsCut = reasoningIsCut
         return result

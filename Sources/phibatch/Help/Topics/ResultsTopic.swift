@@ -10,10 +10,12 @@ extension HelpTopic {
         - index :: The line's place in the input, from 0.
         - sample :: Which of several results of the line, from 0; with `samples` only.
         - text :: The completion.
+        - tool_calls :: Functions that it calls; `phibatch help tools` says more.
         - reasoning :: What the model thought before; `phibatch help reasoning` says more.
         - finish_reason :: `stop`: the model ended it. `length`: it had `max_tokens`, or an answer of a form was led to \
           its end before them. `stop_sequence`: it had one of \
-          the texts of `stop`. `reasoning_length`: `max_tokens` ended it in a thought.
+          the texts of `stop`. `reasoning_length`: `max_tokens` ended it in a thought. `tool_calls`: it calls \
+          functions.
         - probabilities :: Of each choice; with `choices`.
         - steps, dropped, duplicate_of :: Of a job with steps, which has their results under their names (`phibatch help steps`).
         - usage :: `prompt_tokens` and `completion_tokens`.

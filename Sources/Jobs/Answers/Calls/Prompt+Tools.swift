@@ -1,0 +1,38 @@
+import JSON
+import PhiText
+
+extension ToolsRule {
+    /// What the model is told of functions; nil where there are none.
+    /// - Parameter covered: the line with what covers control tokens in it.
+    static func asked(of record: PromptRecord, covered: PromptRecord?, in job: JobSettings) -> JSONValue? {
+        if let form = job.answerForm { return (form.rule as? ToolsRule)?.told }
+        guard let rule = record.form?.rule as? ToolsRule else { return nil }
+        return covered?.fields[name].flatMap { ToolsRule($0) }?.told ?? rule.told
+    }
+}
+
+extension Prompt {
+    /// With calls and what they gave as the model knows them.
+    /// - Parameter functions: that the model is told of.
+    /// - Throws: `LineError` if there is no place for them.
+    func written(by tools: ToolText?, asking functions: JSONValue?) throws(LineError) -> Prompt {
+        let conversation: [ChatMessage]
+        switch self {
+        case .messages(let messages), .continued(let messages, _): conversation = messages
+        case .text, .tokens:
+            if functions == nil { return self }
+            throw LineError(.badField, "`tools` are told of in a conversation, and the prompt stands alone.")
+        }
+        let hasCalls = conversation.contains { message in
+            message.role == "tool" || message.members.contains { $0.name == "tool_calls" }
+        }
+        guard hasCalls || functions != nil else { return self }
+        guard let tools else {
+            throw LineError(.badField, "`tools` need a tokenizer, and the model folder has none.")
+        }
+        var messages = tools.written(conversation)
+        if let functions { messages = tools.asking(messages, functions: functions) }
+        if case .continued(_, let prefix) = self { return .continued(messages, prefix: prefix) }
+        return .messages(messages)
+    }
+}

@@ -1,0 +1,47 @@
+import JSON
+
+/// A call of a function that an answer has.
+package struct ToolCall: Sendable, Equatable {
+    /// Made of what the result is filed under, so that the same job gives the same.
+    package var id: String
+    package var name: String
+    /// A JSON object, as text.
+    package var arguments: String
+
+    /// - Parameter calls: a list of calls, as a model writes them.
+    static func list(_ calls: String, id: String) -> [ToolCall] {
+        guard case .array(let calls)? = try? JSONValue(parsing: Array(calls.utf8), limits: .line) else {
+            return []
+        }
+        return calls.enumerated().map { number, call in
+            ToolCall(
+                id: "call_\(id)_\(number)", name: call.string("name") ?? "",
+                arguments: JSONWriter.text(of: call["arguments"] ?? [:]))
+        }
+    }
+
+    /// As in OpenAI's API.
+    static func write(_ calls: [ToolCall], to writer: inout JSONWriter) {
+        writer.objects("tool_calls", calls) { writer, call in
+            writer.string("id", call.id)
+            writer.string("type", "function")
+            writer.object("function") { writer in
+                writer.string("name", call.name)
+                writer.string("arguments", call.arguments)
+            }
+        }
+    }
+
+    /// Nil if it is no list of calls.
+    static func list(_ json: JSONValue) -> [ToolCall]? {
+        guard case .array(let calls) = json else { return nil }
+        var list: [ToolCall] = []
+        for call in calls {
+            guard let id = call.string("id"), let name = call["function"]?.string("name"),
+                let arguments = call["function"]?.string("arguments")
+            else { return nil }
+            list.append(ToolCall(id: id, name: name, arguments: arguments))
+        }
+        return list
+    }
+}

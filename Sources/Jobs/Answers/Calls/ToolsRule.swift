@@ -1,0 +1,164 @@
+import Constraints
+import Essentials
+import JSON
+import JSONSchema
+
+/// Answers may call functions: each call names one of them, and its arguments follow that one's schema.
+struct ToolsRule: AnswerRule {
+    static let name = "tools"
+    static let placeholder = "FILE"
+    static let help =
+        "functions that the model may call, as in OpenAI's API: a file, or in a job file the list itself"
+    static let about = """
+        Functions that the model may call, as in OpenAI's API: a list of objects of the type function, in a job a file or \
+        the list itself (`phibatch help tools`).
+        """
+    static let file: String? = "a file with a list of functions"
+    static let right = "a list of tools of the type function, each with a name of its own"
+
+    struct Function: Sendable {
+        let name: String
+        let description: String?
+        let parameters: JSONValue
+    }
+
+    let functions: [Function]
+    /// Whether there are calls, or to which function.
+    private(set) var choice = CallGrammar.Choice.auto
+    private var only: String?
+    private var mostCalls: Int?
+
+    init?(_ value: JSONValue) {
+        guard case .array(let tools) = value, !tools.isEmpty else { return nil }
+        var functions: [Function] = []
+        for tool in tools {
+            guard let function = Function(tool), !functions.contains(where: { $0.name == function.name })
+            else { return nil }
+            functions.append(function)
+        }
+        self.functions = functions
+    }
+
+    /// A list of tools. Any other `tools` is a field like others.
+    static func isAsked(by field: JSONValue) -> Bool {
+        guard case .array(let tools) = field, let first = tools.first else { return false }
+        return first["type"] == "function" || first["function"] != nil
+    }
+
+    static func form(ofFile contents: [UInt8]) throws(SettingProblem) -> AnswerForm {
+        let value: JSONValue
+        do throws(JSONFault) { value = try JSONValue(parsing: contents, limits: .ownLine) } catch {
+            throw SettingProblem("is not valid JSON: \(error)")
+        }
+        return try form(ofLine: value)
+    }
+
+    /// The same, with what `tool_choice` and `max_tool_calls` say.
+    /// - Throws: what is wrong with `tool_choice`, in words that follow its name.
+    func choosing(_ choice: String?, atMost calls: Int?) throws(SettingProblem) -> ToolsRule {
+        var rule = self
+        rule.mostCalls = calls
+        if let known = choice.map({ CallGrammar.Choice(rawValue: $0) }) {
+            rule.choice = known ?? .required
+            if known == nil { rule.only = choice }
+        }
+        if let only = rule.only, !functions.contains(where: { $0.name == only }) {
+            let names = functions.map(\.name)
+            throw SettingProblem(
+                "must be none, auto, required, or one of the tools (\(names.prefix(12).joined(separator: ", "))), but is "
+                    + "\"\(only.prefix(64))\".\(NearMiss.hint(for: only, among: names))")
+        }
+        return rule
+    }
+
+    /// What the model is told of the functions.
+    var told: JSONValue {
+        .array(
+            functions.map { function in
+                var members: [(String, JSONValue)] = [("name", .string(function.name))]
+                if let description = function.description {
+                    members.append(("description", .string(description)))
+                }
+                return .object(JSONObject(members + [("parameters", function.parameters)]))
+            })
+    }
+
+    var kind: String { "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)" }
+    var text: String { JSONWriter.text(of: told) }
+    var fingerprint: String { AnswerForm.fingerprint(of: self) }
+
+    /// What a list of calls must be.
+    private var schema: JSONValue {
+        let calls = functions.enumerated().filter { only == nil || $1.name == only }.map { number, function in
+            var parameters = function.parameters
+            // References within are to the parameters, wherever these stand.
+            if case .object(var members) = parameters, members["$id"] == nil {
+                members["$id"] = .string("urn:tool:\(number)")
+                parameters = .object(members)
+            }
+            let call: JSONValue = [
+                "type": "object",
+                "properties": ["name": ["const": .string(function.name)], "arguments": parameters],
+                "required": ["name", "arguments"], "additionalProperties": false,
+            ]
+            return call
+        }
+        var list: [(String, JSONValue)] = [
+            ("type", "array"), ("minItems", 1),
+            ("items", calls.count == 1 ? calls[0] : ["anyOf": .array(calls)]),
+        ]
+        if let most = only == nil ? mostCalls : 1 { list.append(("maxItems", .int(most))) }
+        return .object(JSONObject(list))
+    }
+
+    func checked() throws(AnswerFault) -> any CheckedRule {
+        for function in functions {
+            do throws(SchemaFault) { _ = try Schema(function.parameters) } catch {
+                throw AnswerFault(
+                    "the parameters of \(function.name.prefix(64)): \(error.pointer): \(error.problem.text).")
+            }
+        }
+        guard let calls = try SchemaRule(schema)?.checked() else { throw AnswerFault("no schema of calls.") }
+        return CheckedTools(calls: calls, callChoice: choice)
+    }
+}
+
+extension ToolsRule.Function {
+    /// Nil if it is none: of OpenAI's chat completions, or flat as in its responses.
+    fileprivate init?(_ tool: JSONValue) {
+        guard tool["type"] == nil || tool["type"] == "function" else { return nil }
+        let function = tool["function"] ?? tool
+        guard case .string(let name)? = function["name"], !name.isEmpty, name.utf8.count <= 256 else {
+            return nil
+        }
+        self.name = name
+        switch function["description"] {
+        case .string(let text)?: description = text
+        case nil, .null?: description = nil
+        default: return nil
+        }
+        switch function["parameters"] {
+        case .object(let schema)?: parameters = .object(schema)
+        case nil, .null?: parameters = ["type": "object", "properties": [:]]
+        default: return nil
+        }
+    }
+}
+
+private struct CheckedTools: CheckedRule {
+    let calls: any CheckedRule
+    let callChoice: CallGrammar.Choice?
+
+    var warnings: [String] { calls.warnings }
+
+    func compiled(
+        _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort
+    ) throws(ConstraintFault) -> AnswerGrammar {
+        try calls.compiled(.compact, tokens, effort)
+    }
+
+    /// - Parameter answer: the calls alone; empty if there are none.
+    func problem(with answer: String) -> String? {
+        answer.isEmpty && callChoice != .required ? nil : calls.problem(with: answer)
+    }
+}

@@ -1,0 +1,157 @@
+import BatchEngine
+import Foundation
+import JSON
+import PhiText
+import Testing
+
+@testable import Jobs
+
+/// Jobs whose answers call functions, with a scripted model.
+@Suite struct ToolJobTests {
+    private static let tools: JSONValue = [
+        [
+            "type": "function",
+            "function": [
+                "name": "count", "description": "Counts.",
+                "parameters": [
+                    "type": "object", "$defs": ["place": ["type": "string", "enum": ["bc", "日"]]],
+                    "properties": [
+                        "to": ["type": "integer", "minimum": 0, "maximum": 30],
+                        "at": ["type": "array", "items": ["$ref": "#/$defs/place"], "maxItems": 3],
+                    ], "required": ["to", "at"], "additionalProperties": false,
+                ],
+            ],
+        ],
+        ["type": "function", "function": ["name": "rest"]],
+    ]
+    private static let mark = "the"
+
+    private func model() -> ScriptedModel {
+        let model = ScriptedModel()
+        model.tools = ToolText(
+            opening: Self.mark, closing: "end", openingTokens: Self.mark.utf8.map { Int32($0) })
+        return model
+    }
+
+    private func job(
+        _ folder: TemporaryFolder, _ change: (inout JobSettings) -> Void = { _ in }
+    ) throws -> JobSettings {
+        let input = try folder.write(
+            (0..<40).map {
+                "{\"id\":\"\($0)\",\"prompt\":\"\(String(repeating: "p", count: $0 % 9)) \($0)\"}\n"
+            }
+            .joined(), to: "in.jsonl")
+        return .test(input: [input]) { job in
+            job.forms[ToolsRule.name] = ToolsRule(Self.tools).map { AskedForm(AnswerForm($0)) }
+            (job.temperature, job.maxTokens, job.seed) = (1, 60, 3)
+            change(&job)
+        }
+    }
+
+    /// Each call names a function that there is, and its arguments are what that one takes.
+    private func calls(_ line: String) throws -> [(name: String, arguments: JSONValue)] {
+        let json = try JSONValue(parsing: Array(line.utf8), limits: .line)
+        guard let list = json["tool_calls"] else {
+            #expect(json.string("finish_reason") != "tool_calls")
+            return []
+        }
+        #expect(json.string("finish_reason") == "tool_calls")
+        return try #require(ToolCall.list(list)).map { call in
+            #expect(call.id.hasPrefix("call_"))
+            let arguments = try JSONValue(parsing: Array(call.arguments.utf8), limits: .line)
+            #expect(["count", "rest"].contains(call.name))
+            if call.name == "count" {
+                #expect((0...30).contains(arguments.int("to") ?? -1))
+                guard case .array(let places)? = arguments["at"] else {
+                    Issue.record("no places: \(line)")
+                    return (call.name, arguments)
+                }
+                #expect(places.allSatisfy { $0 == "bc" || $0 == "日" })
+            }
+            return (call.name, arguments)
+        }
+    }
+
+    private func run(_ job: JobSettings) throws -> [String] {
+        try ScriptedRun.run(job, model()).lines.map { $0.contains("\"error\"") ? $0 : $0 + "}" }
+    }
+
+    @Test func callsThatMustBeAreThere() throws {
+        let folder = try TemporaryFolder()
+        let job = try job(folder) { $0.request.toolChoice = "required" }
+        let all = try run(job).map(calls)
+        #expect(all.allSatisfy { !$0.isEmpty } && all.contains { $0.count > 1 })
+        #expect(Set(all.flatMap { $0.map(\.name) }) == ["count", "rest"])
+        let one = try run(
+            self.job(folder) { ($0.request.toolChoice, $0.request.maxToolCalls) = ("count", 5) })
+        #expect(try one.map(calls).allSatisfy { $0.map(\.name) == ["count"] })
+        let single = try run(
+            self.job(folder) { ($0.request.toolChoice, $0.request.maxToolCalls) = ("required", 1) })
+        #expect(try single.map(calls).allSatisfy { $0.count == 1 })
+    }
+
+    /// The scripted model comes upon the mark by itself here and there.
+    @Test func callsComeAsTheModelLikes() throws {
+        let folder = try TemporaryFolder()
+        let lines = try run(job(folder))
+        let some = try lines.map(calls).filter { !$0.isEmpty }
+        #expect(some.count > 3 && some.count < 40)
+        let none = try run(job(folder) { $0.request.toolChoice = "none" })
+        #expect(try none.map(calls).allSatisfy(\.isEmpty) && none.allSatisfy { !$0.contains(" the") })
+    }
+
+    /// However many run together, and however often it is stopped.
+    @Test func resultsDependOnNothingElse() throws {
+        let folder = try TemporaryFolder()
+        let job = try job(folder)
+        var expected: [String]?
+        for workers in [1, 3, 17] {
+            let model = model()
+            var job = job
+            job.engine.workers = .count(workers)
+            let lines = try ScriptedRun.run(job, model).lines
+            #expect(lines == expected ?? lines)
+            expected = lines
+        }
+        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30, tools: model().tools) == expected)
+    }
+
+    @Test func aChoiceOfNoToolIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let problem = try job(folder) { $0.request.toolChoice = "cuont" }.answerProblem
+        #expect(problem?.hasPrefix("tool_choice must be none, auto, required, or one of the tools") == true)
+        #expect(problem?.contains("Did you mean count?") == true, "\(problem ?? "")")
+        for wrong: JSONValue in [
+            [["type": "function", "function": ["name": 1]]], [["type": "function"]],
+            [
+                ["type": "function", "function": ["name": "a"]],
+                ["type": "function", "function": ["name": "a"]],
+            ],
+        ] { #expect(ToolsRule(wrong) == nil) }
+        // A field of lines may well be named so.
+        #expect(!ToolsRule.isAsked(by: ["hammer"]) && !ToolsRule.isAsked(by: "saw"))
+    }
+
+    @Test func theModelIsToldOfThem() throws {
+        let tools = try #require(model().tools)
+        let told = try #require(ToolsRule(Self.tools)).told
+        let asked = try Prompt.messages([ChatMessage(role: "user", content: "Go.")])
+            .written(by: tools, asking: told)
+        guard case .messages(let messages) = asked else { return #expect(Bool(false)) }
+        #expect(messages.map(\.role) == ["system", "user"])
+        #expect(messages[0].content.contains(#"{"name":"count","description":"Counts.","parameters":{"#))
+        let call = JSONMember(
+            name: "tool_calls",
+            value: [
+                ["id": "1", "type": "function", "function": ["name": "count", "arguments": "{\"to\":1}"]]
+            ])
+        let later = tools.written([
+            ChatMessage(role: "assistant", content: "Well. ", members: [call]),
+            ChatMessage(role: "tool", content: "30", members: [JSONMember(name: "tool_call_id", value: "1")]),
+        ])
+        #expect(
+            later[0].content == #"Well. the[{"name":"count","arguments":{"to":1}}]end"#
+                && later[0].members.isEmpty)
+        #expect(later[1] == ChatMessage(role: "user", content: "<tool_response>\n30\n</tool_response>"))
+    }
+}
