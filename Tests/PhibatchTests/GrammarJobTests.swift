@@ -59,6 +59,29 @@ struct GrammarJobTests {
         }
     }
 
+    /// An object is what OpenAI's API calls one, byte for byte.
+    @Test(arguments: ["true", "object", "array"]) func everyAnswerIsJSON(_ mode: String) throws {
+        for limit in ["3", "40"] {
+            func answers(_ settings: [String]) throws -> [String] {
+                let job = try DemoJob(
+                    ["rain", "salt", "kings"].map { Self.line($0) },
+                    ["--max-tokens", limit, "--temperature", "1", "--samples", "2"] + settings)
+                defer { job.remove() }
+                let run = try job.run()
+                #expect(run.status == 0, "\(run.errors)")
+                return try texts(job).map(\.text)
+            }
+            let made = try answers(["--json-mode", mode])
+            for text in made {
+                let value = try JSONSerialization.jsonObject(
+                    with: Data(text.utf8), options: .fragmentsAllowed)
+                #expect(mode == "true" || mode == (value is [Any] ? "array" : "object"), "\(text)")
+            }
+            #expect(made.count == 6)
+            if mode == "object" { #expect(try made == answers(["--response-format", "json_object"])) }
+        }
+    }
+
     @Test func linesBringTheirOwn() throws {
         let job = try DemoJob(
             [

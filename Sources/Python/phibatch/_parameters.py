@@ -38,6 +38,7 @@ OF_LINE = (
     "seed",
     "regex",
     "grammar",
+    "json_mode",
     "response_format",
     "tools",
     "tool_choice",
@@ -78,6 +79,7 @@ class SamplingParams:
         schema: a JSON Schema, or a pydantic model, that answers follow.
         regex: a regular expression of ECMA-262 that answers match as a whole.
         grammar: the text of a grammar that answers follow, in GBNF or Lark's notation.
+        json_mode: True for answers that are any JSON document, ``object`` or ``array`` for one of anything.
         response_format: what answers are like, as OpenAI's API says it.
         tools: functions that the model may call, as in OpenAI's API; the result has its calls.
         tool_choice: ``auto``, ``none``, ``required`` or the name of one of them (``auto``).
@@ -115,6 +117,7 @@ class SamplingParams:
     schema: Schema | None = None
     regex: str | None = None
     grammar: str | None = None
+    json_mode: bool | str | None = None
     response_format: Mapping[str, Any] | None = None
     tools: Sequence[Mapping[str, Any]] | None = None
     tool_choice: str | None = None

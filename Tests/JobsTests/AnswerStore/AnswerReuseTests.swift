@@ -181,6 +181,7 @@ import Testing
             ("response_format", { $0.responseFormat = .jsonObject }),
             ("schema", { $0.schema = AnswerSchema(AnswerForm(.schema(["type": "integer"]))) }),
             ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = GrammarText("root ::= [a-z]+") }),
+            ("json_mode", { $0.forms["json_mode"] = AskedForm(AnswerForm(.schema(["type": "array"]))) }),
         ]
         #expect(forms.map(\.name) == AnswerKeys.names)
         return rows
