@@ -12,8 +12,6 @@ package struct RequestSetting: Sendable {
         /// One text or a list; `problem` says what is wrong with it in words that follow the name.
         case texts(Path<[String]>, problem: @Sendable ([String]) -> String?)
         case bias(Path<[Int32: Float]>, NumberRange)
-        /// What answers must be like: that is read where rules on answers are known.
-        case form
     }
 
     /// Where the help lists it.
@@ -102,7 +100,7 @@ package struct RequestSetting: Sendable {
     package var isNumber: Bool {
         switch kind {
         case .int, .number: true
-        case .flag, .word, .texts, .bias, .form: false
+        case .flag, .word, .texts, .bias: false
         }
     }
 

@@ -66,7 +66,6 @@ extension RequestSetting {
         case .word(let path, _): settings[keyPath: path] != nil
         case .texts(let path, _): settings[keyPath: path]?.isEmpty == false
         case .bias(let path, _): settings[keyPath: path] != nil
-        case .form: false
         }
     }
 
@@ -76,7 +75,7 @@ extension RequestSetting {
         case .int(let path, _, let unset): settings[keyPath: path] ?? unset != unset
         case .number(let path, _, let unset): settings[keyPath: path] ?? unset != unset
         case .bias(let path, _): settings[keyPath: path]?.isEmpty == false
-        case .flag, .word, .texts, .form: isSet(in: settings)
+        case .flag, .word, .texts: isSet(in: settings)
         }
     }
 
@@ -101,7 +100,6 @@ extension RequestSetting {
         case .word(let path, _): one(path)
         case .texts(let path, _): one(path)
         case .bias(let path, _): one(path)
-        case .form: break
         }
     }
 
@@ -117,7 +115,6 @@ extension RequestSetting {
         case .word(let path, _): one(path)
         case .texts(let path, _): one(path)
         case .bias(let path, _): one(path)
-        case .form: break
         }
     }
 
@@ -144,7 +141,7 @@ extension RequestSetting {
                 .min { $0.key < $1.key }.map {
                     "must be token ids, each with \(range.right), but is \($0.value) for \($0.key)"
                 }
-        case .flag, .form: nil
+        case .flag: nil
         }
     }
 
@@ -161,7 +158,6 @@ extension RequestSetting {
             settings[keyPath: path].map { bias in
                 bias.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             }
-        case .form: nil
         }
     }
 }

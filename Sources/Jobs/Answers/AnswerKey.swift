@@ -32,7 +32,8 @@ extension AnswerKey {
 
 package enum AnswerKeys {
     static let all: [any AnswerKey.Type] = [
-        ResponseFormatKey.self, SchemaRule.self, RegexRule.self, GrammarRule.self, JSONModeRule.self, ToolsRule.self,
+        ResponseFormatKey.self, SchemaRule.self, RegexRule.self, GrammarRule.self, JSONModeRule.self,
+        ToolsRule.self,
     ]
 
     package static var names: [String] { all.map { $0.name } }

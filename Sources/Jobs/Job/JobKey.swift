@@ -79,7 +79,7 @@ extension JobKey {
             switch setting.kind {
             case .flag: .flag
             case .texts, .bias: .list
-            case .int, .number, .word, .form: .value
+            case .int, .number, .word: .value
             }
         self.init(
             setting.name, setting.placeholder, setting.help, kind: kind, SettingMember(setting),

@@ -53,7 +53,6 @@ extension WrittenValue {
             if let problem = problem(texts) { throw fault(problem) }
             settings[keyPath: path] = texts
         case .bias(let path, let range): settings[keyPath: path] = try bias(in: range)
-        case .form: break
         }
     }
 }

@@ -173,7 +173,6 @@ import Testing
             case .flag(let path): job.request[keyPath: path] = true
             case .texts(let path, _): job.request[keyPath: path] = ["zz", "yy"]
             case .bias(let path, _): job.request[keyPath: path] = [258: 1]
-            case .form: preconditionFailure("no row has it")
             }
             return (name: setting.name, job: job)
         }
