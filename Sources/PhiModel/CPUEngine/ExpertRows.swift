@@ -44,6 +44,9 @@ final class ExpertRows {
     /// Where in `uses` each expert's begin, and the end of all.
     private var starts: [Int] = []
 
+    /// As those of `RowOps`.
+    var moments: InputMoments?
+
     init(_ weights: PackedWeights, _ kernels: PhiKernels, _ pool: ComputePool) {
         self.weights = weights
         self.kernels = kernels
@@ -149,6 +152,9 @@ final class ExpertRows {
     ) throws(ModelError) {
         let matrix = try weights[linear.place]
         tally.countRows()
+        if !matrix.isQuantized {
+            moments?.add(input.unquantized, rows: rows, columns: linear.columns, of: linear.place, pool)
+        }
         input.multiply(
             rows: rows, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
         tally.countMatmul(rows: rows, by: linear, matrix)

@@ -50,7 +50,7 @@ package final class RowOps: RowOperations {
 
     private(set) var tally = WorkTally()
     /// Gets what every matmul with a matrix of floats is fed with.
-    var moments: InputMoments?
+    var moments: InputMoments? { didSet { experts.moments = moments } }
 
     init(
         _ shape: ModelShape, weights: PackedWeights, cache: consuming KVCache, kernels: Kernels,

@@ -43,6 +43,12 @@ package struct WeightReader: WeightReading {
     private(set) var multiplied: Set<Int> = []
     /// Names of all tensors that were asked for, but for a matrix' scales and biases.
     private(set) var names: Set<String> = []
+    /// The names in the plan of experts' matrices, by the path of the tensor that has them all in MLX's format.
+    private(set) var stacks: [String: [String]] = [:]
+    /// Routers' matrices, which are not packed, by path.
+    private(set) var routers: [String: LinearTensors] = [:]
+    /// The output's matrix is the embedding's.
+    private(set) var isTied = false
 
     init(_ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil) {
         self.store = store
@@ -79,11 +85,14 @@ package struct WeightReader: WeightReading {
     package mutating func experts(_ tensors: ExpertTensors) throws -> ExpertLayer {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
         // In float32, so that a row's input is not rounded to 8 bits.
-        let router = try FloatLinear(
-            store.linear(tensors.router, rows: tensors.count, columns: h, quantization: quantization))
+        let router = try store.linear(
+            tensors.router, rows: tensors.count, columns: h, quantization: quantization)
+        routers[tensors.router] = router
+        names.insert(tensors.router + ".weight")
         let experts: [Expert]
         switch (tensors.gate, tensors.up, tensors.down) {
-        case (.apart(let gates), .apart(let ups), .apart(let downs)):
+        case (.apart(let gates, let gate), .apart(let ups, let up), .apart(let downs, let down)):
+            for (stack, paths) in [(gate, gates), (up, ups), (down, downs)] { stacks[stack] = paths }
             experts = try gates.indices.map { number in
                 Expert(
                     gate: try plain(gates[number], inner, h), up: try plain(ups[number], inner, h),
@@ -96,7 +105,7 @@ package struct WeightReader: WeightReading {
             experts = gates.indices.map { Expert(gate: gates[$0], up: ups[$0], down: downs[$0]) }
         default: preconditionFailure("some of an expert's matrices are stacked, others are not")
         }
-        return ExpertLayer(router: router, experts: experts, mixer: tensors.mixer)
+        return ExpertLayer(router: try FloatLinear(router), experts: experts, mixer: tensors.mixer)
     }
 
     /// A linear layer with neither bias nor adapter.
@@ -109,10 +118,13 @@ package struct WeightReader: WeightReading {
     private mutating func linears(
         stackedAt path: String, _ count: Int, _ rows: Int, _ columns: Int
     ) throws -> [Linear] {
-        try store.linears(
+        names.insert(path + ".weight")
+        return try store.linears(
             stackedAt: path, count: count, rows: rows, columns: columns, quantization: quantization
         ).enumerated().map { number, tensors in
-            let place = plan.add("\(path)[\(number)]", tensors)
+            let name = "\(path)[\(number)]"
+            stacks[path, default: []].append(name)
+            let place = plan.add(name, tensors)
             multiplied.insert(place)
             return Linear(place: place, rows: rows, columns: columns, bias: nil)
         }
@@ -121,6 +133,7 @@ package struct WeightReader: WeightReading {
     package func contains(_ name: String) -> Bool { store.contains(name) }
 
     package mutating func linear(tiedTo embedding: Embedding) -> Linear {
+        isTied = true
         multiplied.insert(embedding.place)
         return Linear(
             place: embedding.place, rows: embedding.rows, columns: embedding.columns, bias: nil)

@@ -43,11 +43,12 @@ package struct ModelInspection: Sendable {
         models = type(of: model).models
         shape = model.shape
         intermediateSize = model.intermediateSize
-        isTied = !store.contains("lm_head.weight")
+        isTied = reader.isTied
         var count = try reader.names.reduce(0) { sum, name in
             let tensor = try store.tensor(name)
             return sum + (tensor.type.isWeightFloat ? tensor.count : 0)
         }
+        for case .quantized(let router) in reader.routers.values { count += router.rows * router.columns }
         matrices = reader.plan.matrices.map { matrix in
             switch matrix.tensors {
             case .quantized(let q):

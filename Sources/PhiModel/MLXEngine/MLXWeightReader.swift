@@ -74,7 +74,7 @@ struct MLXWeightReader: WeightReading {
                     stackedAt: path, count: tensors.count, rows: rows, columns: columns,
                     quantization: quantization)
                 return try self.stack(parts.map(matrix), path)
-            case .apart(let paths):
+            case .apart(let paths, _):
                 return try self.stack(paths.map { try matrix($0, rows, columns) }, paths[0])
             }
         }

@@ -1,5 +1,5 @@
-/// Phi-3.5-MoE: pre-norm layers of grouped-query attention with rotary positions, and a feed-forward network of
-/// experts, of which each row uses two. `h` is hidden_size.
+/// Phi-3.5-MoE, Phi-mini-MoE and Phi-tiny-MoE: pre-norm layers of grouped-query attention with rotary positions, and a
+/// feed-forward network of experts, of which each row uses two. `h` is hidden_size.
 ///
 ///     x += output(attention(q(n), k(n), v(n))), n = layer_norm(x)
 ///     x += w1 * expert1(n) + w2 * expert2(n),   n = layer_norm(x)
@@ -8,9 +8,11 @@
 /// The router's scores say which experts, and `SparseMixer` what becomes of the scores.
 package struct PhiMoE: Architecture, Equatable {
     package static let modelType = "phimoe"
-    package static let models = "Phi-3.5-MoE"
-    /// Hugging Face's experts would have to be stacked.
-    package static let modules: [String] = []
+    package static let models = "Phi-3.5-MoE, Phi-mini-MoE and Phi-tiny-MoE"
+    package static let modules =
+        ["q_proj", "k_proj", "v_proj", "o_proj"].map { "self_attn.\($0)" }
+        + ["gate", "switch_mlp.gate_proj", "switch_mlp.up_proj", "switch_mlp.down_proj"]
+        .map { "block_sparse_moe.\($0)" } + ["input_layernorm", "post_attention_layernorm"]
 
     package var shape: ModelShape
     /// Rows of an expert's gate and of its up projection.
@@ -86,9 +88,10 @@ package struct PhiMoE: Architecture, Equatable {
     /// Hugging Face has the tensors of all experts one by one; MLX stacks them.
     private func experts(_ path: String, areApart: Bool) -> ExpertTensors {
         func place(_ stacked: String, _ apart: String) -> ExpertTensors.Place {
-            areApart
-                ? .apart((0..<expertCount).map { "\(path)experts.\($0).\(apart)" })
-                : .stacked("\(path)switch_mlp.\(stacked)")
+            let stack = "\(path)switch_mlp.\(stacked)"
+            return areApart
+                ? .apart((0..<expertCount).map { "\(path)experts.\($0).\(apart)" }, stack: stack)
+                : .stacked(stack)
         }
         return ExpertTensors(
             router: path + "gate", count: expertCount, gate: place("gate_proj", "w1"),

@@ -38,8 +38,8 @@ package struct ExpertTensors {
     enum Place {
         /// All in one tensor, as MLX has them.
         case stacked(String)
-        /// One by one, as Hugging Face has them.
-        case apart([String])
+        /// One by one, as Hugging Face has them, and what MLX calls the tensor of all.
+        case apart([String], stack: String)
     }
 
     /// [count, hidden size]; its results decide something, so its products are in float32.

@@ -1,6 +1,10 @@
-/// One tensor of the source, and what becomes of it.
+/// One tensor of the source, or some that become one, and what becomes of it.
 struct PlannedTensor {
-    let source: TensorView
+    /// As in MLX's format.
+    let name: String
+    /// All of one shape and type.
+    let parts: [TensorView]
+    /// Of all parts together.
     let rows: Int
     let columns: Int
     /// The type of what is written: the tensor itself, or its scales and biases.
@@ -13,34 +17,41 @@ struct PlannedTensor {
     var places: [(file: Int, tensor: Int)] = []
 
     /// Without ".weight".
-    var path: String { source.name.hasSuffix(".weight") ? String(source.name.dropLast(7)) : source.name }
+    var path: String { name.hasSuffix(".weight") ? String(name.dropLast(7)) : name }
 
-    init(_ source: TensorView, floats: TensorType?, parameters: QuantizationParameters?) {
-        self.source = source
-        self.floats = floats ?? source.type
+    var type: TensorType { parts[0].type }
+    /// Values, and their bytes, of all parts.
+    var count: Int { parts.reduce(0) { $0 + $1.count } }
+    var byteCount: Int { parts.reduce(0) { $0 + $1.range.count } }
+
+    /// - Parameter parts: one, or some that are stacked: then what is made has one dimension more.
+    init(
+        _ name: String, _ parts: [TensorView], floats: TensorType?, parameters: QuantizationParameters?
+    ) {
+        let floats = floats ?? parts[0].type
+        let part = parts[0]
+        self.name = name
+        self.parts = parts
+        self.floats = floats
         self.parameters = parameters
-        columns = source.shape.last ?? 1
-        rows = source.count / max(1, columns)
-        let size = self.floats.itemSize ?? 0
+        columns = part.shape.last ?? 1
+        rows = parts.count * (part.count / max(1, columns))
+        let outer = (parts.count > 1 ? [parts.count] : []) + part.shape.dropLast()
+        let rows = rows
+        func output(_ name: String, _ type: TensorType, _ width: Int) -> SafetensorsWriter.Announcement {
+            SafetensorsWriter.Announcement(
+                name: name, type: type, shape: part.shape.isEmpty ? [] : outer + [width],
+                byteCount: rows * width * (type.itemSize ?? 0))
+        }
         guard let parameters else {
-            outputs = [
-                SafetensorsWriter.Announcement(
-                    name: source.name, type: self.floats, shape: source.shape,
-                    byteCount: source.count * size)
-            ]
+            outputs = [output(name, floats, columns)]
             return
         }
-        let path = String(source.name.dropLast(7))
-        let (words, groups) = (columns * parameters.bits / 32, columns / parameters.groupSize)
+        let path = String(name.dropLast(7))
+        let groups = columns / parameters.groupSize
         outputs = [
-            SafetensorsWriter.Announcement(
-                name: path + ".weight", type: .u32, shape: [rows, words], byteCount: 4 * rows * words),
-            SafetensorsWriter.Announcement(
-                name: path + ".scales", type: self.floats, shape: [rows, groups],
-                byteCount: rows * groups * size),
-            SafetensorsWriter.Announcement(
-                name: path + ".biases", type: self.floats, shape: [rows, groups],
-                byteCount: rows * groups * size),
+            output(path + ".weight", .u32, columns * parameters.bits / 32),
+            output(path + ".scales", floats, groups), output(path + ".biases", floats, groups),
         ]
     }
 }
@@ -62,16 +73,17 @@ struct QuantizePlan {
         var unused = options.rules
         for name in source.names {
             let path = name.hasSuffix(".weight") ? String(name.dropLast(7)) : name
-            guard let matrix = source.matrices[path], matrix.name == name else {
+            guard let matrix = source.matrices[path], path != name else {
                 tensors.append(
-                    PlannedTensor(try source.store.tensor(name), floats: source.floats, parameters: nil))
+                    PlannedTensor(
+                        name, [try source.store.tensor(name)], floats: source.floats, parameters: nil))
                 continue
             }
             unused.removeAll { $0.fits(path) }
-            let columns = matrix.shape.last ?? 0
+            let columns = matrix[0].shape.last ?? 0
             let parameters = try options.parameters(for: path, columns: columns)
             if parameters == nil, !options.rules.contains(where: { $0.fits(path) }) { unfit.append(path) }
-            tensors.append(PlannedTensor(matrix, floats: source.floats, parameters: parameters))
+            tensors.append(PlannedTensor(name, matrix, floats: source.floats, parameters: parameters))
         }
         if let rule = unused.first {
             throw ModelError(
@@ -107,8 +119,8 @@ struct QuantizePlan {
 
     /// The bytes of all tensors, without the files' headers.
     var byteCount: Int { files.joined().reduce(0) { $0 + $1.byteCount } }
-    var sourceByteCount: Int { tensors.reduce(0) { $0 + $1.source.range.count } }
-    var parameterCount: Int { tensors.reduce(0) { $0 + $1.source.count } }
+    var sourceByteCount: Int { tensors.reduce(0) { $0 + $1.byteCount } }
+    var parameterCount: Int { tensors.reduce(0) { $0 + $1.count } }
 
     /// As mlx-lm names them.
     var fileNames: [String] {

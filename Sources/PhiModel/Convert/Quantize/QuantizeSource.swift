@@ -12,9 +12,11 @@ struct QuantizeSource {
     /// Its matrices as floats, and their way from tokens to logits.
     let plan: WeightPlan
     let network: any Network<RowOps>
-    /// The model's matrices, by path.
-    let matrices: [String: TensorView]
-    /// All tensors that the model has, in MLX's order.
+    /// The model's matrices, by the path that they have in MLX's format, in which some are stacked.
+    let matrices: [String: [TensorView]]
+    /// The names in `plan` of matrices that are stacked, by the path of the stack.
+    let stacks: [String: [String]]
+    /// All tensors that the model has in MLX's format, in its order.
     let names: [String]
     /// The type that all floats become, where config.json says one (`torch_dtype`), as in mlx-lm.
     let floats: TensorType?
@@ -53,13 +55,19 @@ struct QuantizeSource {
         var reader = WeightReader(store, quantization: nil)
         // Looks for all tensors and checks their shapes.
         network = try architecture.network(&reader)
-        var matrices: [String: TensorView] = [:]
-        for matrix in reader.plan.matrices {
-            if case .plain(let tensor, _, _) = matrix.tensors { matrices[matrix.name] = tensor }
+        var matrices: [String: [TensorView]] = [:]
+        let all = reader.plan.matrices.map { ($0.name, $0.tensors) } + reader.routers.map { ($0, $1) }
+        for case (let name, .plain(let tensor, _, _)) in all { matrices[name] = [tensor] }
+        var names = reader.names
+        for (stack, parts) in reader.stacks {
+            matrices[stack] = parts.flatMap { matrices.removeValue(forKey: $0) ?? [] }
+            names.subtract(parts.map { $0 + ".weight" })
+            names.insert(stack + ".weight")
         }
         self.matrices = matrices
+        stacks = reader.stacks
         plan = reader.plan
-        names = Self.sorted(reader.names, type.modules)
+        self.names = Self.sorted(names, type.modules)
         try Self.refuseOthers(than: reader.names, in: store)
         floats =
             switch config["torch_dtype"] {

@@ -71,12 +71,12 @@ package enum Quantizer {
         let target = try ConversionFolder(folder, sources: model.files, overwrite: options.overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
-        try write(plan, weights, to: target, pool, progress)
+        try write(plan, weights, stacks: model.stacks, to: target, pool, progress)
         try target.complete(files.map(\.name), weights: plan.fileNames)
 
         var matrices: [Int: Int] = [:]
         for tensor in plan.tensors where model.matrices[tensor.path] != nil {
-            guard tensor.source.name.hasSuffix(".weight") else { continue }
+            guard tensor.name.hasSuffix(".weight") else { continue }
             matrices[tensor.parameters?.bits ?? 0, default: 0] += 1
         }
         return QuantizeSummary(
@@ -112,8 +112,8 @@ package enum Quantizer {
     }
 
     private static func write(
-        _ plan: QuantizePlan, _ weights: ColumnWeights?, to folder: ConversionFolder, _ pool: ComputePool,
-        _ progress: (QuantizeProgress) -> Void
+        _ plan: QuantizePlan, _ weights: ColumnWeights?, stacks: [String: [String]],
+        to folder: ConversionFolder, _ pool: ComputePool, _ progress: (QuantizeProgress) -> Void
     ) throws {
         let writers = try zip(plan.files, plan.fileNames).map { tensors, name in
             SafetensorsWriter(try folder.newFile(name), path: folder.path(name), tensors: tensors)
@@ -121,8 +121,9 @@ package enum Quantizer {
         var state = QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "")
         for tensor in plan.tensors {
             let quantizer = TensorQuantizer(
-                tensor: tensor, writers: writers, columnWeights: weights?[tensor.path])
-            let rowSize = tensor.source.range.count / max(1, tensor.rows)
+                tensor: tensor, writers: writers,
+                columnWeights: (stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] })
+            let rowSize = tensor.byteCount / max(1, tensor.rows)
             let blockRows = quantizer.blockRows
             let step = max(blockRows, Self.stretch / max(1, rowSize) / blockRows * blockRows)
             for first in stride(from: 0, to: tensor.rows, by: step) {

@@ -70,6 +70,15 @@ import Testing
             model: .init(
                 name: "quantize-bf16-qwen3", model: .qwen3, headWidth: 64, tied: true, bits: 0, floats: .bf16),
             rules: [("*.k_proj", 8, 64)], limit: 50_000),
+        Case(
+            model: .init(
+                name: "quantize-bf16-phimoe", model: .phimoe, intermediate: 192, bits: 0, floats: .bf16,
+                experts: .init(count: 4, areSeparate: true)),
+            rules: [("*.gate", 8, 64), ("*1.block_sparse_moe.switch_mlp.up_proj", 0, 0)], limit: 50_000),
+        Case(
+            model: .init(
+                name: "quantize-f16-phimoe-stacked", model: .phimoe, intermediate: 64, bits: 0, floats: .f16,
+                experts: .init(count: 3)), bits: 6, group: 32),
     ]
 
     private struct Golden {
@@ -144,6 +153,22 @@ import Testing
             #expect(summary.files.contains("generation_config.json"))
             #expect(!summary.hasTokenizer && summary.byteCount == store.byteCount)
         }
+    }
+
+    /// Experts in one tensor, or one by one.
+    @Test func bothFormsOfExpertsGiveTheSame() throws {
+        let weights = try [true, false].map { areSeparate in
+            try withTemporaryFolder { folder in
+                let (source, made) = (folder.appending(path: "source"), folder.appending(path: "made"))
+                try SyntheticCheckpoint(
+                    name: "both", model: .phimoe, intermediate: 192, bits: 0, floats: .bf16,
+                    experts: .init(count: 4, areSeparate: areSeparate)
+                ).write(to: source)
+                _ = try Quantizer.quantize(source.path, to: made.path, options: QuantizeOptions(threads: 2))
+                return try Data(contentsOf: made.appending(path: "model.safetensors"))
+            }
+        }
+        #expect(weights[0] == weights[1] && !weights[0].isEmpty)
     }
 
     /// The engine computes about what it computes with the floats: the more bits, the nearer.

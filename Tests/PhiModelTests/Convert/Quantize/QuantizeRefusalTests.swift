@@ -45,10 +45,10 @@ import Testing
         try file.close()
     }
 
-    @Test func experts() throws {
+    @Test func architectures() throws {
         try expectFault(
-            .unsupported, "model_type", "Phi-3.5-MoE", "mlx-lm",
-            model: SyntheticCheckpoint(name: "experts", model: .phimoe, layers: 1, bits: 0, floats: .f32))
+            .unsupported, "model_type", "LFM2", "mlx-lm",
+            model: SyntheticCheckpoint(name: "lfm2", model: .lfm2, layers: 1, bits: 0, floats: .f32))
     }
 
     @Test func quantizedAlready() throws {
