@@ -7,7 +7,7 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert",
         abstract: "Turn a GGUF file into a model folder.",
         discussion: """
-            Takes models of architecture phi2, phi3 and llama, in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, \
+            Takes models of architecture phi2, phi3, phimoe and llama, in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, \
             Q4_K, Q5_K and Q6_K. The folder gets the weights in MLX's quantized format, config.json and the \
             tokenizer. Weights keep their exact values, but for Q6_K's, which become 8 bits; how far off they are \
             is said at the end.
@@ -55,6 +55,7 @@ struct ConvertCommand: ParsableCommand {
             console.say(
                 "\(folder): \(summary.modelName ?? summary.architecture), \(summary.layerCount) layers, \(bits), "
                     + "\(summary.byteCount / 1_000_000) MB")
+            for note in summary.notes { console.warn("\(note)") }
             for loss in summary.losses {
                 let percent = (loss.relativeError * 1e5).rounded() / 1000
                 console.say(

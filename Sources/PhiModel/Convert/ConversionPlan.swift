@@ -56,6 +56,8 @@ struct PlannedLayer {
     let path: String
     /// What follows the path where the layer is not quantized: "weight" or "bias".
     let suffix: String
+    /// How many matrices of one shape, one after the other, the rows are; nil of one.
+    let stack: Int?
     /// Stacked from top to bottom; all have the same columns.
     let parts: [SourceRows]
     let format: Format
@@ -67,9 +69,10 @@ struct PlannedLayer {
     static let groupSize = 32
 
     /// - Throws: `ModelError` of kind `unsupported` if the parts can't be in one tensor without loss.
-    init(path: String, suffix: String = "weight", parts: [SourceRows]) throws {
+    init(path: String, suffix: String = "weight", stack: Int? = nil, parts: [SourceRows]) throws {
         self.path = path
         self.suffix = suffix
+        self.stack = stack
         self.parts = parts
         isVector = parts[0].tensor.isVector
         let bits = parts.map(\.tensor.type.bits)
@@ -124,19 +127,26 @@ struct ConversionPlan {
     let tiedEmbeddings: Bool
     let vocabularySize: Int
     /// LongRoPE's factors, where the file has them.
-    let shortFactors: [Float]?
-    let longFactors: [Float]?
+    let factors: (short: [Float], long: [Float])?
 
-    init(layers: [PlannedLayer], vocabularySize: Int) {
-        (self.layers, self.vocabularySize, tiedEmbeddings) = (layers, vocabularySize, false)
-        (shortFactors, longFactors) = (nil, nil)
+    init(
+        layers: [PlannedLayer], vocabularySize: Int, tiedEmbeddings: Bool = false,
+        factors: (short: [Float], long: [Float])?
+    ) {
+        (self.layers, self.vocabularySize) = (layers, vocabularySize)
+        (self.tiedEmbeddings, self.factors) = (tiedEmbeddings, factors)
     }
 
     init(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws {
-        guard model.architecture != .phi2 else {
-            self = try Self.phi2(gguf, model)
-            return
+        switch model.architecture {
+        case .phi2: self = try Self.phi2(gguf, model)
+        case .phimoe: self = try Self.phiMoE(gguf, model)
+        case .phi3, .llama: self = try Self.phi3(gguf, model)
         }
+    }
+
+    /// Plans a file of architecture `phi3` or `llama`.
+    private static func phi3(_ gguf: GGUFFile, _ model: GGUFHyperparameters) throws -> ConversionPlan {
         var source = PlanSource(gguf)
         var layers: [PlannedLayer] = []
         func add(_ path: String, _ parts: SourceRows...) throws {
@@ -145,7 +155,7 @@ struct ConversionPlan {
 
         let (hidden, wide) = (model.hiddenSize, model.intermediateSize)
         let embedding = try source.matrix("token_embd", rows: nil, columns: hidden)
-        vocabularySize = embedding.count
+        let vocabularySize = embedding.count
         try add("model.embed_tokens", embedding)
         for index in 0..<model.layerCount {
             let (from, to) = ("blk.\(index).", "model.layers.\(index).")
@@ -182,19 +192,13 @@ struct ConversionPlan {
             try add(to + "mlp.down_proj", source.matrix(from + "ffn_down", rows: hidden, columns: wide))
         }
         try add("model.norm", source.vector("output_norm", count: hidden))
-        tiedEmbeddings = !source.contains("output")
+        let tiedEmbeddings = !source.contains("output")
         if !tiedEmbeddings {
             try add("lm_head", source.matrix("output", rows: vocabularySize, columns: hidden))
         }
-        if model.architecture == .phi3,
-            source.contains("rope_factors_short") || source.contains("rope_factors_long")
-        {
-            shortFactors = try source.floats("rope_factors_short", count: model.rotaryDimension / 2)
-            longFactors = try source.floats("rope_factors_long", count: model.rotaryDimension / 2)
-        } else {
-            (shortFactors, longFactors) = (nil, nil)
-        }
+        let factors = try source.ropeFactors(model)
         if let rest = source.unused.min() { throw source.unexpected(rest) }
-        self.layers = layers
+        return ConversionPlan(
+            layers: layers, vocabularySize: vocabularySize, tiedEmbeddings: tiedEmbeddings, factors: factors)
     }
 }

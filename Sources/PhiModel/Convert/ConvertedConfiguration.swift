@@ -8,7 +8,12 @@ struct ConvertedConfiguration {
 
     /// config.json
     func config(_ metadata: GGUFMetadata) throws -> JSONValue {
-        var members = model.architecture == .phi2 ? try phi2Members(metadata) : try phi3Members(metadata)
+        var members =
+            switch model.architecture {
+            case .phi2: try phi2Members(metadata)
+            case .phimoe: try phiMoEMembers(metadata)
+            case .phi3, .llama: try phi3Members(metadata)
+            }
         members += tokenIDs
         if let quantization {
             members += [("quantization", quantization), ("quantization_config", quantization)]
@@ -16,7 +21,7 @@ struct ConvertedConfiguration {
         return .object(JSONObject(members))
     }
 
-    /// What both kinds of models have.
+    /// What all kinds of models have.
     private func common(_ architecture: String, _ type: String, activation: String) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("architectures", .array([.string(architecture)])), ("model_type", .string(type)),
@@ -38,7 +43,22 @@ struct ConvertedConfiguration {
     }
 
     private func phi3Members(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
-        common("Phi3ForCausalLM", "phi3", activation: "silu") + [
+        try windowed("Phi3ForCausalLM", "phi3", metadata) + [("attention_bias", .bool(false))]
+    }
+
+    private func phiMoEMembers(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
+        try windowed("PhiMoEForCausalLM", "phimoe", metadata) + [
+            ("attention_bias", .bool(true)), ("lm_head_bias", .bool(true)),
+            ("num_local_experts", .int(model.expertCount)), ("num_experts_per_tok", .int(2)),
+            // GGUF has no key for it, and all models have this one.
+            ("router_jitter_noise", .double(0.01)),
+        ]
+    }
+
+    private func windowed(
+        _ architecture: String, _ type: String, _ metadata: GGUFMetadata
+    ) throws -> [(String, JSONValue)] {
+        common(architecture, type, activation: "silu") + [
             ("rms_norm_eps", .float(model.normEpsilon)),
             ("rope_scaling", try ropeScaling(metadata)),
             (
@@ -46,8 +66,25 @@ struct ConvertedConfiguration {
                 .int(model.originalContextLength ?? model.contextLength)
             ),
             ("sliding_window", model.slidingWindow.map { .int($0) } ?? .null),
-            ("attention_bias", .bool(false)),
         ]
+    }
+
+    /// What a person may want to know of what the file does not say.
+    var notes: [String] {
+        guard model.architecture == .phimoe, plan.factors != nil else { return [] }
+        return [
+            "the file has one factor for cos and sin of all lengths (\(attentionFactor)), which is short_mscale and "
+                + "long_mscale in config.json now. The original's config.json may have others (Phi-3.5-MoE: "
+                + "1.243163121016122 both): take its \"rope_scaling\" to compute as it does"
+        ]
+    }
+
+    /// What the file says, or the formula.
+    private var attentionFactor: Double {
+        model.attentionFactor.map { Double($0) }
+            ?? LongRope.standardAttentionFactor(
+                contextLength: model.contextLength,
+                originalContextLength: model.originalContextLength ?? model.contextLength)
     }
 
     private func phi2Members(_ metadata: GGUFMetadata) throws -> [(String, JSONValue)] {
@@ -83,7 +120,7 @@ struct ConvertedConfiguration {
 
     private func ropeScaling(_ metadata: GGUFMetadata) throws -> JSONValue {
         let key = "\(model.architecture.rawValue).rope.scaling.attn_factor"
-        guard let short = plan.shortFactors, let long = plan.longFactors else {
+        guard let (short, long) = plan.factors else {
             if let factor = model.attentionFactor, factor != 1 {
                 throw metadata.fault(
                     .unsupported, key, "is \(factor), but there are no tensors rope_factors_*")
@@ -104,6 +141,13 @@ struct ConvertedConfiguration {
             ("type", .string("longrope")), ("short_factor", .array(short.map { .float($0) })),
             ("long_factor", .array(long.map { .float($0) })),
         ]
+        if model.architecture == .phimoe {
+            members += [
+                ("short_mscale", .double(attentionFactor)), ("long_mscale", .double(attentionFactor)),
+                ("original_max_position_embeddings", .int(original)),
+            ]
+            return .object(JSONObject(members))
+        }
         // The file's factor is mostly a rounding of the formula that readers use without one.
         let standard = LongRope.standardAttentionFactor(
             contextLength: model.contextLength, originalContextLength: original)

@@ -3,7 +3,7 @@ import JSON
 
 /// What a conversion did.
 package struct ConversionSummary: Sendable, Equatable {
-    /// The GGUF file's architecture: "llama", "phi2" or "phi3".
+    /// The GGUF file's architecture: "llama", "phi2", "phi3" or "phimoe".
     package var architecture: String
     /// The GGUF file's name for the model, if it has one.
     package var modelName: String?
@@ -21,6 +21,8 @@ package struct ConversionSummary: Sendable, Equatable {
     package var hasTokenizer: Bool
     /// What is not as in the GGUF file; empty if every weight keeps its exact value.
     package var losses: [ConversionLoss]
+    /// What a person may want to know, a sentence each, without its full stop.
+    package var notes: [String]
 }
 
 /// How far a conversion is.
@@ -34,7 +36,7 @@ package struct ConversionProgress: Sendable, Equatable {
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
 /// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
-/// Takes models of architecture `phi3` and `phi2`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
+/// Takes models of architecture `phi3`, `phi2` and `phimoe`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
 /// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K.
 package enum GGUFConverter {
     /// Where the tokenizer comes from.
@@ -122,7 +124,7 @@ package enum GGUFConverter {
             layerCount: model.layerCount, sourceTensors: source.tensors.count,
             writtenTensors: plan.layers.reduce(0) { $0 + $1.outputs.count }, matricesByBits: matrices,
             byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
-            hasTokenizer: tokenizer != .none, losses: ConversionLoss.all(of: plan))
+            hasTokenizer: tokenizer != .none, losses: ConversionLoss.all(of: plan), notes: converted.notes)
     }
 
     /// The configuration must pass the checks that loading will make, before anything is written.
@@ -162,6 +164,11 @@ extension PlannedLayer {
         if case .affine = format { [.weight, .scales, .biases] } else { [.weight] }
     }
 
+    private func shape(_ width: Int) -> [Int] {
+        if isVector { return [width] }
+        return stack.map { [$0, rows / $0, width] } ?? [rows, width]
+    }
+
     fileprivate func announcement(_ output: RowEncoder.Output) -> SafetensorsWriter.Announcement {
         let name: String
         let type: TensorType
@@ -175,7 +182,7 @@ extension PlannedLayer {
         case (.plain(let plain), _): (name, type, width) = (suffix, plain, columns)
         }
         return SafetensorsWriter.Announcement(
-            name: path + "." + name, type: type, shape: isVector ? [width] : [rows, width],
+            name: path + "." + name, type: type, shape: shape(width),
             byteCount: rows * RowEncoder.rowSize(format, output, columns: columns))
     }
 }

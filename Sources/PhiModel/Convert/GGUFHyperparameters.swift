@@ -1,12 +1,16 @@
 /// What the converted config.json says of the model, from a GGUF file's metadata.
 struct GGUFHyperparameters {
-    /// The models whose block is that of Phi-3 or Phi-2.
+    /// The models whose block is that of Phi-3, Phi-2 or Phi-3.5-MoE.
     enum Architecture: String {
         /// q, k, v and gate, up apart; rows of q and k in the order of interleaved rotation.
         case llama
         case phi3
         /// q, k and v fused or apart, a bias everywhere.
         case phi2
+        /// As Phi-2, but for its experts.
+        case phimoe
+
+        var hasLongRope: Bool { self == .phi3 || self == .phimoe }
 
         /// The key of the norms' epsilon; Phi-2's is a LayerNorm.
         fileprivate var epsilonKey: String {
@@ -29,6 +33,8 @@ struct GGUFHyperparameters {
     let originalContextLength: Int?
     /// The factor on cos and sin that the file states.
     let attentionFactor: Float?
+    /// 0 of a model without experts.
+    let expertCount: Int
 
     var queryRows: Int { headCount * headDimension }
     var keyRows: Int { keyValueHeadCount * headDimension }
@@ -50,7 +56,7 @@ struct GGUFHyperparameters {
         guard let architecture = Architecture(rawValue: name) else {
             throw metadata.fault(
                 .unsupported, "general.architecture",
-                "is \"\(name)\"; \"llama\", \"phi2\" and \"phi3\" can be converted")
+                "is \"\(name)\"; \"llama\", \"phi2\", \"phi3\" and \"phimoe\" can be converted")
         }
         self.architecture = architecture
         if let unknown = metadata.values.keys.filter({
@@ -101,14 +107,24 @@ struct GGUFHyperparameters {
                 .unsupported, "\(name).rope.dimension_count",
                 "is \(rotaryDimension) of \(headDimension) dimensions a head")
         }
-        for key in ["expert_count", "expert_used_count"] {
-            guard try optional(key, 0...65536) ?? 0 == 0 else {
+        expertCount = try optional("expert_count", 0...1024) ?? 0
+        let used = try optional("expert_used_count", 0...1024) ?? 0
+        if architecture == .phimoe {
+            guard expertCount >= 2 else {
                 throw metadata.fault(
-                    .unsupported, "\(name).\(key)", "is not 0: mixtures of experts are not supported")
+                    .malformed, "\(name).expert_count", "is \(expertCount); 2 or more are needed")
             }
+            guard used == 2 else {
+                throw metadata.fault(
+                    .unsupported, "\(name).expert_used_count", "is \(used); only models with 2 are supported")
+            }
+        } else if expertCount != 0 || used != 0 {
+            throw metadata.fault(
+                .unsupported, "\(name).\(expertCount != 0 ? "expert_count" : "expert_used_count")",
+                "is not 0: of mixtures of experts \"phimoe\" can be converted")
         }
         if let type = try metadata.optionalString("\(name).rope.scaling.type"), type != "none",
-            !(architecture == .phi3 && type == "longrope")
+            !(architecture.hasLongRope && type == "longrope")
         {
             throw metadata.fault(.unsupported, "\(name).rope.scaling.type", "is \"\(type)\"")
         }

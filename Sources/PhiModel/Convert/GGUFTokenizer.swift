@@ -87,7 +87,7 @@ struct GGUFTokenizer {
         }
         self.special = special
         self.contextLength = contextLength
-        isPhi3 = architecture == .phi3
+        isPhi3 = architecture == .phi3 || architecture == .phimoe
     }
 
     private static func types(

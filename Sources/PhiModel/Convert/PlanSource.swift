@@ -48,7 +48,18 @@ struct PlanSource {
         return SourceRows(tensor: tensor)
     }
 
-    mutating func floats(_ name: String, count: Int) throws -> [Float] {
+    /// LongRoPE's factors, where the file has them.
+    mutating func ropeFactors(_ model: GGUFHyperparameters) throws -> (short: [Float], long: [Float])? {
+        guard model.architecture.hasLongRope,
+            contains("rope_factors_short") || contains("rope_factors_long")
+        else { return nil }
+        return (
+            try floats("rope_factors_short", count: model.rotaryDimension / 2),
+            try floats("rope_factors_long", count: model.rotaryDimension / 2)
+        )
+    }
+
+    private mutating func floats(_ name: String, count: Int) throws -> [Float] {
         let tensor = try vector(name, count: count).tensor
         guard tensor.type == .f32 else {
             throw ModelError(.unsupported, path: gguf.file.path, "tensor \"\(tensor.name)\" must be F32.")

@@ -34,7 +34,7 @@ struct ConvertRefusalTests {
             ("general.architecture", nil, .malformed, "general.architecture"),
             (
                 "general.architecture", .string("qwen2"), .unsupported,
-                "\"qwen2\"; \"llama\", \"phi2\" and \"phi3\""
+                "\"qwen2\"; \"llama\", \"phi2\", \"phi3\" and \"phimoe\""
             ),
             ("general.alignment", .uint32(33), .malformed, "general.alignment"),
             ("split.count", .uint32(2), .unsupported, "split.count"),

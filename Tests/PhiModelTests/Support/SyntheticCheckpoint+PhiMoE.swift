@@ -19,6 +19,7 @@ extension SyntheticCheckpoint {
         config["attention_bias"] = experts.biases
         config["lm_head_bias"] = experts.biases
         config["partial_rotary_factor"] = nil
+        if headWidth != nil { config["head_dim"] = headDimension }
     }
 
     /// All of Phi-3.5-MoE but the embedding.
