@@ -6,6 +6,7 @@ package enum Architectures {
     static let all: [any Architecture.Type] = [
         Phi3.self,
         Phi2.self,
+        EarlyPhi2.self,
         PhiMoE.self,
         Llama.self,
         Qwen2.self,
@@ -54,8 +55,7 @@ package enum Architectures {
             ("phi4flash", "Phi-4-mini-flash-reasoning", "phi-4-mini-reasoning"),
             ("phi3_v", "Phi-3-vision and Phi-3.5-vision", "phi-3.5-mini"),
             ("phi3small", "Phi-3-small", "phi-3-medium"),
-            ("phi-msft", "an early form of Phi-2", "phi-2"),
-            ("mixformer-sequential", "an early form of Phi-1.5", "phi-2"),
+            ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
         ]
         guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }
         return ", which is \(name); take \(model) (\"phibatch models\" lists what there is)"

@@ -9,6 +9,8 @@ package struct ConfigReader {
     /// Where this object is in the file: "" or "rope_scaling.".
     let prefix: String
     let members: JSONObject
+    /// What this object calls keys that are asked for by another name.
+    var names: [String: String] = [:]
 
     init(path: String, prefix: String = "", members: JSONObject) {
         self.path = path
@@ -17,12 +19,12 @@ package struct ConfigReader {
     }
 
     func fault(_ kind: ModelError.Kind, _ key: String, _ message: String) -> ModelError {
-        ModelError(kind, path: path, "\"\(prefix)\(key)\" \(message).")
+        ModelError(kind, path: path, "\"\(prefix)\(names[key] ?? key)\" \(message).")
     }
 
     /// The value, or nil if it is absent or null.
     func value(_ key: String) -> JSONValue? {
-        guard let value = members[key], value != .null else { return nil }
+        guard let value = members[names[key] ?? key], value != .null else { return nil }
         return value
     }
 

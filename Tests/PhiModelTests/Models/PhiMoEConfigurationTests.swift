@@ -57,6 +57,20 @@ struct PhiMoEConfigurationTests {
         #expect(rope.originalContextLength == 4096)
     }
 
+    /// microsoft/Phi-tiny-MoE-instruct: heads of their own size, a window, and no scaling.
+    @Test func aSlimOneIsRead() throws {
+        let model = try configuration([
+            "num_attention_heads": "16", "num_key_value_heads": "4", "head_dim": "128",
+            "sliding_window": "2047",
+            "intermediate_size": "448", "max_position_embeddings": "4096", "rope_scaling": nil,
+            "original_max_position_embeddings": nil,
+        ])
+        let attention = model.shape.attention
+        #expect(attention.queryWidth == 2048 && attention.keyWidth == 512 && attention.slidingWindow == 2047)
+        #expect(model.shape.rope == Rope(dimension: 128, theta: 10000, scaling: .none))
+        #expect(model.shape.hiddenSize == 4096 && model.expertCount == 16)
+    }
+
     /// As in Hugging Face's class.
     @Test func defaultsAreThoseOfTheType() throws {
         let model = try configuration([

@@ -10,7 +10,11 @@ struct SyntheticCheckpoint {
     }
     enum Rope: String { case none, longrope, su, llama3 }
     /// By `model_type`.
-    enum Model: String { case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2 }
+    enum Model: String {
+        case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2, phi4mm
+        case phi3Vision = "phi3_v"
+        case phiMSFT = "phi-msft"
+    }
 
     var name: String
     var model = Model.phi3
@@ -25,6 +29,7 @@ struct SyntheticCheckpoint {
     var tied = false
     var partialRotary = 1.0
     var rope = Rope.none
+    var theta = 10000.0
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
@@ -141,11 +146,11 @@ struct SyntheticCheckpoint {
         var random = Random(state: name.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) })
         var all = linear("model.embed_tokens", vocabulary, hidden, &random)
         switch model {
-        case .phi: addPhi2(&all, &random)
+        case .phi, .phiMSFT: addPhi2(&all, &random)
         case .phimoe: addPhiMoE(&all, &random)
         case .llama, .qwen2, .qwen3: addLlama(&all, &random)
         case .lfm2: addLfm2(&all, &random)
-        case .phi3: addPhi3(&all, &random)
+        case .phi3, .phi4mm, .phi3Vision: addPhi3(&all, &random)
         }
         return all
     }
@@ -160,15 +165,23 @@ struct SyntheticCheckpoint {
         for number in 0..<layers {
             let path = "model.layers.\(number)."
             norm(path + "input_layernorm")
-            all += linear(
-                path + "self_attn.qkv_proj", (heads + 2 * kvHeads) * headDimension, hidden, &random)
-            all += linear(path + "self_attn.o_proj", hidden, heads * headDimension, &random)
+            func matrix(_ name: String, _ rows: Int, _ columns: Int) {
+                guard model == .phi4mm else {
+                    all += linear(path + name, rows, columns, &random)
+                    return
+                }
+                all += linear("\(path)\(name).base_layer", rows, columns, &random)
+                all += branches(path + name, rows, columns)
+            }
+            matrix("self_attn.qkv_proj", (heads + 2 * kvHeads) * headDimension, hidden)
+            matrix("self_attn.o_proj", hidden, heads * headDimension)
             norm(path + "post_attention_layernorm")
-            all += linear(path + "mlp.gate_up_proj", 2 * intermediate, hidden, &random)
-            all += linear(path + "mlp.down_proj", hidden, intermediate, &random)
+            matrix("mlp.gate_up_proj", 2 * intermediate, hidden)
+            matrix("mlp.down_proj", hidden, intermediate)
         }
         norm("model.norm")
         if !tied { all += linear("lm_head", vocabulary, hidden, &random) }
+        if model == .phi4mm || model == .phi3Vision { all += eyes() }
     }
 
     /// All of Phi-2 but the embedding: norms and linear layers with biases.
@@ -220,7 +233,7 @@ struct SyntheticCheckpoint {
             "architectures": ["Phi3ForCausalLM"], "model_type": "phi3", "hidden_act": "silu",
             "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
             "num_key_value_heads": kvHeads, "intermediate_size": intermediate, "vocab_size": vocabulary,
-            "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "rope_scaling": NSNull(),
+            "rms_norm_eps": 1e-5, "rope_theta": theta, "rope_scaling": NSNull(),
             "partial_rotary_factor": partialRotary, "max_position_embeddings": context,
             "original_max_position_embeddings": originalContext, "tie_word_embeddings": tied,
             "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0,
@@ -228,7 +241,8 @@ struct SyntheticCheckpoint {
         ]
         if bits > 0 { config["quantization"] = quantization }
         config["torch_dtype"] = dtype
-        if model == .phi {
+        if model == .phi4mm || model == .phi3Vision { addMultimodal(to: &config) }
+        if model == .phi || model == .phiMSFT {
             config["architectures"] = ["PhiForCausalLM"]
             config["model_type"] = "phi"
             config["hidden_act"] = "gelu_new"
@@ -250,6 +264,7 @@ struct SyntheticCheckpoint {
             }
             config["rope_scaling"] = scaling
         }
+        if model == .phiMSFT { addEarlyPhi2(to: &config) }
         if model == .phimoe { addPhiMoE(to: &config) }
         if [.llama, .qwen2, .qwen3].contains(model) { addLlama(to: &config) }
         if model == .lfm2 { addLfm2(to: &config) }
@@ -259,7 +274,7 @@ struct SyntheticCheckpoint {
     /// Writes the checkpoint into `folder`, which is made.
     func write(to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let all = tensors()
+        let all = model == .phiMSFT ? earlyPhi2(tensors()) : tensors()
         let config = try JSONSerialization.data(
             withJSONObject: configuration(all), options: [.sortedKeys, .prettyPrinted])
         try config.write(to: folder.appendingPathComponent("config.json"))
