@@ -49,6 +49,12 @@ struct LineField {
         guard !elements.isEmpty else { throw LineError(.missingPrompt, "`messages` is empty.") }
         var messages: [ChatMessage] = []
         for (index, element) in elements.enumerated() {
+            if let kind = otherPart(of: element["content"]) {
+                throw LineError(
+                    .badField,
+                    "`messages[\(index)]` has a part of type `\(kind)`: only text is read, and no images, sounds or files."
+                )
+            }
             guard case .string(let role)? = element["role"],
                 let content = text(of: element["content"]) ?? (element["tool_calls"] == nil ? nil : "")
             else {
@@ -98,6 +104,14 @@ struct LineField {
             return whole
         default: return nil
         }
+    }
+
+    /// The type of a content's first part that is not text.
+    private func otherPart(of content: JSONValue?) -> String? {
+        guard case .array(let parts)? = content else { return nil }
+        return parts.lazy.compactMap { $0["type"] }.compactMap { type in
+            if case .string(let kind) = type, kind != "text" { kind } else { nil }
+        }.first
     }
 
     private func wrong(_ name: String, _ right: String, _ value: JSONValue) -> LineError {

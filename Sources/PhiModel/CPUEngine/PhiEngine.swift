@@ -80,7 +80,7 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         let model = try Architectures.read(folder: folder)
         shape = model.shape
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
-        let store = try TensorStore(folder: folder)
+        let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
         let threads = options.threads ?? Processors.count
         // Before anything large is read.
         let budget = try MemoryCheck(

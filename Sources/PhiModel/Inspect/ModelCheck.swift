@@ -26,7 +26,7 @@ package enum ModelCheck {
         guard faults.isEmpty else { return faults }
         collect {
             let model = try Architectures.read(folder: folder)
-            let store = try TensorStore(folder: folder)
+            let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
             var reader = WeightReader(store, quantization: model.shape.quantization)
             _ = try model.network(&reader)
             if readsWeights { faults += try notFinite(store, threads, progress) }

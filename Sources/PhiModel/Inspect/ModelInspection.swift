@@ -36,7 +36,7 @@ package struct ModelInspection: Sendable {
     /// - Throws: `ModelError` naming the file, tensor or key at fault.
     package init(folder: String, threads: Int = Processors.count) throws {
         let model = try Architectures.read(folder: folder)
-        let store = try TensorStore(folder: folder)
+        let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
         var reader = WeightReader(store, quantization: model.shape.quantization)
         _ = try model.network(&reader)
         modelType = type(of: model).modelType

@@ -48,7 +48,7 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
     init(folder: String, options: EngineOptions, inFloat32: Bool) throws {
         let mlx = try MLXLibrary.load()
         let model = try Architectures.read(folder: folder)
-        let store = try TensorStore(folder: folder)
+        let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
         let memory = try MemoryCheck(mlx: model, store, inFloat32: inFloat32)
         let budget = try memory.budget(asked: options.kvBudget)
         codec = try TextCodec(folder: folder)

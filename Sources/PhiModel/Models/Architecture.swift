@@ -8,6 +8,9 @@ package protocol Architecture: Sendable {
     /// A layer's modules in the order that they have in MLX, in which `quantize` fills files of weights; empty if it
     /// can't do such models.
     static var modules: [String] { get }
+    /// Whether a tensor of this name belongs to what is not run, as the eyes of a model that is used for text. Without
+    /// being said, none does.
+    static func leavesUnread(_ tensor: String) -> Bool
 
     /// What the engine needs to know.
     var shape: ModelShape { get set }
@@ -26,6 +29,10 @@ package protocol Architecture: Sendable {
     ///   are asked for.
     /// - Throws: `ModelError` for a tensor that is missing, does not fit the configuration, or is not finite.
     func network<Weights: WeightReading>(_ weights: inout Weights) throws -> any Network<Weights.Operations>
+}
+
+extension Architecture {
+    package static func leavesUnread(_ tensor: String) -> Bool { false }
 }
 
 /// The weights of a model, and the way of a step's rows through them.

@@ -8,6 +8,9 @@ package enum Architectures {
         Phi2.self,
         EarlyPhi2.self,
         PhiMoE.self,
+        Phi4Multimodal.self,
+        Phi4MultimodalOfTransformers.self,
+        Phi3Vision.self,
         Llama.self,
         Qwen2.self,
         Qwen3.self,
@@ -50,10 +53,7 @@ package enum Architectures {
     /// What to take in the place of models that are kin to those.
     private static func instead(of type: String) -> String {
         let kin = [
-            ("phi4mm", "Phi-4-multimodal", "phi-4-mini"),
-            ("phi4_multimodal", "Phi-4-multimodal", "phi-4-mini"),
             ("phi4flash", "Phi-4-mini-flash-reasoning", "phi-4-mini-reasoning"),
-            ("phi3_v", "Phi-3-vision and Phi-3.5-vision", "phi-3.5-mini"),
             ("phi3small", "Phi-3-small", "phi-3-medium"),
             ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
         ]

@@ -15,18 +15,22 @@ protocol GatedTransformer: Architecture {
     static var hasBiases: Bool { get }
     /// RMSNorms of each head's queries and keys.
     static var hasHeadNorms: Bool { get }
+    /// A matrix may have branches for other inputs than text; its own tensor is `base_layer` then.
+    static var hasBranches: Bool { get }
 }
 
 extension GatedTransformer {
     static var isFused: Bool { false }
     static var hasBiases: Bool { false }
     static var hasHeadNorms: Bool { false }
+    static var hasBranches: Bool { false }
 
     package static var modules: [String] {
         let attention = isFused ? ["qkv_proj", "o_proj"] : ["q_proj", "k_proj", "v_proj", "o_proj"]
         let norms = hasHeadNorms ? ["q_norm", "k_norm"] : []
         let feedForward = isFused ? ["gate_up_proj", "down_proj"] : ["gate_proj", "down_proj", "up_proj"]
-        return (attention + norms).map { "self_attn.\($0)" } + feedForward.map { "mlp.\($0)" }
+        let matrices = (attention + norms).map { "self_attn.\($0)" } + feedForward.map { "mlp.\($0)" }
+        return (hasBranches ? matrices.flatMap { [$0, $0 + ".base_layer"] } : matrices)
             + ["input_layernorm", "post_attention_layernorm"]
     }
 
@@ -57,27 +61,34 @@ extension GatedTransformer {
         let path = "model.layers.\(number)."
         // Asked for in this order, in which they are packed.
         let attentionNorm = try weights.rmsNorm(path + "input_layernorm", h, normEpsilon)
+        func linear(
+            _ name: String, _ rows: Int, _ columns: Int, hasBias: Bool = false
+        ) throws -> Weights.Operations.Linear {
+            let base = path + name + ".base_layer"
+            let isBase = Self.hasBranches && weights.contains(base + ".weight")
+            return try weights.linear(isBase ? base : path + name, rows, columns, hasBias: hasBias)
+        }
         var qkv: [Weights.Operations.Linear] = []
         for (name, rows) in Self.isFused
             ? [("qkv", attention.qkvWidth)]
             : [("q", attention.queryWidth), ("k", attention.keyWidth), ("v", attention.keyWidth)]
         {
-            qkv.append(try weights.linear("\(path)self_attn.\(name)_proj", rows, h, hasBias: Self.hasBiases))
+            qkv.append(try linear("self_attn.\(name)_proj", rows, h, hasBias: Self.hasBiases))
         }
         func headNorm(_ name: String) throws -> Weights.Operations.Norm {
             try weights.rmsNorm("\(path)self_attn.\(name)_norm", attention.headDimension, normEpsilon)
         }
         let headNorms = Self.hasHeadNorms ? HeadNorms(query: try headNorm("q"), key: try headNorm("k")) : nil
-        let output = try weights.linear(path + "self_attn.o_proj", h, attention.queryWidth)
+        let output = try linear("self_attn.o_proj", h, attention.queryWidth)
         let feedForwardNorm = try weights.rmsNorm(path + "post_attention_layernorm", h, normEpsilon)
         var gateUp: [Weights.Operations.Linear] = []
         for (name, rows) in Self.isFused ? [("gate_up", 2 * inner)] : [("gate", inner), ("up", inner)] {
-            gateUp.append(try weights.linear("\(path)mlp.\(name)_proj", rows, h))
+            gateUp.append(try linear("mlp.\(name)_proj", rows, h))
         }
         return GatedLayer(
             attentionNorm: attentionNorm, qkv: qkv, headNorms: headNorms, output: output,
             feedForwardNorm: feedForwardNorm, gateUp: gateUp,
-            down: try weights.linear(path + "mlp.down_proj", h, inner))
+            down: try linear("mlp.down_proj", h, inner))
     }
 }
 

@@ -1,4 +1,4 @@
-/// Phi-3, Phi-3.5, Phi-4 and Phi-4-mini.
+/// Phi-3, Phi-3.5, Phi-4 and Phi-4-mini, with their reasoning models.
 package struct Phi3: GatedTransformer, Equatable {
     package static let modelType = "phi3"
     package static let models = "Phi-3, Phi-3.5, Phi-4 and Phi-4-mini"

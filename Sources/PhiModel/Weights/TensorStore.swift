@@ -1,3 +1,4 @@
+import Faults
 import OperatingSystem
 
 /// All tensors of a checkpoint folder, by name, read in place.
@@ -11,13 +12,16 @@ package struct TensorStore: Sendable {
     package let files: [(name: String, file: SafetensorsFile)]
     /// Why an index that is there was not used; nil if it was, or there is none. For the log.
     package let staleIndex: String?
+    /// Tensors of the files that the model does not read, and that count as if they were not there.
+    private let unread: [TensorView]
     private let tensors: [String: TensorView]
 
     static let indexName = "model.safetensors.index.json"
 
+    /// - Parameter isUnread: which tensors the model does not read.
     /// - Throws: `ModelError`: `missing` without any weights, `malformed` for a damaged file, a tensor
     ///   that occurs twice, or an index that names anything but files of this folder.
-    package init(folder: String) throws {
+    package init(folder: String, without isUnread: (String) -> Bool = { _ in false }) throws {
         self.folder = folder
         let present = try Self.weightFiles(in: folder)
         var stale: String?
@@ -29,7 +33,9 @@ package struct TensorStore: Sendable {
             {
                 stale = mismatch
             } else {
-                (files, self.tensors, staleIndex) = (indexed, tensors, nil)
+                (files, staleIndex) = (indexed, nil)
+                self.tensors = tensors.filter { !isUnread($0.key) }
+                unread = tensors.values.filter { isUnread($0.name) }
                 return
             }
         }
@@ -38,18 +44,27 @@ package struct TensorStore: Sendable {
                 .missing, path: folder, "holds no weights: there is no file model*.safetensors in it.")
         }
         files = try Self.open(present, in: folder, skippingMissing: false)
-        tensors = try Self.byName(files)
+        let all = try Self.byName(files)
+        tensors = all.filter { !isUnread($0.key) }
+        unread = all.values.filter { isUnread($0.name) }
         staleIndex = stale
     }
 
     /// What a person may want to know of these files.
     var notes: [String] {
-        staleIndex.map {
-            [
-                "\(folder)/\(Self.indexName) does not fit the weight files and is not used: \($0). All files "
-                    + "model*.safetensors are read."
-            ]
-        } ?? []
+        var notes: [String] = []
+        if let staleIndex {
+            notes.append(
+                "\(folder)/\(Self.indexName) does not fit the weight files and is not used: \(staleIndex). All "
+                    + "files model*.safetensors are read.")
+        }
+        if !unread.isEmpty {
+            let size = byteText(unread.reduce(0) { $0 + $1.range.count })
+            notes.append(
+                "\(folder): \(unread.count) tensors (\(size)) are for images or sounds and are not read; the model "
+                    + "is used for text.")
+        }
+        return notes
     }
 
     /// - Throws: `ModelError` of kind `missing`.

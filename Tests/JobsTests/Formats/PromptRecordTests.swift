@@ -63,6 +63,17 @@ import Testing
         #expect(code(line) == expected)
     }
 
+    @Test func whatIsNoTextIsNamed() throws {
+        let content =
+            #"[{"type":"text","text":"What is this?"},{"type":"image_url","image_url":{"url":"x"}}]"#
+        let line =
+            #"{"messages":[{"role":"system","content":"Be short."},{"role":"user","content":\#(content)}]}"#
+        let error = try #require(throws: LineError.self) {
+            _ = try PromptRecord.parse(Array(line.utf8))
+        }
+        #expect(error.message.contains("`messages[1]` has a part of type `image_url`: only text is read"))
+    }
+
     @Test(arguments: [
         (#""presence_penalty":3"#, "`presence_penalty` must be a number from -2 to 2, but is 3."),
         (#""frequency_penalty":"1""#, "`frequency_penalty` must be a number from -2 to 2, but is a string."),

@@ -12,14 +12,21 @@ PHIBATCH_EXPORT_SYNTHETIC=$folder swift test -c release -Xswiftc -enable-testing
 "$python" - "$folder" "$tool" "$python" Tests/PhiModelTests/Fixtures/logits.json <<'PY'
 import json, os, subprocess, sys
 folder, tool, python, goldens = sys.argv[1:]
-# The tool knows Phi-3 by name; for another model_type it gets that one's classes under the same names.
+# The tool knows Phi-3 by name; for another model_type it gets that one's classes under the same names. Of models that
+# read images, too, Phi-3's class gets the language model's tensors.
 start = """
 import json, runpy, sys, types, transformers
 name = {"phi3": "Phi3", "phi": "Phi", "llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3",
-        "lfm2": "Lfm2"}[
+        "lfm2": "Lfm2", "phi4mm": "Phi3", "phi3_v": "Phi3"}[
     json.load(open(sys.argv[2] + "/config.json"))["model_type"]]
+class Model(getattr(transformers, name + "ForCausalLM")):
+    def load_state_dict(self, weights, strict):
+        others = ("model.embed_tokens_extend.", "model.vision_embed_tokens.")
+        weights = {k.replace(".base_layer.", "."): v for k, v in weights.items()
+                   if not k.startswith(others) and ".lora_" not in k}
+        return super().load_state_dict(weights, strict=strict)
 sys.modules["transformers"] = types.SimpleNamespace(
-    Phi3Config=getattr(transformers, name + "Config"), Phi3ForCausalLM=getattr(transformers, name + "ForCausalLM"))
+    Phi3Config=getattr(transformers, name + "Config"), Phi3ForCausalLM=Model)
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

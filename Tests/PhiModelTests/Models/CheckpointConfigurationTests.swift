@@ -192,9 +192,8 @@ struct CheckpointConfigurationTests {
             "is \"gptq\": weights packed so are not read. Take the model in MLX's format"
         ),
         ("quantization_config", #"{"quant_method": "awq"}"#, .unsupported, "phibatch quantize"),
-        ("model_type", "\"phi4mm\"", .unsupported, "Phi-4-multimodal; take phi-4-mini"),
+        ("model_type", "\"mixformer-sequential\"", .unsupported, "take phi-1.5"),
         ("model_type", "\"phi4flash\"", .unsupported, "take phi-4-mini-reasoning"),
-        ("model_type", "\"phi3_v\"", .unsupported, "take phi-3.5-mini"),
     ]
 
     @Test(arguments: wrongValues)

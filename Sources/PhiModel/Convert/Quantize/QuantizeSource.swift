@@ -47,7 +47,7 @@ struct QuantizeSource {
                 "\"model_type\": \(type.models) can't be quantized here yet; take a model that is, or mlx-lm."
             )
         }
-        store = try TensorStore(folder: folder)
+        store = try TensorStore(folder: folder, without: type.leavesUnread)
         for name in store.names where name.hasSuffix(".scales") {
             throw try store.tensor(name).fault(
                 .unsupported, "is a quantized layer's. Take the original model, in BF16, F16 or F32.")

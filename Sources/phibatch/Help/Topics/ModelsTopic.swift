@@ -12,14 +12,17 @@ extension HelpTopic {
         Face's own cache; `--offline` fetches nothing. `phibatch pull NAME --verify` reads what is here, too, and fetches \
         again what is damaged; `phibatch models rm NAME` removes it.
 
+        Of a model that reads images or sounds, too, only the language model is run, and such parts of a message are \
+        refused.
+
           phibatch pull phi-4-mini
           phibatch inspect phi-4-mini
           phibatch run job.yaml --model phi-4-mini
 
         `adapter` applies a LoRA adapter: a folder as PEFT or MLX writes it.
 
-        `phibatch quantize` makes 4 bits of a model in floats, better with `--calibrate` and some pages of text, and \
-        `phibatch convert` makes a folder of a GGUF file:
+        `phibatch quantize` makes 4 bits of a model in floats, as some of the names are, better with `--calibrate` and \
+        some pages of text, and `phibatch convert` makes a folder of a GGUF file:
 
           phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini --calibrate text.txt
           phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2

@@ -1,0 +1,49 @@
+/// Models that read images or sounds, too, of which only the language model is run: Phi-3's layers.
+protocol LanguagePart: GatedTransformer, Equatable {
+    var text: Phi3 { get set }
+
+    init(text: Phi3)
+}
+
+extension LanguagePart {
+    package static var isFused: Bool { Phi3.isFused }
+    package static var hasBranches: Bool { true }
+
+    package init(_ config: ConfigReader) throws { self.init(text: try Phi3(config)) }
+
+    package var shape: ModelShape {
+        get { text.shape }
+        set { text.shape = newValue }
+    }
+    package var intermediateSize: Int { text.intermediateSize }
+    package var normEpsilon: Double { text.normEpsilon }
+    package var tiedEmbeddings: Bool { text.tiedEmbeddings }
+
+    package static func leavesUnread(_ tensor: String) -> Bool {
+        // Encoders of images and sounds with what fits their results to the embedding, and the layers' branches, which
+        // are added to what the matrices make of such inputs only.
+        ["model.embed_tokens_extend.", "model.vision_embed_tokens."].contains { tensor.hasPrefix($0) }
+            || [".lora_A.", ".lora_B."].contains { tensor.contains($0) }
+    }
+}
+
+/// The language model of Phi-4-multimodal, as Microsoft publishes it.
+package struct Phi4Multimodal: LanguagePart {
+    package static let modelType = "phi4mm"
+    package static let models = "the text path of Phi-4-multimodal"
+    package var text: Phi3
+}
+
+/// The same as transformers writes it.
+package struct Phi4MultimodalOfTransformers: LanguagePart {
+    package static let modelType = "phi4_multimodal"
+    package static let models = Phi4Multimodal.models
+    package var text: Phi3
+}
+
+/// The language model of Phi-3-vision and Phi-3.5-vision.
+package struct Phi3Vision: LanguagePart {
+    package static let modelType = "phi3_v"
+    package static let models = "the text path of Phi-3-vision and Phi-3.5-vision"
+    package var text: Phi3
+}
