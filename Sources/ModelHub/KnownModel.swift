@@ -6,6 +6,8 @@ package struct KnownModel: Sendable, Hashable {
     package let repository: String
     /// In billions.
     package let parameters: Double
+    /// Those of what is run, which is not all of a model that reads images, too.
+    package let runParameters: Double
     /// Bits of a weight.
     package let bits: Int
     /// In tokens.
@@ -13,13 +15,23 @@ package struct KnownModel: Sendable, Hashable {
     package let licence: String
 
     /// About what its files take, in bytes: 4-bit weights in groups of 64 with a scale and a bias of 16 bits each.
-    package var expectedBytes: Int {
-        let bitsPerWeight = bits >= 16 ? Double(bits) : Double(bits) + 32.0 / 64
-        return Int(parameters * 1e9 * bitsPerWeight / 8)
-    }
+    package var expectedBytes: Int { bytes(parameters) }
 
     /// About what it takes in memory to run, without KV caches beyond a few requests.
-    package var expectedMemory: Int { expectedBytes + expectedBytes / 8 + 600_000_000 }
+    package var expectedMemory: Int {
+        let weights = bytes(runParameters)
+        return weights + weights / 8 + 600_000_000
+    }
+
+    /// Where it comes from, and what makes less of it.
+    package var origin: String {
+        bits < 16 ? repository : "\(repository); \"phibatch quantize \(name) OUT\" makes 4 bits"
+    }
+
+    private func bytes(_ billions: Double) -> Int {
+        let bitsPerWeight = bits >= 16 ? Double(bits) : Double(bits) + 32.0 / 64
+        return Int(billions * 1e9 * bitsPerWeight / 8)
+    }
 }
 
 extension KnownModel {
@@ -28,8 +40,9 @@ extension KnownModel {
         family.precisions.map { bits, repository in
             KnownModel(
                 name: bits == family.precisions[0].bits ? family.name : "\(family.name)-\(bits)bit",
-                repository: "mlx-community/\(repository)", parameters: family.parameters, bits: bits,
-                contextLength: family.contextLength, licence: "MIT")
+                repository: repository.contains("/") ? repository : "mlx-community/\(repository)",
+                parameters: family.parameters, runParameters: family.runParameters ?? family.parameters,
+                bits: bits, contextLength: family.contextLength, licence: "MIT")
         }
     }
 
@@ -45,8 +58,9 @@ extension KnownModel {
         var name: String
         var parameters: Double
         var contextLength: Int
-        /// The usual one first.
+        /// The usual one first; mlx-community's, where no owner is said.
         var precisions: [(bits: Int, repository: String)]
+        var runParameters: Double?
     }
 
     private static let families = [
@@ -73,13 +87,39 @@ extension KnownModel {
             name: "phi-4", parameters: 14.66, contextLength: 16_384,
             precisions: [(4, "phi-4-4bit"), (8, "phi-4-8bit")]),
         Family(
+            name: "phi-4-reasoning", parameters: 14.66, contextLength: 32_768,
+            precisions: [(4, "Phi-4-reasoning-4bit")]),
+        Family(
+            name: "phi-4-reasoning-plus", parameters: 14.66, contextLength: 32_768,
+            precisions: [(4, "Phi-4-reasoning-plus-4bit"), (8, "Phi-4-reasoning-plus-8bit")]),
+        Family(
             name: "phi-4-mini", parameters: 3.84, contextLength: 131_072,
             precisions: [(4, "Phi-4-mini-instruct-4bit"), (8, "Phi-4-mini-instruct-8bit")]),
         Family(
             name: "phi-4-mini-reasoning", parameters: 3.84, contextLength: 131_072,
             precisions: [(4, "Phi-4-mini-reasoning-4bit"), (8, "Phi-4-mini-reasoning-8bit")]),
-        // Continues a text; it has no chat template.
+        // Nobody has these in MLX's format: they are Microsoft's own files.
+        Family(
+            name: "phi-mini-moe", parameters: 7.65, contextLength: 4096,
+            precisions: [(16, "microsoft/Phi-mini-MoE-instruct")]),
+        Family(
+            name: "phi-tiny-moe", parameters: 3.75, contextLength: 4096,
+            precisions: [(16, "microsoft/Phi-tiny-MoE-instruct")]),
+        // These read images and sounds, too, which are not run here.
+        Family(
+            name: "phi-4-multimodal", parameters: 5.57, contextLength: 131_072,
+            precisions: [(16, "microsoft/Phi-4-multimodal-instruct")], runParameters: 3.84),
+        Family(
+            name: "phi-3.5-vision", parameters: 4.15, contextLength: 131_072,
+            precisions: [(4, "Phi-3.5-vision-instruct-4bit"), (8, "Phi-3.5-vision-instruct-8bit")],
+            runParameters: 3.82),
+        // These continue a text; they have no chat template.
         Family(
             name: "phi-2", parameters: 2.78, contextLength: 2048, precisions: [(4, "phi-2-hf-4bit-mlx")]),
+        Family(
+            name: "phi-1.5", parameters: 1.42, contextLength: 2048,
+            precisions: [(16, "microsoft/phi-1_5")]),
+        // In float32.
+        Family(name: "phi-1", parameters: 1.42, contextLength: 2048, precisions: [(32, "microsoft/phi-1")]),
     ]
 }

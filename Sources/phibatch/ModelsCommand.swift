@@ -61,7 +61,7 @@ struct ModelTable {
             let entry = entries.first { $0.id.name.lowercased() == model.repository.lowercased() }
             rows.append([
                 model.name, "\(model.parameters) B", "\(model.bits)", "\(model.contextLength / 1024) K",
-                ModelFetch.size(model.expectedMemory), here(entry), model.licence, model.repository,
+                ModelFetch.size(model.expectedMemory), here(entry), model.licence, model.origin,
             ])
         }
         for entry in entries where KnownModel.of(repository: entry.id.name) == nil && entry.isComplete {

@@ -36,6 +36,22 @@ import Testing
         let parameters = layers * (attention + 16 * 3 * h * inner + 16 * h) + 2 * vocabulary * h
         #expect(abs(moe.parameters - Double(parameters) / 1e9) < 0.01)
         #expect(moe.expectedBytes > 23_500_000_000 && moe.expectedBytes < 23_600_000_000)
+        for (name, heads, keyHeads, inner) in [("phi-mini-moe", 32, 8, 960), ("phi-tiny-moe", 16, 4, 448)] {
+            let slim = try #require(KnownModel.named(name))
+            let attention = 2 * 128 * (heads + keyHeads) * h
+            let parameters = layers * (attention + 16 * 3 * h * inner + 16 * h) + 2 * vocabulary * h
+            #expect(abs(slim.parameters - Double(parameters) / 1e9) < 0.01)
+            #expect(slim.repository.hasPrefix("microsoft/Phi-") && slim.bits == 16)
+            #expect(slim.origin.contains("phibatch quantize \(name)"))
+        }
+        let eyes = try #require(KnownModel.named("phi-4-multimodal"))
+        #expect(eyes.expectedBytes > 11_000_000_000 && eyes.expectedMemory < 9_500_000_000)
+        for name in ["phi-1", "phi-1.5"] {
+            let old = try #require(KnownModel.named(name))
+            let parameters = 24 * (4 * 2048 * 2048 + 2 * 2048 * 8192) + 2 * 51200 * 2048
+            #expect(abs(old.parameters - Double(parameters) / 1e9) < 0.01 && old.contextLength == 2048)
+        }
+        #expect(KnownModel.named("phi-4-reasoning-plus")?.contextLength == 32_768)
         let phi2 = try #require(KnownModel.of(repository: "mlx-community/phi-2-hf-4bit-mlx"))
         #expect(phi2.name == "phi-2" && phi2.contextLength == 2048 && phi2.licence == "MIT")
         let old = 32 * (4 * 2560 * 2560 + 2 * 2560 * 10240) + 2 * 51200 * 2560

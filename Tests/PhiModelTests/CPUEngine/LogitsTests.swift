@@ -91,10 +91,30 @@ import Testing
         .init(
             name: "qwen3-plain-f32", model: .qwen3, kvHeads: 4, headWidth: 40, tied: true, bits: 0,
             floats: .f32),
+        .init(
+            name: "phi-1-heads", model: .phi, hidden: 256, kvHeads: 4, intermediate: 1024, partialRotary: 0.5,
+            context: 2048, bits: 0, floats: .f16),
+        .init(
+            name: "phi-4-reasoning-heads", hidden: 512, kvHeads: 1, intermediate: 1792, theta: 500_000,
+            context: 32768, originalContext: 32768),
+        .init(
+            name: "phi-4-multimodal", model: .phi4mm, hidden: 384, heads: 3, kvHeads: 1, tied: true,
+            partialRotary: 0.75, rope: .longrope, context: 1024, originalContext: 64, slidingWindow: 2048,
+            bits: 0, floats: .bf16),
+        .init(
+            name: "phi-3.5-vision", model: .phi3Vision, kvHeads: 4, rope: .su, context: 1024,
+            originalContext: 64,
+            slidingWindow: 2048),
         .init(name: "lfm2", model: .lfm2, layers: 3, tied: true),
         .init(
             name: "lfm2-long-bf16", model: .lfm2, layers: 4, kvHeads: 4, convolutionLength: 5, bits: 8,
             group: 32, floats: .bf16),
+        .init(
+            name: "phi-mini-moe-28", model: .phimoe, hidden: 256, heads: 2, kvHeads: 1, intermediate: 64,
+            context: 4096, slidingWindow: 24, floats: .bf16),
+        .init(
+            name: "phi-tiny-moe-20", model: .phimoe, hidden: 256, kvHeads: 1, headWidth: 32,
+            intermediate: 64, context: 4096, slidingWindow: 24, bits: 0, floats: .f32),
     ]
 
     static let prompts: [[Int32]] = [
@@ -138,8 +158,9 @@ import Testing
     }
 
     /// Where nothing is rounded to 8 bits, each choice of experts is the reference's, and so are the numbers.
-    @Test func floatExpertsAreThoseOfTheReference() throws {
-        let geometry = try #require(Self.geometries.first { $0.name == "phi-moe-all-plain-f32-1" })
+    @Test(arguments: ["phi-moe-all-plain-f32-1", "phi-tiny-moe-20"])
+    func floatExpertsAreThoseOfTheReference(name: String) throws {
+        let geometry = try #require(Self.geometries.first { $0.name == name })
         let goldens = try JSONDecoder().decode([Golden].self, from: Data(contentsOf: Self.fixture))
         let golden = try #require(goldens.first { $0.name == geometry.name })
         try withTemporaryFolder { folder in

@@ -59,7 +59,9 @@ import Testing
             label: number)
     }
 
-    @Test(arguments: ["base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "lfm2"])
+    @Test(arguments: [
+        "base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "lfm2", "phi-mini-moe-28",
+    ])
     func bitsAreTheSame(name: String) throws {
         let geometries =
             LogitsTests.geometries + [
