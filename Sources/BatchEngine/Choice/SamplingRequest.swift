@@ -53,9 +53,6 @@ package struct SamplingRequest: Sendable {
     /// Whether the token limit has changed what the constraint allowed.
     package var isSteered: Bool { constraint?.isSteered ?? false }
 
-    /// Whether a limit of the thought before the answer has ended it.
-    package var thoughtIsCut: Bool { (constraint as? ThoughtConstraint)?.isCut ?? false }
-
     /// The next tokens, as far as they are certain before there are logits.
     package var forced: ArraySlice<Int32> { constraint?.forced ?? [] }
 

@@ -33,7 +33,7 @@ package struct SamplingCourse: Course {
     /// Tokens before the answer.
     package var thoughtTokens: Int { reader?.tokens ?? 0 }
     /// The thought was ended by its limit.
-    package var thoughtIsCut: Bool { sampling.thoughtIsCut }
+    package var thoughtIsCut: Bool { (sampling.constraint as? ThoughtConstraint)?.isCut ?? false }
 
     /// With the saved tokens, text and stop strings worked out anew. Nil if there are none, or none that can be ours.
     func resumed(vocabularySize: Int) -> SamplingCourse? {

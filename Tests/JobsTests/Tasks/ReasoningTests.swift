@@ -13,9 +13,10 @@ import Testing
     private static func thoughts(isUsual: Bool = true) -> ThoughtText {
         var tags = ThoughtTags()
         (tags.opening, tags.closing) = ("x", "end")
-        return ThoughtText(
-            tags, isUsual: isUsual, text: { String(decoding: ScriptedModel.bytes(of: $0), as: UTF8.self) }
-        ) { text, _ in text.utf8.map { Int32($0) } }
+        let text = { @Sendable (token: Int32) in
+            String(decoding: ScriptedModel.bytes(of: token), as: UTF8.self)
+        }
+        return ThoughtText(tags, isUsual: isUsual, text: text) { text, _ in text.utf8.map { Int32($0) } }
     }
 
     private func lines(_ folder: TemporaryFolder) throws -> String {
