@@ -49,6 +49,8 @@ def test_a_prompt_may_be_messages_tokens_or_a_line(llm: LLM) -> None:
         {"max_tokens": 8, "chat": False},
         {"regex": "(yes|no)"},
         {"choices": ["red", "green"]},
+        {"regex": "(yes|no)", "reasoning": "separate", "max_reasoning_tokens": 8, "max_tokens": 60},
+        {"tools": [{"type": "function", "function": {"name": "rest"}}], "tool_choice": "required", "max_tokens": 60},
     ],
 )
 def test_results_are_those_of_a_run(
