@@ -219,34 +219,36 @@ extension RequestSetting {
             "tool_choice", "auto|none|required|NAME",
             "whether the model calls one of the tools: as it likes (the default), never, in each answer, or the one of this "
                 + "name",
-            .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line),
+            .word(\.toolChoice, []), in: [.job, .line], group: .answers, precedence: .line, shapes: []),
         RequestSetting(
             "max_tool_calls", "N", "the most calls of an answer (default: no limit)",
             .int(\.maxToolCalls, 1...128, default: nil), in: [.job, .line], group: .answers,
-            precedence: .least),
+            precedence: .least, shapes: []),
         RequestSetting(
             "reasoning", "separate|keep|drop",
             "what the model thinks before it answers, between <think> and </think>: apart from the text, in it, or left out "
                 + "(default separate, where the model's files say that it thinks)",
             .word(\.reasoning, RequestSettings.ReasoningUse.allCases.map(\.rawValue)), in: [.job, .library],
             for: [.generate, .choose],
-            group: .answers),
+            group: .answers, shapes: []),
         RequestSetting(
             "max_reasoning_tokens", "N",
             "the most tokens of a thought, 0 for none: then it is ended, and the answer follows within max_tokens "
                 + "(default: no limit; three quarters of max_tokens where the answer has a form)",
             .int(\.maxReasoningTokens, 0...Int.max, default: nil), in: Place.all.subtracting([.responses]),
             for: [.generate, .choose], group: .answers, precedence: .least,
-            chatHelp: "the most tokens of a thought, 0 for none (default: no limit)"),
+            chatHelp: "the most tokens of a thought, 0 for none (default: no limit)", shapes: []),
         RequestSetting(
             "reasoning_effort", "none|minimal|low|medium|high",
             "the same as a part of max_tokens: none of them, an eighth, a quarter, a half or three quarters",
             .word(\.reasoningEffort, RequestSettings.reasoningEfforts.map(\.name)),
-            in: [.job, .line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line),
+            in: [.job, .line, .body, .library], for: [.generate, .choose], group: .answers, precedence: .line,
+            shapes: []),
         RequestSetting(
             "reasoning_ending", "TEXT",
             "what a thought is ended with at its limit (default \"\(RequestSettings.defaultReasoningEnding)\")",
-            .word(\.reasoningEnding, []), in: [.job, .library], for: [.generate, .choose], group: .answers),
+            .word(\.reasoningEnding, []), in: [.job, .library], for: [.generate, .choose], group: .answers,
+            shapes: []),
 
         RequestSetting(
             "tokens", "", "add the completion's token ids to each result (default: leave them out)",

@@ -64,7 +64,7 @@ struct Question {
         let covered = encoder.covered(record)
         var content = try covered.map { try builder.prompt(for: $0) } ?? content
         content = try content.written(
-            by: encoder.text.tools, asking: try ToolsRule.asked(of: record, covered: covered, in: job))
+            by: encoder.text.tools, asking: ToolsRule.asked(of: record, covered: covered, in: job))
         let length = encoder.limits.contextLength
         let tokens = try encoder.tokens(of: content, below: length)
         guard !tokens.isEmpty else { throw LineError(.missingPrompt, "The prompt has no tokens.") }

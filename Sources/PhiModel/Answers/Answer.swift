@@ -68,7 +68,8 @@ extension Answer {
 extension Answer.Ending {
     init(_ reason: FinishReason?) {
         switch reason {
-        case .stop: self = .stop
+        // Only jobs have tools.
+        case .stop, .toolCalls: self = .stop
         case .stopSequence: self = .stopSequence
         case .reasoningLength: self = .reasoningLength
         case .length, nil: self = .length

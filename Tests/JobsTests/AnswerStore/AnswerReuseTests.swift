@@ -163,7 +163,12 @@ import Testing
     // MARK: What tells requests from others
 
     private func variants(of base: JobSettings) -> [(name: String, job: JobSettings)] {
-        let rows = RequestSetting.all.map { setting in
+        // What is said of thoughts and calls is in the goal: ReasoningTests looks at that.
+        let others: Set = [
+            "reasoning", "max_reasoning_tokens", "reasoning_effort", "reasoning_ending", "tool_choice",
+            "max_tool_calls",
+        ]
+        let rows = RequestSetting.all.filter { !others.contains($0.name) }.map { setting in
             var job = base
             switch setting.kind {
             case .int(let path, let range, let unset):
@@ -171,6 +176,7 @@ import Testing
                 job.request[keyPath: path] = min(value, range.upperBound)
             case .number(let path, _, _): job.request[keyPath: path] = 0.5
             case .flag(let path): job.request[keyPath: path] = true
+            case .word(let path, let words): job.request[keyPath: path] = words.last ?? "zz"
             case .texts(let path, _): job.request[keyPath: path] = ["zz", "yy"]
             case .bias(let path, _): job.request[keyPath: path] = [258: 1]
             }
@@ -181,6 +187,10 @@ import Testing
             ("schema", { $0.schema = AnswerSchema(AnswerForm(.schema(["type": "integer"]))) }),
             ("regex", { $0.regex = "[a-z ]+" }), ("grammar", { $0.grammar = GrammarText("root ::= [a-z]+") }),
             ("json_mode", { $0.forms["json_mode"] = AskedForm(AnswerForm(.schema(["type": "array"]))) }),
+            (
+                "tools",
+                { $0.forms["tools"] = ToolsRule(ToolJobTests.tools).map { AskedForm(AnswerForm($0)) } }
+            ),
         ]
         #expect(forms.map(\.name) == AnswerKeys.names)
         return rows

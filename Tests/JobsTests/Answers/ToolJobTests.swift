@@ -8,7 +8,7 @@ import Testing
 
 /// Jobs whose answers call functions, with a scripted model.
 @Suite struct ToolJobTests {
-    private static let tools: JSONValue = [
+    static let tools: JSONValue = [
         [
             "type": "function",
             "function": [

@@ -171,6 +171,37 @@ import Testing
         #expect(lines.allSatisfy { $0.contains("\"probabilities\":{\"yes\":") })
     }
 
+    /// Requests with other limits, endings or beginnings are not equal, whatever becomes of the thoughts.
+    @Test func thoughtsTellRequestsApart() throws {
+        func content(_ change: (inout RequestSettings) -> Void, prompt: [Int32] = [1]) -> GoalContent? {
+            var settings = RequestSettings(maxTokens: 80)
+            change(&settings)
+            let model = ScriptedModel()
+            let thought = Self.thoughts().thought(
+                after: .tokens(prompt), prompt, settings, maxTokens: 80, of: model.limits)
+            return Sampling(
+                maxTokens: 80, sampling: SamplingParameters(), thought: thought, stream: 0,
+                endOfSequence: [0],
+                stops: .none, text: model.makeTextStream()
+            ).content
+        }
+        let all = [
+            content { _ in }, content { $0.maxReasoningTokens = 0 }, content { $0.maxReasoningTokens = 9 },
+            content {
+                $0.maxReasoningTokens = 9
+                $0.reasoningEnding = "bc"
+            }, content({ _ in }, prompt: [120]), content { $0.reasoningEffort = "high" },
+        ]
+        for (number, one) in all.enumerated() {
+            #expect(all.allSatisfy { $0 != nil } && !all[..<number].contains(one), "\(number)")
+        }
+        let kept = content { $0.reasoning = "keep" }
+        #expect(kept == all[0])
+        // Where the prompt has the thought already, there is none to come.
+        let after = content({ _ in }, prompt: Array("xend".utf8).map { Int32($0) })
+        #expect(after == content({ _ in }, prompt: Array("end".utf8).map { Int32($0) }) && after != all[0])
+    }
+
     @Test func whatHasNoMeaningIsRefused() throws {
         let folder = try TemporaryFolder()
         func problem(_ isUsual: Bool, _ change: (inout JobSettings) -> Void) throws -> String? {

@@ -35,6 +35,7 @@ import Testing
             if question == "long" {
                 parts.finish(throwing: ModelError(.promptTooLong, "It has too many tokens."))
             } else {
+                if question == "hard" { parts.yield(.reasoning("<think>Hm.</think>\n\n")) }
                 parts.yield(.text("answer "))
                 parts.yield(.text("\(messages.count)"))
                 // An endless one shows its parts, and then nothing more.
@@ -88,6 +89,14 @@ import Testing
     }
 
     private func lines(_ lines: String...) -> [ChatInput] { lines.map { .line($0) } }
+
+    /// They are shown, but are no part of the answer, and not sent back.
+    @Test func thoughtsAreApart() async throws {
+        let (chat, seen) = try await chat(lines("hard", "stops"), system: nil)
+        #expect(seen.thoughts == "<think>Hm.</think>\n\n" && seen.answers == "answer 1\nanswer 3\n")
+        #expect(seen.asked.withLock { $0.last?.map(\.content) } == ["hard", "answer 1", "stops"])
+        #expect(chat.conversation.turns.count == 4)
+    }
 
     @Test func turnsAddUp() async throws {
         let (chat, seen) = try await chat(

@@ -1,5 +1,5 @@
 import Constraints
-import Essentials
+import Faults
 import JSON
 import JSONSchema
 

@@ -86,9 +86,9 @@ struct FormedRequest: WaitingRequest {
     let goal: Sampling
     let part: GenerationPart
     let answer: GenerateTask.Answer
-    let reasoning: Reasoning?
+    var reasoning: Reasoning?
     /// Tokens between a thought and the answer.
-    let gap: [Int32]
+    var gap: [Int32] = []
     let compilation: AnswerCompilation
 
     var weight: Int { compilation.size / 4 }

@@ -1,4 +1,5 @@
 import BatchEngine
+import JSON
 import PhiText
 
 /// A completion is sampled after the line's prompt.
@@ -92,9 +93,9 @@ struct GenerationPart: WorkPart {
     var label: WorkLabel
     let seed: Int
     /// What becomes of a thought; nil where nothing is taken for one.
-    let reasoning: Reasoning.Use?
+    var reasoning: Reasoning.Use?
     /// How calls are written; nil where there can be none.
-    let tools: ToolText?
+    var tools: ToolText?
     /// What the answer must be like; nil if it may be anything.
     var rule: (any CheckedRule)?
 
