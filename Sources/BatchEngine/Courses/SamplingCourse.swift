@@ -29,7 +29,9 @@ package struct SamplingCourse: Course {
     }
 
     /// The thought without its tags; nil if nothing is taken for one.
-    package var thoughtContent: String? { goal.thought.map { $0.tags.content(of: thought) } }
+    package var thoughtContent: String? {
+        goal.thought.map { $0.tags.content(of: thought, isOpen: $0.isOpen) }
+    }
     /// Tokens before the answer.
     package var thoughtTokens: Int { reader?.tokens ?? 0 }
     /// The thought was ended by its limit.

@@ -237,7 +237,8 @@ extension RequestSetting {
                 + "(default: no limit; three quarters of max_tokens where the answer has a form)",
             .int(\.maxReasoningTokens, 0...Int.max, default: nil), in: Place.all.subtracting([.responses]),
             for: [.generate, .choose], group: .answers, precedence: .least,
-            chatHelp: "the most tokens of a thought, 0 for none (default: no limit)", shapes: []),
+            shapes: [],
+            chatHelp: "the most tokens of a thought, 0 for none (default: no limit)"),
         RequestSetting(
             "reasoning_effort", "none|minimal|low|medium|high",
             "the same as a part of max_tokens: none of them, an eighth, a quarter, a half or three quarters",

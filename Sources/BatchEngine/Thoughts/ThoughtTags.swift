@@ -18,9 +18,10 @@ package struct ThoughtTags: Sendable, Equatable {
     }
 
     /// A thought as it was written, without its tags and the white space around it.
-    func content(of thought: String) -> String {
+    /// - Parameter isOpen: it goes on from the prompt, which has the first tag.
+    func content(of thought: String, isOpen: Bool) -> String {
         var content = Self.trimmed(thought[...].utf8)
-        if content.starts(with: opening.utf8) { content = content.dropFirst(opening.utf8.count) }
+        if !isOpen, content.starts(with: opening.utf8) { content = content.dropFirst(opening.utf8.count) }
         let end = closing.utf8
         if content.count >= end.count, content.suffix(end.count).elementsEqual(end) {
             content = content.dropLast(end.count)

@@ -24,15 +24,6 @@ import Testing
         ],
         ["type": "function", "function": ["name": "rest"]],
     ]
-    private static let mark = "the"
-
-    private func model() -> ScriptedModel {
-        let model = ScriptedModel()
-        model.tools = ToolText(
-            opening: Self.mark, closing: "end", openingTokens: Self.mark.utf8.map { Int32($0) })
-        return model
-    }
-
     private func job(
         _ folder: TemporaryFolder, _ change: (inout JobSettings) -> Void = { _ in }
     ) throws -> JobSettings {
@@ -73,12 +64,12 @@ import Testing
     }
 
     private func run(_ job: JobSettings) throws -> [String] {
-        try ScriptedRun.run(job, model()).lines.map { $0.contains("\"error\"") ? $0 : $0 + "}" }
+        try ScriptedRun.run(job).lines.map { $0.contains("\"error\"") ? $0 : $0 + "}" }
     }
 
     @Test func callsThatMustBeAreThere() throws {
         let folder = try TemporaryFolder()
-        let job = try job(folder) { $0.request.toolChoice = "required" }
+        let job = try job(folder) { ($0.request.toolChoice, $0.maxTokens) = ("required", 200) }
         let all = try run(job).map(calls)
         #expect(all.allSatisfy { !$0.isEmpty } && all.contains { $0.count > 1 })
         #expect(Set(all.flatMap { $0.map(\.name) }) == ["count", "rest"])
@@ -106,14 +97,13 @@ import Testing
         let job = try job(folder)
         var expected: [String]?
         for workers in [1, 3, 17] {
-            let model = model()
             var job = job
             job.engine.workers = .count(workers)
-            let lines = try ScriptedRun.run(job, model).lines
+            let lines = try ScriptedRun.run(job).lines
             #expect(lines == expected ?? lines)
             expected = lines
         }
-        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30, tools: model().tools) == expected)
+        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30) == expected)
     }
 
     @Test func aChoiceOfNoToolIsRefused() throws {
@@ -133,7 +123,7 @@ import Testing
     }
 
     @Test func theModelIsToldOfThem() throws {
-        let tools = try #require(model().tools)
+        let tools = try #require(ScriptedModel().tools)
         let told = try #require(ToolsRule(Self.tools)).told
         let asked = try Prompt.messages([ChatMessage(role: "user", content: "Go.")])
             .written(by: tools, asking: told)

@@ -165,7 +165,7 @@ import Testing
         #expect(more.fault == nil && more.request?.logprobs == 0)
         #expect(
             Set(more.request?.unsupported.map(\.name) ?? [])
-                == ["reasoning", "text.verbosity", "include", "truncation"])
+                == ["text.verbosity", "include", "truncation"])
     }
 
     /// Wrong as it may be, a request keeps its name.

@@ -18,7 +18,9 @@ final class ScriptedModel: Engine, TextCoding, @unchecked Sendable {
     var limits: ModelLimits
     var hasTokenizer = true
     var thoughts: ThoughtText?
-    var tools: ToolText?
+    /// Calls come after a word that it comes upon by itself.
+    let tools: ToolText? = ToolText(
+        opening: "the", closing: "end", openingTokens: "the".utf8.map { Int32($0) })
     let identity = [(name: "script", value: "1")]
     /// Cache room in tokens, which is given out in pieces of `roomUnit`.
     var room = Int.max

@@ -70,8 +70,7 @@ enum ScriptedRun {
 
     /// What a job comes to that is stopped over and over, each time with another number of workers.
     static func stopped(
-        _ job: JobSettings, seed: UInt64, steps: Int, thoughts: ThoughtText? = nil,
-        tools: ToolText? = nil
+        _ job: JobSettings, seed: UInt64, steps: Int, thoughts: ThoughtText? = nil
     ) throws -> [String]? {
         var random = FixedRandom(seed)
         let store = MemoryStore()
@@ -79,7 +78,7 @@ enum ScriptedRun {
         var runs = 0
         while store.output == nil, runs < 200 {
             let (model, flag, _, workers) = unlucky(&random, steps: steps)
-            (model.thoughts, model.tools) = (thoughts, tools)
+            model.thoughts = thoughts
             var job = job
             job.engine.workers = .count(workers)
             _ = try? Runner(job: job, model: model, store: store, stopFlag: flag).run()

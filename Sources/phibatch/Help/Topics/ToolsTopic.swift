@@ -22,6 +22,6 @@ extension HelpTopic {
         functions are refused. `tools` and another form of answers don't go together, nor does `stop`. A table has a column \
         for calls if the job itself has the tools.
 
-          phibatch run --model phi-4-mini --input orders.jsonl --output calls.jsonl --tools tools.json --tool-choice required
+          phibatch run jobs/orders.yaml --tools tools.json --tool-choice required
         """)
 }
