@@ -69,12 +69,6 @@ struct InputLook {
         return try? PromptRecord.parseObject(line)
     }
 
-    /// From 1, of the first line that is not blank.
-    var firstLineNumber: Int {
-        let blanks = start.prefix { isBlank($0) || $0 == 0x0a }
-        return 1 + blanks.count { $0 == 0x0a }
-    }
-
     private struct Packed {
         var name: String
         var remedy: (String) -> Message

@@ -1,5 +1,6 @@
 import Faults
 import JSON
+import OperatingSystem
 
 /// The first line of an input beside what the job says: guesses that would go wrong with every line are found
 /// before the first of them is done.
@@ -11,16 +12,14 @@ struct FirstLine {
     /// One of OpenAI's requests, whose fields are what its body says.
     let isRequest: Bool
 
-    /// Nil if the input shows no first line, or one that is no object.
-    init?(_ look: InputLook, path: String, job: JobSettings) {
-        guard let fields = look.firstFields else { return nil }
-        self.init(fields, number: look.firstLineNumber, path: path, job: job)
-    }
-
-    init?(_ line: JSONValue, isRequest: Bool = false, number: Int, path: String, job: JobSettings) {
-        guard case .object(let fields) = line else { return nil }
-        self.isRequest = isRequest
-        (self.job, self.path, self.fields, self.number) = (job, path, fields, number)
+    /// Nil if the reader has no line, or one that is not right by itself.
+    init?(_ reader: InputReader, job: JobSettings) throws {
+        var reader = reader
+        guard let record = try reader.next(), let content = try? reader.content(of: record),
+            case .object(let fields) = content.fields
+        else { return nil }
+        (self.job, path, number) = (job, record.file, record.number)
+        (self.fields, isRequest) = (fields, content.request != nil)
     }
 
     private var place: String { "\(path):\(number)" }
@@ -153,35 +152,19 @@ extension JobSettings {
             if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
                 throw JobError(.badJob, at: path, problem)
             }
-            try firstLine(look, path)?.check()
+            try firstLine(of: path)?.check()
         }
     }
 
-    /// Nil if there is none, or it is not right by itself.
-    private func firstLine(_ look: InputLook, _ path: String) throws -> FirstLine? {
-        let format = inputFormat.format.format(for: path)
-        if let lines = format as? OpenAILines {
-            guard let fields = look.firstFields else { return nil }
-            let content = lines.content(of: fields)
-            return FirstLine(
-                content.fields, isRequest: content.request != nil, number: look.firstLineNumber, path: path,
-                job: self)
-        }
-        guard !format.isJSONLines else { return FirstLine(look, path: path, job: self) }
-        return try firstLine(InputReader(paths: [path], format: format))
+    /// Nil also of an input that can be read but once.
+    private func firstLine(of path: String) throws -> FirstLine? {
+        guard path != "-", Files.kind(of: path) == .regular else { return nil }
+        return try FirstLine(InputReader(paths: [path], format: inputFormat.format), job: self)
     }
 
     /// Nil where the job reads an input.
-    private func firstRow() throws -> FirstLine? { rows == nil ? nil : try firstLine(inputReader()) }
-
-    private func firstLine(_ reader: InputReader) throws -> FirstLine? {
-        var reader = reader
-        guard let record = try reader.next(), let content = try? reader.content(of: record) else {
-            return nil
-        }
-        return FirstLine(
-            content.fields, isRequest: content.request != nil, number: record.number, path: record.file,
-            job: self)
+    private func firstRow() throws -> FirstLine? {
+        rows == nil ? nil : try FirstLine(inputReader(), job: self)
     }
 
     /// What is hardly meant, but no error.
@@ -193,7 +176,7 @@ extension JobSettings {
         }
         if let row = try firstRow() { return warnings + row.warnings(templateFields: fields) }
         for path in input {
-            guard let look = InputLook(path: path), let line = try firstLine(look, path) else { continue }
+            guard let line = try firstLine(of: path) else { continue }
             return warnings + line.warnings(templateFields: fields)
         }
         return warnings

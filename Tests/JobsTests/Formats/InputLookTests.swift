@@ -49,8 +49,11 @@ import Testing
     }
 
     @Test func theFirstLineIsFoundAfterBlankOnes() throws {
-        let look = InputLook(start: Array("\n \r\n{\"a\": 1}\n{\"b\": 2}\n".utf8))
-        #expect(look.firstLineNumber == 3)
-        #expect(look.firstFields?["a"] != nil)
+        let text = "\n \r\n{\"a\": 1}\n{\"b\": 2}\n"
+        #expect(InputLook(start: Array(text.utf8)).firstFields?["a"] != nil)
+        let folder = try TemporaryFolder()
+        let path = try folder.write(text, to: "in.jsonl")
+        let error = #expect(throws: JobError.self) { try JobSettings.test(input: [path]).checkBeginnings() }
+        #expect(error?.place == "\(path):3", "\(error as Any)")
     }
 }
