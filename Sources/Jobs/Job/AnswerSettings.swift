@@ -11,54 +11,53 @@ package struct AskedForm: Sendable, Equatable {
 
 /// A JSON Schema that answers follow.
 public struct AnswerSchema: Sendable, Equatable {
-    fileprivate let asked: AskedForm
+    let asked: AskedForm
+}
 
+extension AnswerSchema {
     /// - Parameter json: the schema as JSON text. What it says is looked at when a job begins.
     /// - Throws: `JobError` if the text is no JSON, or neither an object nor true or false.
     public init(_ json: String) throws {
-        do throws(SettingProblem) { asked = AskedForm(try SchemaRule.form(ofFile: Array(json.utf8))) } catch {
+        do throws(SettingProblem) { self.init(try SchemaRule.form(ofFile: Array(json.utf8))) } catch {
             throw JobError(.badJob, "The schema \(error.message).")
         }
     }
 
-    fileprivate init(_ asked: AskedForm) { self.asked = asked }
-    init(_ form: AnswerForm) { asked = AskedForm(form) }
+    init(_ form: AnswerForm) { self.init(asked: AskedForm(form)) }
 }
 
 /// The text of a grammar that answers follow: GBNF as llama.cpp has it, or Lark's notation.
 public struct GrammarText: Sendable, Equatable {
-    fileprivate let asked: AskedForm
+    let asked: AskedForm
+}
 
+extension GrammarText {
     /// - Parameter text: what it says is looked at when a job begins.
-    public init(_ text: String) { asked = AskedForm(AnswerForm(.grammar(text))) }
-
-    fileprivate init(_ asked: AskedForm) { self.asked = asked }
+    public init(_ text: String) { self.init(asked: AskedForm(AnswerForm(.grammar(text)))) }
 }
 
 /// What answers are like, as OpenAI's API asks for it.
 public struct ResponseFormat: Sendable, Equatable {
-    fileprivate let asked: AskedForm
-
-    fileprivate init(_ asked: AskedForm) { self.asked = asked }
+    let asked: AskedForm
 
     /// Any text, whatever lines ask for.
-    public static let text = ResponseFormat(AskedForm(.text))
+    public static let text = ResponseFormat(asked: AskedForm(.text))
     /// A JSON object.
-    public static let jsonObject = ResponseFormat(AskedForm(AnswerForm(.object)))
+    public static let jsonObject = ResponseFormat(asked: AskedForm(AnswerForm(.object)))
     /// JSON that follows a schema.
-    public static func jsonSchema(_ schema: AnswerSchema) -> ResponseFormat { ResponseFormat(schema.asked) }
+    public static func jsonSchema(_ schema: AnswerSchema) -> ResponseFormat { .init(asked: schema.asked) }
 }
 
 /// At most one of these is given; each goes before what a line asks for.
 extension JobSettings {
     /// A JSON Schema that all answers follow.
     public var schema: AnswerSchema? {
-        get { forms[SchemaRule.name].map { AnswerSchema($0) } }
+        get { forms[SchemaRule.name].map(AnswerSchema.init(asked:)) }
         set { forms[SchemaRule.name] = newValue?.asked }
     }
     /// What answers are like, as OpenAI's API says it.
     public var responseFormat: ResponseFormat? {
-        get { forms[ResponseFormatKey.name].map { ResponseFormat($0) } }
+        get { forms[ResponseFormatKey.name].map(ResponseFormat.init(asked:)) }
         set { forms[ResponseFormatKey.name] = newValue?.asked }
     }
     /// A regular expression of ECMA-262, without lookaround, that matches answers as a whole.
@@ -68,7 +67,7 @@ extension JobSettings {
     }
     /// A context-free grammar that answers follow.
     public var grammar: GrammarText? {
-        get { forms[GrammarRule.name].map { GrammarText($0) } }
+        get { forms[GrammarRule.name].map(GrammarText.init(asked:)) }
         set { forms[GrammarRule.name] = newValue?.asked }
     }
 }
