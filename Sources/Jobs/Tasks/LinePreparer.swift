@@ -50,6 +50,7 @@ private struct CarryingLine: PreparedLine {
 
     func work(_ label: WorkLabel, saved: InFlightRecord?, _ maker: RequestMaker) -> [Work] {
         var label = label
+        label.kept.removeAll { $0.name == carried.name }
         label.kept.append(carried)
         return line.work(label, saved: saved, maker)
     }
