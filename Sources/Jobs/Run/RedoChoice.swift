@@ -152,7 +152,7 @@ package struct RedoChoice: Sendable {
 extension JobSettings {
     /// Whether another seed can make another result, so far as the job says.
     package var draws: Bool {
-        (steps.isEmpty ? [self] : steps.map { $0.job(in: self) }).contains {
+        parts.contains {
             $0.task != .score && $0.request.temperature ?? 0 > 0 && $0.request.topK != 1
         }
     }

@@ -28,12 +28,21 @@ package struct LinePreparer: Sendable {
     /// - Parameter model: asked only for lines that are right so far: it may have to be loaded first.
     /// - Throws: `LineError` for what is wrong with the line; what `model` throws.
     package func prepare(_ record: PromptRecord, for model: () throws -> Model) throws -> any PreparedLine {
-        guard let task = tasks.first(where: { $0.takes(record) }) else {
-            preconditionFailure("the last of a job's tasks takes all lines")
-        }
-        let line = try task.prepare(record, for: model)
+        let line = try tasks.prepare(record, for: model)
         guard let carried else { return line }
         return CarryingLine(line: line, carried: try carried.value(of: builder.prompt(for: record)))
+    }
+}
+
+extension [any LineTask] {
+    /// By the first that takes the line.
+    func prepare(
+        _ record: PromptRecord, for model: () throws -> LinePreparer.Model
+    ) throws -> any PreparedLine {
+        guard let task = first(where: { $0.takes(record) }) else {
+            preconditionFailure("the last of them takes all lines")
+        }
+        return try task.prepare(record, for: model)
     }
 }
 

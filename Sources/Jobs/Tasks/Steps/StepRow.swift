@@ -128,7 +128,7 @@ struct StepRow: Sendable {
 
     private mutating func works(_ saved: InFlightRecord? = nil) throws -> [Work] {
         self.saved = nil
-        let prepared = try step.prepare(asked) { model }
+        let prepared = try step.tasks.prepare(asked) { model }
         return prepared.work(stepLabel, saved: saved, maker).map(wrapped)
     }
 

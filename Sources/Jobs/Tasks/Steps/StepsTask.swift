@@ -49,7 +49,7 @@ struct StepsTask: LineTask {
         let first: (any PreparedLine)?
         do {
             first = try step.asked(first: record).map {
-                try step.prepare($0) {
+                try step.tasks.prepare($0) {
                     let model = try model()
                     loaded = model
                     return model
@@ -76,15 +76,6 @@ final class StepPlan: Sendable {
         let compared: (text: LineTemplate, gate: Int)?
         let tries: Int
         let fork: Fork
-
-        func prepare(
-            _ record: PromptRecord, for model: () throws -> LinePreparer.Model
-        ) throws -> any PreparedLine {
-            guard let task = tasks.first(where: { $0.takes(record) }) else {
-                preconditionFailure("the last of a step's tasks takes all rows")
-            }
-            return try task.prepare(record, for: model)
-        }
 
         /// Whether the rows of a line may be asked different things in it, or nothing, before anything was made.
         var differs: Bool { fork.items != nil || condition != nil }
