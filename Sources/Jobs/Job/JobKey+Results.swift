@@ -17,8 +17,8 @@ extension JobKey {
                     problem: { $0.keep.problem }, text: { $0.keep.text }), effect: .ifSet),
             JobKey(
                 "results", ResultDetail.allCases.map(\.rawValue).joined(separator: "|"),
-                "what the output has of each result, in jsonl and json: "
-                    + ResultDetail.allCases.map { "\($0.rawValue), \($0.help)" }.joined(separator: "; ")
+                "what outputs in jsonl and json have of each result; "
+                    + ResultDetail.allCases.map { "\($0.rawValue): \($0.help)" }.joined(separator: "; ")
                     + "; OUTPUT.record has the rest (default full)",
                 SettingMember(
                     set: { job, value throws(SettingProblem) in
