@@ -73,7 +73,7 @@ final class Attention {
         func run(_ norms: HeadNorms<NormNumbers>?) {
             attend(
                 Layer(
-                    shape: shape, softmaxScale: 1 / Float(shape.headDimension).squareRoot(), norms: norms,
+                    shape: shape, softmaxScale: shape.softmaxScale, norms: norms,
                     qkv: qkv, stride: stride, cache: head, headBytes: headBytes, precision: precision,
                     runs: runs, out: out))
         }
@@ -146,34 +146,49 @@ final class Attention {
         let (heads, n) = (shape.headCount, shape.headDimension)
         let perGroup = heads / shape.keyValueHeadCount
         let dims = Int(layer.cache.dims)
-        let window = shape.slidingWindow
         let count = groups.count * tile.rows.count * perGroup
-        withUnsafeTemporaryAllocation(of: Float.self, capacity: count * (dims + 2)) { states in
-            withUnsafeTemporaryAllocation(of: PhiQuery.self, capacity: count) { queries in
-                var index = 0
-                for group in groups {
-                    for place in plan.rows[tile.rows] {
-                        let begin = window.map { max(0, place.position + 1 - $0) } ?? 0
-                        for head in group * perGroup..<(group + 1) * perGroup {
-                            let at = place.row * heads + head
-                            queries.initializeElement(
-                                at: index,
-                                to: PhiQuery(
-                                    x: layer.qkv + place.row * layer.stride + head * n,
-                                    values: queryValues.pointer + at * dims, scale: queryScales.pointer[at],
-                                    sum: querySums.pointer[at], begin: UInt32(begin),
-                                    end: UInt32(place.position + 1),
-                                    blocks: blockLists.pointer + listStarts[place.run],
-                                    out: layer.out + at * n))
-                            index += 1
+        let lists = SeenBlocks(shape, plan.rows[tile.rows])
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * lists.room) { room in
+            withUnsafeTemporaryAllocation(of: Float.self, capacity: count * (dims + 2)) { states in
+                withUnsafeTemporaryAllocation(of: PhiQuery.self, capacity: count) { queries in
+                    var index = 0
+                    for group in groups {
+                        for place in plan.rows[tile.rows] {
+                            for head in group * perGroup..<(group + 1) * perGroup {
+                                let at = place.row * heads + head
+                                let seen = lists.seen(
+                                    by: head, at: place.position,
+                                    of: blockLists.pointer + listStarts[place.run],
+                                    room: room.baseAddress.map { $0 + index * lists.room })
+                                queries.initializeElement(
+                                    at: index,
+                                    to: PhiQuery(
+                                        x: layer.qkv + place.row * layer.stride + head * n,
+                                        values: queryValues.pointer + at * dims,
+                                        scale: queryScales.pointer[at], sum: querySums.pointer[at],
+                                        begin: UInt32(seen.range.lowerBound),
+                                        end: UInt32(seen.range.upperBound),
+                                        blocks: seen.blocks, out: layer.out + at * n))
+                                index += 1
+                            }
                         }
                     }
+                    var cache = layer.cache
+                    cache.memory += groups.lowerBound * layer.headBytes
+                    guard lists.room > 0 else {
+                        return kernels.attend(
+                            &cache, groups.count, queries.baseAddress, tile.rows.count, perGroup, tile.shared,
+                            states.baseAddress)
+                    }
+                    // Each head of a row has blocks of its own, as if it were a row by itself.
+                    let each = tile.rows.count * perGroup
+                    for group in 0..<groups.count {
+                        kernels.attend(
+                            &cache, 1, queries.baseAddress.map { $0 + group * each }, each, 1, 0,
+                            states.baseAddress)
+                        cache.memory += layer.headBytes
+                    }
                 }
-                var cache = layer.cache
-                cache.memory += groups.lowerBound * layer.headBytes
-                kernels.attend(
-                    &cache, groups.count, queries.baseAddress, tile.rows.count, perGroup, tile.shared,
-                    states.baseAddress)
             }
         }
     }

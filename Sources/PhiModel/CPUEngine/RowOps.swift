@@ -85,7 +85,7 @@ package final class RowOps: RowOperations {
         try readLogits(use)
     }
 
-    package func embed(_ embedding: Embedding) throws(ModelError) {
+    package func embed(_ embedding: Embedding, times multiplier: Float) throws(ModelError) {
         let width = shape.hiddenSize
         try hidden.reserve(rowCount * width)
         let hidden = hidden.pointer
@@ -95,6 +95,8 @@ package final class RowOps: RowOperations {
             withUnsafePointer(to: matrix) {
                 kernels.dequantize_row($0, Int(tokens[row]), hidden + row * width)
             }
+            guard multiplier != 1 else { return }
+            for i in row * width..<(row + 1) * width { hidden[i] *= multiplier }
         }
     }
 
@@ -240,6 +242,17 @@ package final class RowOps: RowOperations {
                 let x = projected.pointer + index * projectedWidth
                 kernels.gelu(x, width, x)
                 return UnsafePointer(x)
+            }
+        case .gegelu(let limit):
+            precondition(!addsProjected)
+            let width = matrix.columns
+            try normed.reserve(kept.count * 2 * width)
+            let normed = normed.pointer
+            setInput(matrix, width) { _, _, index in
+                let gate = normed + index * 2 * width
+                Gegelu.apply(
+                    projected.pointer + index * projectedWidth, width, limit: limit, gate, kernels)
+                return UnsafePointer(gate)
             }
         }
     }

@@ -61,15 +61,17 @@ package struct WeightReader: WeightReading {
     }
 
     package mutating func linear(
-        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool, order: [Range<Int>]?
     ) throws -> Linear {
-        let place = try place(path, rows, columns, hasBias: hasBias)
+        let place = try place(path, rows, columns, hasBias: hasBias, order: order)
         multiplied.insert(place)
-        let part = try adapter?.layer(path, rows: rows, columns: columns)
+        let part = order == nil ? try adapter?.layer(path, rows: rows, columns: columns) : nil
         if part != nil { adapted.insert(path) }
+        let bias = hasBias ? try vector(path + ".bias", rows) : nil
         return Linear(
             place: place, rows: rows, columns: columns,
-            bias: hasBias ? try vector(path + ".bias", rows) : nil, adapter: part)
+            bias: order.flatMap { order in bias.map { bias in order.flatMap { bias[$0] } } } ?? bias,
+            adapter: part)
     }
 
     package mutating func convolution(
@@ -132,21 +134,25 @@ package struct WeightReader: WeightReading {
 
     package func contains(_ name: String) -> Bool { store.contains(name) }
 
-    package mutating func linear(tiedTo embedding: Embedding) -> Linear {
+    package mutating func linear(tiedTo embedding: Embedding, hiding: [Int]) -> Linear {
         isTied = true
         multiplied.insert(embedding.place)
+        var bias = hiding.isEmpty ? nil : [Float](repeating: 0, count: embedding.rows)
+        for token in hiding { bias?[token] = hiddenLogit }
         return Linear(
-            place: embedding.place, rows: embedding.rows, columns: embedding.columns, bias: nil)
+            place: embedding.place, rows: embedding.rows, columns: embedding.columns, bias: bias)
     }
 
     package mutating func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Norm {
         Norm(weight: try vector(path + ".weight", count), bias: nil, epsilon: Float(epsilon))
     }
 
-    package mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Norm {
+    package mutating func layerNorm(
+        _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
+    ) throws -> Norm {
         Norm(
-            weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count),
-            epsilon: Float(epsilon))
+            weight: try vector(path + ".weight", count).map { $0 * factor },
+            bias: try vector(path + ".bias", count).map { $0 * factor }, epsilon: Float(epsilon))
     }
 
     private mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
@@ -154,11 +160,14 @@ package struct WeightReader: WeightReading {
         return try store.vector(name, count: count).finiteFloats()
     }
 
-    private mutating func place(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> Int {
+    private mutating func place(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool, order: [Range<Int>]? = nil
+    ) throws -> Int {
         names.insert(path + ".weight")
         return plan.add(
             path,
             try store.linear(
-                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias))
+                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias),
+            order: order)
     }
 }

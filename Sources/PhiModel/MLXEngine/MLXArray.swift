@@ -132,6 +132,29 @@ final class MLXArray {
     static func * (a: MLXArray, b: MLXArray) -> MLXArray { a.binary(PHI_MLX_MULTIPLY, b) }
     static func / (a: MLXArray, b: MLXArray) -> MLXArray { a.binary(PHI_MLX_DIVIDE, b) }
     func maximum(_ b: MLXArray) -> MLXArray { binary(PHI_MLX_MAXIMUM, b) }
+    /// The smaller of each two numbers.
+    private func minimum(_ b: MLXArray) -> MLXArray {
+        let zero = scalar(0)
+        return zero - (zero - self).maximum(zero - b)
+    }
+
+    /// As `RowInput.gegelu` of rows [rows, 2 * count].
+    func gegelu(limit: Float) -> MLXArray {
+        let (rows, count) = (dimension(0), dimension(1) / 2)
+        let pairs = reshaped(rows, count, 2)
+        func part(_ number: Int) -> MLXArray {
+            pairs.slice(axis: 2, number..<number + 1).reshaped(rows, count)
+        }
+        var (gate, up) = (part(0), part(1))
+        if limit.isFinite {
+            let most = scalar(Double(limit))
+            gate = gate.minimum(most)
+            up = up.minimum(most).maximum(scalar(Double(-limit)))
+        }
+        let slope = scalar(1.702)
+        return (gate * slope).silu * ((up + scalar(1)) / slope)
+    }
+
     func isGreater(than b: MLXArray) -> MLXArray { binary(PHI_MLX_GREATER, b) }
     func isEqual(to b: MLXArray) -> MLXArray { binary(PHI_MLX_EQUAL, b) }
 

@@ -76,8 +76,7 @@ final class MLXCache {
             preconditionFailure("the cache has no memory yet")
         }
         let shape = shapes[layer]
-        let scale = 1 / Float(shape.headDimension).squareRoot()
-        let found = rows.groups(window: shape.slidingWindow).map { group in
+        let found = rows.groups(shape.sight).map { group in
             func gathered(_ array: MLXArray) -> MLXArray {
                 let blockWidth = KVCache.blockLength * shape.keyWidth
                 return array.reshaped(blocks, blockWidth).taking(group.table)
@@ -89,7 +88,8 @@ final class MLXCache {
                 .transposed(0, 2, 1, 3)
             let found = gathered(values)
             return own.attention(
-                gathered(keys), group.isOwn?.select(found, found.scalar(0)) ?? found, scale: scale,
+                gathered(keys), group.isOwn?.select(found, found.scalar(0)) ?? found,
+                scale: shape.softmaxScale,
                 mask: group.mask, isCausal: group.isCausal
             ).transposed(0, 2, 1, 3).reshaped(group.rows.count, shape.queryWidth)
         }
@@ -103,7 +103,7 @@ final class MLXCache {
         guard let state = states[layer] else { preconditionFailure("the cache has no memory yet") }
         let (width, before) = (values.dimension(1), weights.count - 1)
         var (made, kept, places): ([MLXArray], [MLXArray], [Int32]) = ([], [], [])
-        for group in rows.groups(window: nil) {
+        for group in rows.groups(nil) {
             let all = MLXArray.concatenated(
                 [
                     group.states(state, before: before, width: width),

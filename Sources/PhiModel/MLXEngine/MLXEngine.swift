@@ -133,7 +133,7 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
 
     private func run(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         try cache.grow(to: runs.reduce(0) { max($0, $1.blocks.prefix($1.usedBlocks).max() ?? 0) })
-        let rows = MLXRows(mlx, runs, windows: Set(shape.layers.map(\.slidingWindow)))
+        let rows = MLXRows(mlx, runs, sights: Set(shape.layers.map(\.sight)))
         let operations = MLXOperations(shape, rows: rows, cache: cache, rotary: rotary)
         try network.forward(operations)
         // What the cache holds is computed with the first rows of logits: one wait a step.

@@ -52,6 +52,18 @@ struct MLXMatrix {
         }
     }
 
+    /// The matrix of its rows at `indices`.
+    func taking(_ indices: MLXArray) -> MLXMatrix {
+        switch values {
+        case .quantized(let words, let scales, let biases, let group, let bits):
+            MLXMatrix(
+                values: .quantized(
+                    words.taking(indices), scales: scales.taking(indices), biases: biases.taking(indices),
+                    group: group, bits: bits))
+        case .plain(let weight): MLXMatrix(values: .plain(weight.taking(indices)))
+        }
+    }
+
     /// Its rows at `indices`.
     func rows(at indices: MLXArray) -> MLXArray {
         picked { $0.taking(indices) }

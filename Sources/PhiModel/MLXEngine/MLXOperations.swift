@@ -28,7 +28,10 @@ final class MLXOperations: RowOperations {
         self.rotary = rotary
     }
 
-    func embed(_ embedding: MLXMatrix) { hidden = embedding.rows(at: rows.tokens) }
+    func embed(_ embedding: MLXMatrix, times multiplier: Float) {
+        let found = embedding.rows(at: rows.tokens)
+        hidden = multiplier == 1 ? found : found * found.scalar(Double(multiplier))
+    }
 
     func project(_ linears: [MLXLinear], of source: RowInput<MLXNorm>) {
         let x = input(source)
@@ -85,6 +88,7 @@ final class MLXOperations: RowOperations {
             let parts = split([width, width])
             return parts[0].silu * parts[1]
         case .gelu: return projected[0].gelu
+        case .gegelu(let limit): return projected[0].gegelu(limit: limit)
         }
     }
 

@@ -7,6 +7,35 @@ extension RowRun {
     var usedBlocks: Int { (length + KVCache.blockLength - 1) / KVCache.blockLength }
 }
 
+/// What a layer's rows see of the positions before them; all layers of one kind share masks.
+struct MLXSight: Hashable {
+    var window: Int?
+    var sparsity: BlockSparsity?
+    /// Of a layer whose heads see different blocks.
+    var headCount = 1
+
+    func isSeen(_ position: Int, from own: Int, head: Int) -> Bool {
+        if let window, own - position >= window { return false }
+        let length = BlockSparsity.blockLength
+        return sparsity?.isSeen(position / length, from: own / length, head: head) ?? true
+    }
+
+    /// Whether rows of sequences of this length see all before them.
+    func isAll(length: Int) -> Bool {
+        (window.map { length <= $0 } ?? true)
+            && (sparsity.map { length <= $0.localBlocks * BlockSparsity.blockLength } ?? true)
+    }
+}
+
+extension AttentionShape {
+    /// Nil of a layer that sees all.
+    var sight: MLXSight? {
+        slidingWindow == nil && sparsity == nil
+            ? nil
+            : MLXSight(window: slidingWindow, sparsity: sparsity, headCount: sparsity == nil ? 1 : headCount)
+    }
+}
+
 /// The rows of a step, those of each run together, and which runs attend together.
 struct MLXRows {
     enum LongRope {
@@ -26,7 +55,7 @@ struct MLXRows {
         let table: MLXArray
         /// Positions of each that are looked at.
         let length: Int
-        /// Booleans [count, 1, width, length]: what each row sees.
+        /// Booleans [count, heads or 1, width, length]: what each row sees.
         let mask: MLXArray?
         /// Booleans [count, 1, length, 1]: what is the sequence's own; nil if all is. What another one left behind may be
         /// NaN, and then even nothing of it is NaN.
@@ -40,8 +69,8 @@ struct MLXRows {
     /// Where each row's keys and values go, as places of the whole cache.
     let slots: MLXArray
     let longRope: LongRope
-    /// For each window that a layer has; nil is none.
-    private let groups: [Int?: [Group]]
+    /// For each sight that a layer has; nil is all.
+    private let groups: [MLXSight?: [Group]]
     /// The rows with logits; nil if none has, or all have.
     let kept: MLXArray?
     let keptCount: Int
@@ -56,8 +85,8 @@ struct MLXRows {
 
     /// - Parameters:
     ///   - runs: in an order that `order` gives.
-    ///   - windows: all that the model's layers have.
-    init(_ mlx: MLXLibrary, _ runs: [RowRun], windows: Set<Int?>) {
+    ///   - sights: all that the model's layers have.
+    init(_ mlx: MLXLibrary, _ runs: [RowRun], sights: Set<MLXSight?>) {
         count = runs.reduce(0) { $0 + $1.tokens.count }
         let positions = runs.flatMap { $0.start..<$0.length }
         let slots = runs.flatMap { run in
@@ -83,13 +112,13 @@ struct MLXRows {
         keptCount = kept.count
         self.kept = kept.isEmpty || kept.count == count ? nil : .integers(mlx, kept.map(Int32.init))
         groups = Dictionary(
-            uniqueKeysWithValues: windows.map { ($0, Self.groups(mlx, runs, slidingWindow: $0)) })
+            uniqueKeysWithValues: sights.map { ($0, Self.groups(mlx, runs, $0)) })
     }
 
-    /// All rows, as layers with this window look at them.
-    func groups(window: Int?) -> [Group] { groups[window] ?? [] }
+    /// All rows, as layers with this sight look at them.
+    func groups(_ sight: MLXSight?) -> [Group] { groups[sight] ?? [] }
 
-    private static func groups(_ mlx: MLXLibrary, _ runs: [RowRun], slidingWindow: Int?) -> [Group] {
+    private static func groups(_ mlx: MLXLibrary, _ runs: [RowRun], _ sight: MLXSight?) -> [Group] {
         var groups: [Group] = []
         var row = 0
         var next = 0
@@ -102,7 +131,7 @@ struct MLXRows {
             next += some.count
             let rows = row..<row + some.count * first.tokens.count
             row = rows.upperBound
-            groups.append(Group(mlx, Array(some), rows, slidingWindow))
+            groups.append(Group(mlx, Array(some), rows, sight))
         }
         return groups
     }
@@ -110,7 +139,7 @@ struct MLXRows {
 
 extension MLXRows.Group {
     /// - Parameter runs: of equally many tokens, at least one.
-    init(_ mlx: MLXLibrary, _ runs: [RowRun], _ rows: Range<Int>, _ slidingWindow: Int?) {
+    init(_ mlx: MLXLibrary, _ runs: [RowRun], _ rows: Range<Int>, _ sight: MLXSight?) {
         self.rows = rows
         self.runs = runs
         count = runs.count
@@ -126,7 +155,7 @@ extension MLXRows.Group {
             })
         self.width = width
         self.length = length
-        let seesAll = runs.allSatisfy { $0.length == length } && slidingWindow.map { length <= $0 } ?? true
+        let seesAll = runs.allSatisfy { $0.length == length } && sight?.isAll(length: length) ?? true
         isCausal = seesAll && width > 1
         isOwn =
             runs.allSatisfy { $0.length == length }
@@ -138,16 +167,20 @@ extension MLXRows.Group {
             mask = nil
             return
         }
-        var sees = [Bool](repeating: false, count: runs.count * width * length)
+        let heads = sight?.headCount ?? 1
+        var sees = [Bool](repeating: false, count: runs.count * heads * width * length)
         for (number, run) in runs.enumerated() {
-            for place in 0..<width {
-                let last = run.start + place
-                let first = slidingWindow.map { max(0, last - $0 + 1) } ?? 0
-                let at = (number * width + place) * length
-                for position in first...last { sees[at + position] = true }
+            for head in 0..<heads {
+                for place in 0..<width {
+                    let last = run.start + place
+                    let at = ((number * heads + head) * width + place) * length
+                    for position in 0...last where sight?.isSeen(position, from: last, head: head) ?? true {
+                        sees[at + position] = true
+                    }
+                }
             }
         }
-        mask = .values(mlx, sees, .bool, [runs.count, 1, width, length])
+        mask = .values(mlx, sees, .bool, [runs.count, heads, width, length])
     }
 }
 

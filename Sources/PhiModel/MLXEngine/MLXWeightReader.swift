@@ -32,9 +32,18 @@ struct MLXWeightReader: WeightReading {
         return matrix
     }
 
-    mutating func linear(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws -> MLXLinear {
+    mutating func linear(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool, order: [Range<Int>]?
+    ) throws -> MLXLinear {
         var linear = MLXLinear(matrix: try matrix(path, rows, columns, hasBias: hasBias))
         if hasBias { linear.bias = try vector(path + ".bias", rows) }
+        if let order {
+            let places = MLXArray.integers(mlx, order.flatMap { $0.map(Int32.init) })
+            linear = MLXLinear(matrix: linear.matrix.taking(places), bias: linear.bias?.taking(places))
+            // Or each would be there twice.
+            try mlx.evaluate(linear.matrix.arrays + (linear.bias.map { [$0] } ?? []))
+            return linear
+        }
         if let part = try adapter?.factors(path, rows: rows, columns: columns) {
             adapted.insert(path)
             linear.adapter = (
@@ -45,16 +54,24 @@ struct MLXWeightReader: WeightReading {
         return linear
     }
 
-    func linear(tiedTo embedding: MLXMatrix) -> MLXLinear { MLXLinear(matrix: embedding) }
+    func linear(tiedTo embedding: MLXMatrix, hiding: [Int]) -> MLXLinear {
+        guard !hiding.isEmpty else { return MLXLinear(matrix: embedding) }
+        var bias = [Float](repeating: 0, count: embedding.arrays[0].dimension(0))
+        for token in hiding { bias[token] = hiddenLogit }
+        return MLXLinear(matrix: embedding, bias: .values(mlx, bias, .f32, [bias.count]))
+    }
 
     func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> MLXNorm {
         MLXNorm(weight: try vector(path + ".weight", count), bias: nil, epsilon: Float(epsilon))
     }
 
-    func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> MLXNorm {
-        MLXNorm(
-            weight: try vector(path + ".weight", count), bias: try vector(path + ".bias", count),
-            epsilon: Float(epsilon))
+    func layerNorm(_ path: String, _ count: Int, _ epsilon: Double, times factor: Float) throws -> MLXNorm {
+        func scaled(_ array: MLXArray) -> MLXArray {
+            factor == 1 ? array : array * array.scalar(Double(factor))
+        }
+        return MLXNorm(
+            weight: scaled(try vector(path + ".weight", count)),
+            bias: scaled(try vector(path + ".bias", count)), epsilon: Float(epsilon))
     }
 
     /// The columns' weights, those of the earliest position first.

@@ -11,6 +11,7 @@ package enum Architectures {
         Phi4Multimodal.self,
         Phi4MultimodalOfTransformers.self,
         Phi3Vision.self,
+        Phi3Small.self,
         Llama.self,
         Qwen2.self,
         Qwen3.self,
@@ -54,7 +55,6 @@ package enum Architectures {
     private static func instead(of type: String) -> String {
         let kin = [
             ("phi4flash", "Phi-4-mini-flash-reasoning", "phi-4-mini-reasoning"),
-            ("phi3small", "Phi-3-small", "phi-3-medium"),
             ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
         ]
         guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }

@@ -17,6 +17,8 @@ struct LayeredNetwork<Layer: NetworkLayer>: Network {
 
     /// [vocabulary, h]
     let embedding: Operations.Embedding
+    /// What its rows are multiplied by.
+    var multiplier: Float = 1
     let layers: [Layer]
     /// [h]
     let norm: Operations.Norm
@@ -24,7 +26,7 @@ struct LayeredNetwork<Layer: NetworkLayer>: Network {
     let head: Operations.Linear
 
     func forward(_ rows: Operations) throws(ModelError) {
-        try rows.embed(embedding)
+        try rows.embed(embedding, times: multiplier)
         for (number, layer) in layers.enumerated() {
             try layer.attend(rows, number: number)
             if number == layers.count - 1 { rows.keepRowsWithLogits() }

@@ -16,8 +16,8 @@ package protocol RowOperations: AnyObject {
     /// The weights of a convolution over positions.
     associatedtype Convolution
 
-    /// hidden = the rows of `embedding` for the step's tokens.
-    func embed(_ embedding: Embedding) throws(ModelError)
+    /// hidden = the rows of `embedding` for the step's tokens, multiplied by a number.
+    func embed(_ embedding: Embedding, times multiplier: Float) throws(ModelError)
     /// Multiplies an input, made of the rows that are kept, by matrices. Their results are side by side, as if they were
     /// one matrix. With more than one, `source` is a norm.
     func project(_ linears: [Linear], of source: RowInput<Norm>) throws(ModelError)
@@ -55,11 +55,14 @@ package enum RowInput<Norm> {
     case gatedSilu
     /// gelu(x) of the last product's results x, in its tanh form.
     case gelu
+    /// min(gate, limit) * sigmoid(1.702 * min(gate, limit)) * (up + 1) of the last product's results, gate and up in
+    /// turn, with up cut off at -limit and limit. What is infinite stays so.
+    case gegelu(limit: Float)
 
     var isNorm: Bool {
         switch self {
         case .norm, .normed: true
-        case .attended, .gatedSilu, .gelu: false
+        case .attended, .gatedSilu, .gelu, .gegelu: false
         }
     }
 }

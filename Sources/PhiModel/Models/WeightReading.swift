@@ -12,14 +12,20 @@ package protocol WeightReading {
     /// The matrix [rows, columns] of which tokens' rows are looked up.
     mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Operations.Embedding
     /// The linear layer [rows, columns], whose `.bias` must be there exactly if it `hasBias`.
-    mutating func linear(_ path: String, _ rows: Int, _ columns: Int, hasBias: Bool) throws
-        -> Operations.Linear
+    /// - Parameter order: the tensor's rows in the order that they shall have, of which each range is a multiple of 16
+    ///   rows long; nil leaves them. An adapter can't change a layer that is put into another order.
+    mutating func linear(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool, order: [Range<Int>]?
+    ) throws -> Operations.Linear
     /// The embedding's matrix as a linear layer.
-    mutating func linear(tiedTo embedding: Operations.Embedding) -> Operations.Linear
+    /// - Parameter hiding: tokens whose logits are out of reach of all others.
+    mutating func linear(tiedTo embedding: Operations.Embedding, hiding: [Int]) -> Operations.Linear
     /// x / sqrt(mean(x^2) + epsilon) * weight, of rows of `count` numbers.
     mutating func rmsNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm
-    /// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias, of rows of `count` numbers.
-    mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm
+    /// ((x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias) * factor, of rows of `count` numbers.
+    mutating func layerNorm(
+        _ path: String, _ count: Int, _ epsilon: Double, times factor: Float
+    ) throws -> Operations.Norm
     /// A convolution's weights, of `length` positions for each of `width` columns, in the order of positions.
     mutating func convolution(_ path: String, _ width: Int, _ length: Int) throws -> Operations.Convolution
     /// A layer's experts, all of one shape, and what chooses between them.
@@ -30,7 +36,24 @@ extension WeightReading {
     mutating func linear(_ path: String, _ rows: Int, _ columns: Int) throws -> Operations.Linear {
         try linear(path, rows, columns, hasBias: false)
     }
+
+    mutating func linear(
+        _ path: String, _ rows: Int, _ columns: Int, hasBias: Bool
+    ) throws -> Operations.Linear {
+        try linear(path, rows, columns, hasBias: hasBias, order: nil)
+    }
+
+    mutating func linear(tiedTo embedding: Operations.Embedding) -> Operations.Linear {
+        linear(tiedTo: embedding, hiding: [])
+    }
+
+    mutating func layerNorm(_ path: String, _ count: Int, _ epsilon: Double) throws -> Operations.Norm {
+        try layerNorm(path, count, epsilon, times: 1)
+    }
 }
+
+/// The logit of a token that is never to be chosen, where a model says so.
+let hiddenLogit: Float = -1e30
 
 /// Where the tensors of a layer's experts are: gated feed-forward networks of which each row uses two.
 package struct ExpertTensors {

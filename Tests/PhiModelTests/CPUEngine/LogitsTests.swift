@@ -105,6 +105,11 @@ import Testing
             name: "phi-3.5-vision", model: .phi3Vision, kvHeads: 4, rope: .su, context: 1024,
             originalContext: 64,
             slidingWindow: 2048),
+        .init(name: "phi-3-small", model: .phi3Small, hidden: 256, layers: 3, theta: 1e6, context: 8192),
+        .init(
+            name: "phi-3-small-long-bf16", model: .phi3Small, hidden: 192, heads: 6, kvHeads: 1, rope: .su,
+            theta: 1e6, context: 1024, originalContext: 64, bits: 8, group: 32, floats: .bf16,
+            small: .init(stride: 3, isHomogeneous: true, denseEvery: 3)),
         .init(name: "lfm2", model: .lfm2, layers: 3, tied: true),
         .init(
             name: "lfm2-long-bf16", model: .lfm2, layers: 4, kvHeads: 4, convolutionLength: 5, bits: 8,

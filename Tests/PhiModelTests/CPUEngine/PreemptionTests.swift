@@ -61,6 +61,7 @@ import Testing
 
     @Test(arguments: [
         "base", "phi-4-mini-heads", "longrope-at-200", "sliding-window", "lfm2", "phi-mini-moe-28",
+        "phi-3-small",
     ])
     func bitsAreTheSame(name: String) throws {
         let geometries =
@@ -90,7 +91,8 @@ import Testing
                 .kvBytesPerToken * KVCache.blockLength
             let (guessing, _) = try run(64 << 20, chunk: 512, lookahead: 0, .always(20))
             #expect(guessing.rows == expected.rows, "guessing")
-            #expect(guessing.guessed > 2 * guessing.rightGuesses)
+            // Phi-3-small's embedding outweighs its layers, so that it repeats itself.
+            #expect(guessing.guessed > 2 * guessing.rightGuesses || name == "phi-3-small")
             // That one does not repeat itself, so that all guesses are taken back.
             #expect(guessing.rightGuesses > 0 || name == "lfm2")
             // The longest needs seven blocks.

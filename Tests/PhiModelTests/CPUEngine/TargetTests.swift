@@ -6,7 +6,9 @@ import Testing
 /// Log-probabilities of given tokens are, to the last bit, those that a generation reports of the tokens it chooses:
 /// however rows are cut into steps, whatever else is in them, with any number of threads.
 @Suite struct TargetTests {
-    static let names = ["base", "phi-4-mini-heads", "sliding-window", "lfm2", "phi-tiny-moe-20"]
+    static let names = [
+        "base", "phi-4-mini-heads", "sliding-window", "lfm2", "phi-tiny-moe-20", "phi-3-small",
+    ]
 
     private struct Sequence {
         var prompt: [Int32]

@@ -39,8 +39,9 @@ for name in sorted(os.listdir(folder)):
         continue
     index = os.path.join(model, "model.safetensors.index.json")
     with open(os.path.join(model, "config.json")) as file:
-        is_moe = json.load(file)["model_type"] == "phimoe"
-    begin = [os.path.join(os.path.dirname(goldens), "reference_phimoe.py")] if is_moe else ["-c", start]
+        kind = json.load(file)["model_type"]
+    own = os.path.join(os.path.dirname(goldens), f"reference_{kind}.py")
+    begin = [own] if os.path.exists(own) else ["-c", start]
     run = subprocess.run([python, *begin, tool, model, "--ids-file", os.path.join(folder, "prompts.jsonl"), "--greedy", "8"],
                          check=True, capture_output=True, text=True)
     prompts = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]

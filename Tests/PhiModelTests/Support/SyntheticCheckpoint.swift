@@ -12,6 +12,7 @@ struct SyntheticCheckpoint {
     /// By `model_type`.
     enum Model: String {
         case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2, phi4mm
+        case phi3Small = "phi3small"
         case phi3Vision = "phi3_v"
         case phiMSFT = "phi-msft"
     }
@@ -43,6 +44,8 @@ struct SyntheticCheckpoint {
     /// Layers of another precision, by the end of their path; bits 0 leaves a layer unquantized.
     var overrides: [String: (bits: Int, group: Int)] = [:]
     var floats = FloatType.f16
+    /// What Phi-3-small has.
+    var small = Phi3SmallOptions()
     /// What Phi-3.5-MoE has.
     var experts = PhiMoEOptions()
     var shards = 1
@@ -150,6 +153,7 @@ struct SyntheticCheckpoint {
         case .phimoe: addPhiMoE(&all, &random)
         case .llama, .qwen2, .qwen3: addLlama(&all, &random)
         case .lfm2: addLfm2(&all, &random)
+        case .phi3Small: addPhi3Small(&all, &random)
         case .phi3, .phi4mm, .phi3Vision: addPhi3(&all, &random)
         }
         return all
@@ -257,7 +261,7 @@ struct SyntheticCheckpoint {
                 "short_factor": (0..<half).map { 1 + Double($0) / 16 },
                 "long_factor": (0..<half).map { 1 + Double($0 * $0) / 8 },
             ]
-            if model == .phimoe {
+            if model == .phimoe || model == .phi3Small {
                 scaling["original_max_position_embeddings"] = originalContext
                 scaling["short_mscale"] = 1.1
                 scaling["long_mscale"] = 1.3
@@ -268,6 +272,7 @@ struct SyntheticCheckpoint {
         if model == .phimoe { addPhiMoE(to: &config) }
         if [.llama, .qwen2, .qwen3].contains(model) { addLlama(to: &config) }
         if model == .lfm2 { addLfm2(to: &config) }
+        if model == .phi3Small { addPhi3Small(to: &config) }
         return config
     }
 

@@ -6,6 +6,8 @@ struct WeightPlan {
         let name: String
         let tensors: LinearTensors
         let layout: PhiMatrix
+        /// Which 16 rows of the tensors each block has; nil if they are in order.
+        let order: [Int]?
         /// Bytes in front of it.
         let offset: Int
     }
@@ -27,12 +29,17 @@ struct WeightPlan {
     private static let alignment = 4096
     static let chunkSize = 2 << 20
 
+    /// - Parameter order: the tensors' rows in the order that they shall have, whole blocks of 16; nil leaves them.
     /// - Returns: the matrix' place in `matrices`.
-    mutating func add(_ name: String, _ tensors: LinearTensors) -> Int {
+    mutating func add(_ name: String, _ tensors: LinearTensors, order: [Range<Int>]? = nil) -> Int {
         let layout = tensors.layout
         let size = layout.blockBytes
         let blocks = (tensors.rows + 15) / 16
-        let matrix = Matrix(name: name, tensors: tensors, layout: layout, offset: count)
+        let order = order?.flatMap { rows in
+            precondition(rows.lowerBound % 16 == 0 && rows.upperBound % 16 == 0)
+            return rows.lowerBound / 16..<rows.upperBound / 16
+        }
+        let matrix = Matrix(name: name, tensors: tensors, layout: layout, order: order, offset: count)
         let step = max(1, Self.chunkSize / size)
         for begin in stride(from: 0, to: blocks, by: step) {
             let some = begin..<min(blocks, begin + step)
@@ -49,7 +56,12 @@ struct WeightPlan {
     /// Packs a chunk into `out`, which holds the chunk alone.
     /// - Throws: as `LinearTensors.pack`.
     func pack(_ chunk: Chunk, into out: UnsafeMutablePointer<UInt8>) throws {
-        try matrices[chunk.matrix].tensors.pack(chunk.blocks, into: out)
+        let matrix = matrices[chunk.matrix]
+        guard let order = matrix.order else { return try matrix.tensors.pack(chunk.blocks, into: out) }
+        for (place, block) in chunk.blocks.enumerated() {
+            try matrix.tensors.pack(
+                order[block]..<order[block] + 1, into: out + place * matrix.layout.blockBytes)
+        }
     }
 
     /// One line a matrix, with all that its packed bytes depend on beside the checkpoint's.
@@ -59,7 +71,8 @@ struct WeightPlan {
             if case .quantized(let q) = matrix.tensors { bits = q.bits }
             let layout = matrix.layout
             return "matrix \(matrix.name): \(layout.rows) x \(layout.columns), kind \(layout.kind), "
-                + "\(bits) bits, group \(layout.group), floats \(layout.float_type), at \(matrix.offset)\n"
+                + "\(bits) bits, group \(layout.group), floats \(layout.float_type), at \(matrix.offset)"
+                + (matrix.order.map { ", blocks \($0)" } ?? "") + "\n"
         }.joined()
     }
 }

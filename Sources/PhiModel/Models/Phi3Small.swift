@@ -1,0 +1,162 @@
+/// Phi-3-small: pre-norm layers of attention with rotary positions, which sees some blocks of positions only in most
+/// layers, and a gated feed-forward network. `h` is hidden_size.
+///
+///     x = embedding * mup_embedding_multiplier
+///     x += dense(attention(q(n), k(n), v(n))), n = layer_norm(x)
+///     x += down(gegelu(up(n))),                n = layer_norm(x)
+///     logits = embedding(layer_norm(x)) / mup_width_multiplier
+///
+/// Every linear layer has a bias, but for the output's, which is the embedding's matrix.
+package struct Phi3Small: Architecture, Equatable {
+    package static let modelType = "phi3small"
+    package static let models = "Phi-3-small"
+    package static let modules = [
+        "self_attn.query_key_value", "self_attn.dense", "mlp.up_proj", "mlp.down_proj", "input_layernorm",
+        "post_attention_layernorm",
+    ]
+    private static let keys = [
+        "intermediate_size": "ff_intermediate_size", "layer_norm_eps": "layer_norm_epsilon",
+        "rope_theta": "rope_embedding_base",
+    ]
+    /// Tokens that the tokenizer has no text for; their logits are out of reach.
+    private static let dummies =
+        [100_256, 100_258, 100_259, 100_260, 100_264, 100_265] + Array(100_267..<100_352)
+
+    package var shape: ModelShape
+    /// Rows of the gate and of the up projection.
+    package var intermediateSize: Int
+    package var normEpsilon: Double
+    /// What gate and up are cut off at.
+    var limit: Float
+    var embeddingMultiplier, widthMultiplier: Float
+
+    package init(_ config: ConfigReader) throws {
+        var config = config
+        config.names = Self.keys
+        try config.checkActivation("hidden_act", ["gegelu"])
+        guard try config.optionalBool("tie_word_embeddings") ?? true else {
+            throw config.fault(
+                .unsupported, "tie_word_embeddings", "is false; only models with it are supported")
+        }
+        if let scale = try config.optionalNumber("rope_position_scale", 0...1e6), scale != 1 {
+            throw config.fault(.unsupported, "rope_position_scale", "is \(scale); only 1 is supported")
+        }
+        let stated = try config.optionalObject("rope_scaling")?.value("short_mscale") != nil
+        shape = try ModelShape(config, rope: RopeFamily(theta: 1e6, statesAttentionFactors: stated))
+        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
+        normEpsilon = try config.optionalNumber("layer_norm_eps", 0...1) ?? 1e-5
+        limit = Float(try config.optionalNumber("gegelu_limit", 1e-3...1e6) ?? .infinity)
+        embeddingMultiplier = Float(try config.optionalNumber("mup_embedding_multiplier", 0...1e6) ?? 0)
+        if embeddingMultiplier == 0 { embeddingMultiplier = 1 }
+        widthMultiplier = Float(try config.optionalNumber("mup_width_multiplier", 0...1e6) ?? 0)
+        if widthMultiplier == 0 { widthMultiplier = 1 }
+        try setAttention(config)
+    }
+
+    private mutating func setAttention(_ config: ConfigReader) throws {
+        let attention = shape.attention
+        let head = attention.headDimension
+        guard head % 16 == 0 else {
+            throw config.fault(
+                .unsupported, "num_attention_heads",
+                "makes heads of \(head) dimensions; a multiple of 16 is needed")
+        }
+        var scale: Float?
+        if try config.optionalBool("mup_use_scaling") ?? true {
+            scale = Float(try config.optionalNumber("mup_attn_multiplier", 1e-6...1e6) ?? 1) / Float(head)
+        }
+        let length = try config.integer("blocksparse_block_size", 1...1 << 20, default: 64)
+        guard length == BlockSparsity.blockLength else {
+            throw config.fault(
+                .unsupported, "blocksparse_block_size",
+                "is \(length); only \(BlockSparsity.blockLength) is supported")
+        }
+        let stride = try config.integer("blocksparse_vert_stride", 1...1 << 20, default: 8)
+        let isSame = try config.optionalBool("blocksparse_homo_head_pattern") ?? false
+        let sparsity = BlockSparsity(
+            localBlocks: try config.integer("blocksparse_num_local_blocks", 1...1 << 20, default: 16),
+            stride: stride, headStep: isSame ? 0 : max(1, stride / attention.headCount))
+        let every = try config.optionalInteger("dense_attention_every_n_layers", 1...4096)
+        for number in shape.layers.indices {
+            shape.layers[number].scale = scale
+            let isDense = every.map { (number + 1) % $0 == 0 } ?? false
+            if !isDense { shape.layers[number].sparsity = sparsity }
+        }
+    }
+
+    package var rowBytes: Int {
+        let widest = max(shape.attention.qkvWidth, 2 * intermediateSize)
+        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; bytes:
+        // the quantized input of a matmul.
+        return 4 * (2 * shape.hiddenSize + widest + intermediateSize) + widest
+    }
+
+    package func network<Weights: WeightReading>(
+        _ weights: inout Weights
+    ) throws -> any Network<Weights.Operations> {
+        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
+        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
+        let head = weights.linear(tiedTo: embedding, hiding: Self.dummies.filter { $0 < vocabulary })
+        let layers = try shape.layers.indices.map { try layer($0, &weights) }
+        return LayeredNetwork<Phi3SmallLayer<Weights.Operations>>(
+            embedding: embedding, multiplier: embeddingMultiplier, layers: layers,
+            norm: try weights.layerNorm(
+                "model.final_layernorm", h, normEpsilon, times: 1 / widthMultiplier), head: head)
+    }
+
+    private func layer<Weights: WeightReading>(
+        _ number: Int, _ weights: inout Weights
+    ) throws -> Phi3SmallLayer<Weights.Operations> {
+        let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
+        let path = "model.layers.\(number)."
+        return Phi3SmallLayer(
+            attentionNorm: try weights.layerNorm(path + "input_layernorm", h, normEpsilon),
+            qkv: try weights.linear(
+                path + "self_attn.query_key_value", attention.qkvWidth, h, hasBias: true,
+                order: attention.rowsByKind),
+            dense: try weights.linear(path + "self_attn.dense", h, attention.queryWidth, hasBias: true),
+            feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon),
+            up: try weights.linear(path + "mlp.up_proj", 2 * inner, h, hasBias: true),
+            down: try weights.linear(path + "mlp.down_proj", h, inner, hasBias: true), limit: limit)
+    }
+}
+
+extension AttentionShape {
+    /// Where the rows of all queries, then of all keys, then of all values are if those of each key's head are together:
+    /// its queries, its keys, its values.
+    fileprivate var rowsByKind: [Range<Int>] {
+        let (n, own) = (headDimension, headCount / keyValueHeadCount)
+        let groups = (0..<keyValueHeadCount).map { $0 * (own + 2) * n }
+        return groups.map { $0..<$0 + own * n } + groups.map { $0 + own * n..<$0 + (own + 1) * n }
+            + groups.map { $0 + (own + 1) * n..<$0 + (own + 2) * n }
+    }
+}
+
+private struct Phi3SmallLayer<Operations: RowOperations>: NetworkLayer {
+    /// [h]
+    let attentionNorm: Operations.Norm
+    /// [queries, keys and values by heads, h]
+    let qkv: Operations.Linear
+    /// [h, heads * head dimension]
+    let dense: Operations.Linear
+    /// [h]
+    let feedForwardNorm: Operations.Norm
+    /// Rows of gate and up in turn [2 * intermediate size, h].
+    let up: Operations.Linear
+    /// [h, intermediate size]
+    let down: Operations.Linear
+    let limit: Float
+
+    func attend(_ rows: Operations, number: Int) throws(ModelError) {
+        try rows.project([qkv], of: .norm(attentionNorm))
+        try rows.attend(layer: number)
+    }
+
+    func feedForward(_ rows: Operations) throws(ModelError) {
+        try rows.project([dense], of: .attended)
+        rows.addToHidden()
+        try rows.project([up], of: .norm(feedForwardNorm))
+        try rows.project([down], of: .gegelu(limit: limit))
+        rows.addToHidden()
+    }
+}
