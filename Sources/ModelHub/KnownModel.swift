@@ -100,6 +100,12 @@ extension KnownModel {
             precisions: [(4, "Phi-4-mini-reasoning-4bit"), (8, "Phi-4-mini-reasoning-8bit")]),
         // Nobody has these in MLX's format: they are Microsoft's own files.
         Family(
+            name: "phi-3-small", parameters: 7.39, contextLength: 8192,
+            precisions: [(16, "microsoft/Phi-3-small-8k-instruct")]),
+        Family(
+            name: "phi-3-small-128k", parameters: 7.39, contextLength: 131_072,
+            precisions: [(16, "microsoft/Phi-3-small-128k-instruct")]),
+        Family(
             name: "phi-mini-moe", parameters: 7.65, contextLength: 4096,
             precisions: [(16, "microsoft/Phi-mini-MoE-instruct")]),
         Family(

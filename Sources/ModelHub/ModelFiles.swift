@@ -9,17 +9,19 @@ package enum ModelFiles {
         ("tokenizer_config.json", true), ("special_tokens_map.json", false), ("added_tokens.json", false),
         ("chat_template.jinja", false), ("chat_template.json", false),
     ]
+    /// What Phi-3-small has in the place of tokenizer.json.
+    private static let tiktoken = "cl100k_base.tiktoken"
     static let index = "model.safetensors.index.json"
 
     /// Files in subfolders are other formats' (ONNX, the original weights).
     static func isWanted(_ path: String) -> Bool {
-        if named.contains(where: { $0.name == path }) || path == index { return true }
+        if named.contains(where: { $0.name == path }) || path == index || path == tiktoken { return true }
         return path.hasSuffix(".safetensors") && !path.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
     }
 
     /// What lacks among the names of a repository's files for it to be a model of ours; nil if nothing does.
     static func lack(among names: [String]) -> String? {
-        for (name, isNeeded) in named where isNeeded && !names.contains(name) { return name }
+        if let name = lack(where: names.contains) { return name }
         return names.contains { $0.hasSuffix(".safetensors") } ? nil : "*.safetensors"
     }
 
@@ -29,12 +31,19 @@ package enum ModelFiles {
     /// The first file that lacks in a folder for it to be a model; nil if none does.
     static func lack(in folder: String) -> String? {
         func isHere(_ name: String) -> Bool { Files.kind(of: Paths.join(folder, name)) == .regular }
-        for (name, isNeeded) in named where isNeeded && !isHere(name) { return name }
+        if let name = lack(where: isHere) { return name }
         guard let bytes = try? Files.contents(of: Paths.join(folder, index), limit: 64 << 20) else {
             return isHere("model.safetensors") ? nil : "model.safetensors"
         }
         guard let parts = weightFiles(inIndex: bytes) else { return index }
         return parts.sorted().first { !isHere($0) }
+    }
+
+    /// What lacks besides weights.
+    private static func lack(where isHere: (String) -> Bool) -> String? {
+        named.first { name, isNeeded in
+            isNeeded && !isHere(name) && !(name == "tokenizer.json" && isHere(tiktoken))
+        }?.name
     }
 
     /// The files that an index names; nil if it is none.

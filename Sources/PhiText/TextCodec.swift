@@ -10,11 +10,11 @@ package struct TextCodec: Sendable {
     package let thoughts: ThoughtText?
     package let tools: ToolText?
 
-    /// Nil if `folder` has no tokenizer.json.
+    /// Nil if `folder` has no tokenizer.json, nor cl100k_base.tiktoken.
     /// - Throws: `ModelError` for a tokenizer or template that can't be used as it is.
     package init?(folder: String) throws {
-        let file = Paths.join(folder, "tokenizer.json")
-        guard Files.kind(of: file) != nil else { return nil }
+        let files = ["tokenizer.json", TiktokenFile.name].map { Paths.join(folder, $0) }
+        guard let file = files.first(where: { Files.kind(of: $0) != nil }) else { return nil }
         tokenizer = try Tokenizer(path: file)
         template = try ChatTemplate.load(path: folder)
         thoughts = try ThoughtText(tokenizer, folder: folder)

@@ -44,6 +44,9 @@ import Testing
             #expect(slim.repository.hasPrefix("microsoft/Phi-") && slim.bits == 16)
             #expect(slim.origin.contains("phibatch quantize \(name)"))
         }
+        let small = try #require(KnownModel.named("phi-3-small"))
+        let layer = h * (6144 + h) + 3 * 14336 * h + 6144 + 3 * h + 2 * 14336 + 4 * h
+        #expect(abs(small.parameters - Double(32 * layer + 100_352 * h) / 1e9) < 0.01)
         let eyes = try #require(KnownModel.named("phi-4-multimodal"))
         #expect(eyes.expectedBytes > 11_000_000_000 && eyes.expectedMemory < 9_500_000_000)
         for name in ["phi-1", "phi-1.5"] {

@@ -11,7 +11,7 @@ package enum ModelFingerprint {
     ]
     private static let tokenizerFiles = [
         "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-        "chat_template.jinja", "chat_template.json",
+        "chat_template.jinja", "chat_template.json", "cl100k_base.tiktoken",
     ]
 
     /// - Parameters:

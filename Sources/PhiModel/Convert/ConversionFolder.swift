@@ -7,7 +7,7 @@ final class ConversionFolder {
     static let weightsName = "model.safetensors"
     private static let tokenizerNames = [
         "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-        "chat_template.jinja", "generation_config.json",
+        "chat_template.jinja", "generation_config.json", "cl100k_base.tiktoken",
     ]
     /// What other programs read of a tokenizer.
     private static let otherNames = ["chat_template.json", "tokenizer.model", "vocab.json", "merges.txt"]

@@ -2,7 +2,7 @@ import Essentials
 import JSON
 import OperatingSystem
 
-/// A tokenizer.json as it was read: all its parts, checked.
+/// A tokenizer.json as it was read: all its parts, checked. Or what a `TiktokenFile` says.
 struct TokenizerFile {
     /// Far above any real file (15 MB), and small enough for 32-bit offsets.
     private static let sizeLimit = 512 << 20
@@ -34,6 +34,13 @@ struct TokenizerFile {
         try MemoryRoom.require(4 * file.count, for: path)
         // A copy: the file may be cut short while it is read.
         let data = file.withBytes { Data($0) }
+        guard Paths.name(of: path) != TiktokenFile.name else {
+            let file = try TiktokenFile(data, path: path)
+            (vocabulary, merges, addedTokens) = (file.vocabulary, file.merges, TiktokenFile.addedTokens)
+            (preTokenizers, options.isByteLevel) = try file.preTokenizer.preTokenizers()
+            decoder = try file.decoder.decoder()
+            return
+        }
         do {
             try data.withUnsafeBytes { bytes in
                 try JSONScanner.scan(bytes, limits: .file) { try read(&$0) }

@@ -85,7 +85,7 @@ package enum Quantizer {
             matricesByBits: matrices, unfit: plan.unfit, parameterCount: plan.parameterCount,
             sourceByteCount: plan.sourceByteCount, byteCount: plan.byteCount,
             files: (files.map(\.name) + plan.fileNames).sorted(),
-            hasTokenizer: files.contains { $0.name == "tokenizer.json" },
+            hasTokenizer: files.contains { ["tokenizer.json", "cl100k_base.tiktoken"].contains($0.name) },
             calibrationTokens: weights?.tokenCount ?? 0, notes: model.store.notes)
     }
 
