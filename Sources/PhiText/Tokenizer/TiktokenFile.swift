@@ -13,6 +13,9 @@ struct TiktokenFile {
     let preTokenizer: TokenizerConfigReader
     let decoder: TokenizerConfigReader
 
+    /// Bytes of a token; cl100k's longest are 128 spaces.
+    private static let longest = 256
+
     /// How OpenAI's cl100k cuts text up.
     private static let pattern =
         #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"#
@@ -50,6 +53,10 @@ struct TiktokenFile {
             let parts = line.split(separator: 0x20)
             guard parts.count == 2, let token = Data(base64Encoded: Data(parts[0])), !token.isEmpty else {
                 throw fault("is no token in base64 and its rank")
+            }
+            // A token's pairs take the square of its length.
+            guard token.count <= Self.longest else {
+                throw fault("has a token of \(token.count) bytes; \(Self.longest) are possible")
             }
             guard String(decoding: parts[1], as: UTF8.self) == "\(number)", number < Self.addedTokens[0].id
             else {

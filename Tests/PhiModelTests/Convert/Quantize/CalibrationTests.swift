@@ -20,23 +20,38 @@ import Testing
         }
     }
 
-    private func options(_ text: String?, threads: Int = 2) -> QuantizeOptions {
-        QuantizeOptions(calibration: text, threads: threads)
+    private func options(_ text: String?, rules: [LayerRule] = [], threads: Int = 2) -> QuantizeOptions {
+        QuantizeOptions(rules: rules, calibration: text, threads: threads)
     }
 
     private func bytes(_ folder: URL, _ name: String) throws -> [UInt8] {
         try TensorStore(folder: folder.path).tensor(name).withBytes { Array($0) }
     }
 
-    @Test(arguments: [
-        SyntheticCheckpoint(name: "calibrate", bits: 0, floats: .bf16),
-        SyntheticCheckpoint(name: "calibrate-phi-2", model: .phi, partialRotary: 0.5, bits: 0, floats: .f32),
-    ])
-    func comesNearer(model: SyntheticCheckpoint) throws {
+    @Test(
+        arguments: [
+            (SyntheticCheckpoint(name: "calibrate", bits: 0, floats: .bf16), []),
+            (
+                SyntheticCheckpoint(
+                    name: "calibrate-phi-2", model: .phi, partialRotary: 0.5, bits: 0, floats: .f32), []
+            ),
+            // Queries, keys and values are put in order.
+            (SyntheticCheckpoint(name: "calibrate-small", model: .phi3Small, bits: 0, floats: .bf16), []),
+            // Nothing but the experts, so that which ones are used is the same for all.
+            (
+                SyntheticCheckpoint(
+                    name: "calibrate-moe", model: .phimoe, layers: 1, intermediate: 192, bits: 0,
+                    floats: .bf16,
+                    experts: .init(count: 4, areSeparate: true)), ["*=none", "*.switch_mlp.*=4"]
+            ),
+        ] as [(SyntheticCheckpoint, [String])])
+    func comesNearer(model: SyntheticCheckpoint, rules: [String]) throws {
+        let rules = try rules.map { try LayerRule($0) }
         try withSource(model) { folder, source in
             let (plain, better) = (folder.appending(path: "plain"), folder.appending(path: "better"))
-            let before = try Quantizer.quantize(source, to: plain.path, options: options(nil))
-            let after = try Quantizer.quantize(source, to: better.path, options: options(Self.text))
+            let before = try Quantizer.quantize(source, to: plain.path, options: options(nil, rules: rules))
+            let after = try Quantizer.quantize(
+                source, to: better.path, options: options(Self.text, rules: rules))
             #expect(before.calibrationTokens == 0 && after.calibrationTokens == 1024)
             #expect(before.files == after.files && before.byteCount == after.byteCount)
             for name in ["config.json", "model.safetensors.index.json"] {

@@ -79,6 +79,9 @@ import Testing
             model: .init(
                 name: "quantize-f16-phimoe-stacked", model: .phimoe, intermediate: 64, bits: 0, floats: .f16,
                 experts: .init(count: 3)), bits: 6, group: 32),
+        Case(
+            model: .init(name: "quantize-bf16-phi3-small", model: .phi3Small, bits: 0, floats: .bf16),
+            embeddingBits: 8, limit: 50_000),
     ]
 
     private struct Golden {
