@@ -147,6 +147,24 @@ typedef struct {
     float *out;            // [n]
 } PhiQuery;
 
+// The weights of a selective scan (Gu and Dao 2023, arXiv 2312.00752) through `width` channels, a multiple of 16, each
+// with `states` numbers of state.
+typedef struct {
+    const float *rates;   // [width/16][states][16], all negative
+    const float *skips;   // [width]
+    const float *biases;  // [width]
+    uint32_t width, states;
+} PhiScan;
+
+// Consecutive rows of one sequence on their way through a scan.
+typedef struct {
+    const float *x;       // [count][width]
+    const float *steps;   // [count][step_stride], of which `width` are steps
+    const float *inputs;  // [count][input_stride]: `states` inputs, then as many outputs
+    float *out;           // [count][width]
+    size_t count, step_stride, input_stride;
+} PhiScanRows;
+
 typedef struct PhiKernels {
     const char *name;
     // Row blocks that `linear` takes together: ranges that begin and end at multiples are fastest.
@@ -179,6 +197,13 @@ typedef struct PhiKernels {
     // out[i] = x[i] / 2 * (1 + tanh(u)) with u = sqrt(2/pi) * (x[i] + 0.044715 * x[i]^3), computed as
     // x[i] / (1 + exp(-2u)). out may be x.
     void (*gelu)(const float *x, size_t n, float *out);
+    // out[i] = x[i] / (1 + exp(-x[i])). out may be x.
+    void (*silu)(const float *x, size_t n, float *out);
+    // Takes rows through channels begin ..< end of a scan, multiples of 16; `state` [width/16][states][16] is that
+    // before the first row, and then that after the last. Of each channel and row
+    //   step = log(1 + exp(step + bias)), out = skip * x, and in order of the states
+    //   state = fma(exp(step * rate), state, step * x * input), out = fma(state, output, out)
+    void (*scan)(const PhiScan *w, const PhiScanRows *rows, float *state, size_t begin, size_t end);
     // Rotates the first 2*half elements of x: pairs (i, i + half).
     void (*rotate)(float *x, const float *cosines, const float *sines, size_t half);
     // Quantizes a head's query, n floats padded to dims, after a Walsh-Hadamard transform in pieces of the
