@@ -21,6 +21,13 @@ package struct LogitPiece {
         self.count = count
     }
 
+    /// The same, where others come before them.
+    package func moved(by count: Int) -> LogitPiece {
+        LogitPiece(
+            rows: rows.lowerBound + count..<rows.upperBound + count, logits: logits, scratch: scratch,
+            stride: stride, count: self.count)
+    }
+
     package func row(_ number: Int) -> UnsafeMutablePointer<Float> {
         logits + (number - rows.lowerBound) * stride
     }

@@ -14,6 +14,9 @@ package struct SequenceTable: Sendable {
         fileprivate var tokens: [Int32]
         /// After how many tokens the state is that the last block holds.
         fileprivate var stateLength: Int
+        fileprivate let slot: Int32?
+        /// How far rows have come since they began at the first position: what lies before that is in the rings.
+        fileprivate var reach: Int
 
         /// The RoPE factors are in the keys.
         fileprivate var branch: Int { longRope ? 1 : 0 }
@@ -22,6 +25,8 @@ package struct SequenceTable: Sendable {
     private let limits: ModelLimits
     private let blockBytes: Int
     private let hasState: Bool
+    private let slots: SequenceSlots?
+    private var freeSlots: [Int32]
     package var blocks: KVBlocks
     private var entries: [RequestID: Entry] = [:]
 
@@ -31,11 +36,16 @@ package struct SequenceTable: Sendable {
     ///   - hasState: whether a block holds more than its positions: the state that a sequence has after the last of them.
     ///     A full block's state is as good as its positions, so that it is shared and kept with them. But it can't go
     ///     back within a block: then rows are computed again from the block's beginning.
+    ///   - slots: where sequences have their states and windows, if these are not in blocks. Then they share nothing, and
+    ///     rows are computed again from the first position where the rings have lost what they need.
     package init(
-        _ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int, hasState: Bool = false
+        _ limits: ModelLimits, capacity: Int, blockLength: Int, blockBytes: Int, hasState: Bool = false,
+        slots: SequenceSlots? = nil
     ) {
         self.limits = limits
         self.hasState = hasState
+        self.slots = slots
+        freeSlots = (0..<Int32(slots?.count ?? 0)).reversed()
         self.blockBytes = blockBytes
         blocks = KVBlocks(capacity: capacity, blockLength: blockLength)
     }
@@ -54,13 +64,16 @@ package struct SequenceTable: Sendable {
         let own =
             blocks.blocks(for: min(ceiling, tokens.count + lookahead)) - blocks.blocks(for: tokens.count)
         let spared = entries.values.reduce(own) { $0 + growth($1, by: lookahead) }
-        restore(&blocks, long ? 1 : 0)
-        switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared, cacheable: cacheable) {
+        if slots == nil { restore(&blocks, long ? 1 : 0) }
+        guard slots == nil || !freeSlots.isEmpty else { return .wait(.room) }
+        let shared = slots == nil ? cacheable : 0
+        switch blocks.lease(tokens, branch: long ? 1 : 0, sparing: spared, cacheable: shared) {
         case .wait(let shortage): return .wait(shortage)
         case .leased(let lease):
             let entry = Entry(
                 lease: lease, length: lease.cached, begun: tokens.count, ceiling: ceiling, longRope: long,
-                tokens: hasState ? Array(tokens.prefix(lease.cached)) : [], stateLength: lease.cached)
+                tokens: hasState ? Array(tokens.prefix(lease.cached)) : [], stateLength: lease.cached,
+                slot: freeSlots.popLast(), reach: lease.cached)
             entries[id] = entry
             return .ready(cached: lease.cached, room: room(entry))
         }
@@ -107,9 +120,11 @@ package struct SequenceTable: Sendable {
     package mutating func release(_ id: RequestID) {
         guard let old = entries.removeValue(forKey: id) else { return }
         blocks.release(old.lease)
+        if let slot = old.slot { freeSlots.append(slot) }
     }
 
     package mutating func preempt(_ id: RequestID, tokens: [Int32]) {
+        if slots != nil { return release(id) }
         guard let old = entries.removeValue(forKey: id) else { return }
         blocks.release(old.lease, keeping: tokens.prefix(old.length), branch: old.branch)
     }
@@ -129,7 +144,7 @@ package struct SequenceTable: Sendable {
         entries[input.sequence] = entry
         return RowRun(
             tokens: tokens, start: start, blocks: entry.lease.blocks, longRope: entry.longRope,
-            logitRows: input.logitRows)
+            logitRows: input.logitRows, slot: entry.slot)
     }
 
     /// The rows of `tokens`, and before them those that the state does not know or has to forget.
@@ -137,10 +152,17 @@ package struct SequenceTable: Sendable {
         _ entry: inout Entry, _ tokens: ArraySlice<Int32>
     ) -> (start: Int, tokens: ArraySlice<Int32>) {
         let length = entry.length
-        let start = entry.stateLength == length ? length : length - length % blocks.blockLength
+        var start = entry.stateLength == length ? length : length - length % blocks.blockLength
+        if let slots, entry.stateLength != length,
+            !slots.holds(
+                beginningOf: start / blocks.blockLength, reach: entry.reach, blockLength: blocks.blockLength)
+        {
+            start = 0
+        }
         entry.tokens.removeLast(entry.tokens.count - length)
         entry.tokens += tokens
         entry.stateLength = entry.tokens.count
+        entry.reach = start == 0 ? entry.stateLength : max(entry.reach, entry.stateLength)
         return (start, entry.tokens[start...])
     }
 

@@ -7,9 +7,9 @@ import Testing
     private static let limits = ModelLimits(contextLength: 100, vocabularySize: 100, endOfSequence: [])
     private let id = RequestID(1)
 
-    private func table(hasState: Bool) throws -> SequenceTable {
+    private func table(hasState: Bool, slots: SequenceSlots? = nil) throws -> SequenceTable {
         var table = SequenceTable(
-            Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, hasState: hasState)
+            Self.limits, capacity: 20, blockLength: 4, blockBytes: 1, hasState: hasState, slots: slots)
         let admission = table.admit(
             id, tokens: Array(10..<16), ceiling: 40, lookahead: 0, cacheable: .max, rope: .byLength)
         #expect(admission == .ready(cached: 0, room: 8))
@@ -44,6 +44,55 @@ import Testing
         run = send(&table, [40, 41], start: 6)
         #expect(run.start == 4 && Array(run.tokens) == [14, 15, 40, 41])
         #expect(table[id]?.length == 8)
+    }
+
+    /// Four states, and keys and values of six blocks of four, of which a row sees eleven.
+    @Test func fromTheBeginningWhereRingsHaveLostWhatIsNeeded() throws {
+        var table = try table(
+            hasState: true, slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
+        _ = send(&table, Array(10..<16))
+        _ = send(&table, Array(20..<30), wrong: 9)
+        // After the state at 4 come those at 8, 12 and 16.
+        var run = send(&table, [30])
+        #expect(run.start == 4 && Array(run.tokens) == [14, 15, 20, 30] && run.slot == 0)
+        _ = send(&table, Array(40..<50), wrong: 9)
+        run = send(&table, [31])
+        #expect(run.start == 8 && Array(run.tokens) == [40, 31])
+        _ = send(&table, Array(50..<64), wrong: 13)
+        run = send(&table, [32])
+        #expect(run.start == 0 && Array(run.tokens) == Array(10..<16) + [20, 30, 40, 31, 50, 32])
+        // The last rows begin anew.
+        run = send(&table, [33, 34], wrong: 1)
+        #expect(run.start == 12)
+        #expect(send(&table, [35]).start == 12)
+        // Here it is the keys that are lost.
+        let short = SequenceSlots(count: 1, windowBlocks: 3, window: 5)
+        #expect(short.holds(beginningOf: 2, reach: 16, blockLength: 4))
+        #expect(!short.holds(beginningOf: 2, reach: 17, blockLength: 4))
+    }
+
+    @Test func slotsAreOfOneSequenceEach() throws {
+        var table = try table(hasState: true, slots: SequenceSlots(count: 1, windowBlocks: 6, window: 11))
+        _ = send(&table, Array(10..<20))
+        let other = RequestID(2)
+        func admit(_ table: inout SequenceTable) -> Admission {
+            table.admit(
+                other, tokens: Array(10..<20), ceiling: 40, lookahead: 0, cacheable: .max, rope: .byLength)
+        }
+        #expect(admit(&table) == .wait(.room))
+        table.preempt(id, tokens: Array(10..<20))
+        #expect(admit(&table) == .ready(cached: 0, room: 12), "nothing is shared")
+        #expect(table.begin(StepInput(sequence: other, tokens: [10])).slot == 0)
+    }
+
+    @Test func longRunsAreCut() {
+        let run = RowRun(
+            tokens: Array(0..<10)[...], start: 7, blocks: [3], longRope: false, logitRows: 5, slot: 2)
+        let parts = run.parts(of: 4)
+        #expect(parts.map { Array($0.tokens) } == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]])
+        #expect(parts.map(\.start) == [7, 11, 15] && parts.map(\.logitRows) == [0, 3, 2])
+        #expect(parts.allSatisfy { $0.slot == 2 && $0.blocks == [3] })
+        #expect(parts.map { $0.withLogits?.start } == [nil, 12, 15])
     }
 
     @Test func withoutStateNothingIsComputedAgain() throws {
