@@ -61,6 +61,7 @@ struct InspectReport {
     }
 
     private var positions: String {
+        guard shape.rope.dimension > 0 else { return "no positions" }
         var text =
             "\(shape.rope.dimension) of \(shape.attention.headDimension) dimensions rotate, base \(shape.rope.theta)"
         if case .longrope(let rope) = shape.rope.scaling {

@@ -3,36 +3,54 @@ import CPhiKernels
 
 /// Attention of a step's rows over the KV cache: everything between a layer's first two matmuls.
 final class Attention {
-    /// The shape of each layer's attention.
+    /// The shape of each layer's attention, as the cache has it.
     private let shapes: [AttentionShape]
+    /// What each layer multiplies scores by.
+    private let softmaxScales: [Float]
     private let rope: RotaryTables
+    /// Where sequences have their windows, if these are not in blocks.
+    private let slots: SequenceSlots?
     private let kernels: PhiKernels
     private let pool: ComputePool
 
     private var plan = AttentionPlan([])
+    /// The runs' blocks, and then where there are slots, those of their windows.
     private let blockLists = Buffer<Int32>()
+    private var windowLists = 0
     /// Where each run's list begins in `blockLists`.
     private var listStarts: [Int] = []
     private let queryValues = Buffer<Int8>()
     private let queryScales = Buffer<Float>()
     private let querySums = Buffer<Int32>()
 
-    init(_ shapes: [AttentionShape], rope: RotaryTables, kernels: PhiKernels, pool: ComputePool) {
-        self.shapes = shapes
+    init(
+        _ shapes: [AttentionShape], rope: RotaryTables, slots: SequenceSlots?, kernels: PhiKernels,
+        pool: ComputePool
+    ) {
+        self.slots = slots
+        self.shapes = shapes.map(\.stored)
+        softmaxScales = shapes.map { 1 / Float($0.headDimension).squareRoot() }
         self.rope = rope
         self.kernels = kernels
         self.pool = pool
     }
 
-    /// Must come before the first layer of a step.
+    /// Must come before the first layer of a step, and again where fewer rows go on.
     func prepare(_ runs: [RowRun]) throws(ModelError) {
         plan = AttentionPlan(runs)
         listStarts.removeAll(keepingCapacity: true)
-        try blockLists.reserve(runs.reduce(0) { $0 + $1.blocks.count })
+        windowLists = runs.reduce(0) { $0 + $1.blocks.count }
+        try blockLists.reserve(slots == nil ? windowLists : 2 * windowLists)
         var count = 0
         for run in runs {
             listStarts.append(count)
             (blockLists.pointer + count).update(from: run.blocks, count: run.blocks.count)
+            if let slots {
+                let ring = Int(run.slot ?? slots.spare) * slots.windowBlocks
+                for place in run.blocks.indices {
+                    blockLists.pointer[windowLists + count + place] = Int32(ring + place % slots.windowBlocks)
+                }
+            }
             count += run.blocks.count
         }
         let heads = shapes.reduce(0) { max($0, $1.headCount) }
@@ -57,12 +75,14 @@ final class Attention {
         let headBytes: Int
         let precision: KVPrecision
         let runs: [RowRun]
+        /// The runs' blocks in which this layer's keys and values are.
+        let blockLists: UnsafeMutablePointer<Int32>
         /// [rows][heads * n]
         let out: UnsafeMutablePointer<Float>
     }
 
     /// out [rows][heads * n] = attention of the queries in `qkv` [rows][stride] over the cache, into which the
-    /// rows' own keys and values are written first.
+    /// rows' own keys and values are written first, unless they are another layer's.
     func attend(
         _ qkv: UnsafeMutablePointer<Float>, stride: Int, norms: HeadNorms<Norm>?, layer number: Int,
         cache: borrowing KVCache, runs: [RowRun], out: UnsafeMutablePointer<Float>
@@ -70,12 +90,13 @@ final class Attention {
         let shape = shapes[number]
         let (head, headBytes) = (cache.head(0, layer: number), cache.layers[number].headBytes)
         let precision = cache.precision
+        let lists = blockLists.pointer + (cache.layers[number].keepsWindow ? windowLists : 0)
         func run(_ norms: HeadNorms<NormNumbers>?) {
             attend(
                 Layer(
-                    shape: shape, softmaxScale: shape.softmaxScale, norms: norms,
-                    qkv: qkv, stride: stride, cache: head, headBytes: headBytes, precision: precision,
-                    runs: runs, out: out))
+                    shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv,
+                    stride: stride, cache: head, headBytes: headBytes, precision: precision, runs: runs,
+                    blockLists: lists, out: out))
         }
         guard let norms else { return run(nil) }
         norms.query.lend { query in
@@ -105,7 +126,7 @@ final class Attention {
     }
 
     /// Norms and rotates a row's queries and keys, and writes its keys and values to the cache: of some of the cache's
-    /// heads and the queries that read them.
+    /// heads and the queries that read them. What is another layer's is there already.
     private func store(_ place: AttentionPlan.Row, _ groups: Range<Int>, _ layer: Layer) {
         let shape = layer.shape
         let (heads, n) = (shape.headCount, shape.headDimension)
@@ -117,7 +138,7 @@ final class Attention {
         let k = q + heads * n
         let v = k + shape.keyValueHeadCount * n
         let (block, position) = place.position.quotientAndRemainder(dividingBy: KVCache.blockLength)
-        let blocks = blockLists.pointer + listStarts[place.run]
+        let blocks = layer.blockLists + listStarts[place.run]
         var cache = layer.cache
         cache.memory += groups.lowerBound * layer.headBytes
         for head in groups.lowerBound * perGroup..<groups.upperBound * perGroup {
@@ -132,6 +153,7 @@ final class Attention {
             case .float16: queryScales.pointer[at] = layer.softmaxScale
             }
         }
+        if shape.keysLayer != nil { return }
         for head in groups {
             layer.norms?.key.apply(k + head * n, n, k + head * n, kernels)
             kernels.rotate(k + head * n, cosines, sines, table.half)
@@ -158,7 +180,7 @@ final class Attention {
                                 let at = place.row * heads + head
                                 let seen = lists.seen(
                                     by: head, at: place.position,
-                                    of: blockLists.pointer + listStarts[place.run],
+                                    of: layer.blockLists + listStarts[place.run],
                                     room: room.baseAddress.map { $0 + index * lists.room })
                                 queries.initializeElement(
                                     at: index,

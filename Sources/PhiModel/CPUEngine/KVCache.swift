@@ -1,3 +1,4 @@
+import BatchEngine
 import CPhiKernels
 
 /// The numbers a KV cache holds.
@@ -35,8 +36,64 @@ struct KVCache: ~Copyable {
         let headDimension: Int
         /// Bytes of a head's 16 positions.
         let headBytes: Int
+        /// Whether it lies in blocks of a window.
+        let keepsWindow: Bool
         /// Where the layer's state is.
-        let stateOffset: Int
+        var stateOffset = 0
+    }
+
+    /// What lies where.
+    private struct Layout {
+        var layers: [Layer] = []
+        var blockBytes = 0
+        /// Of a block of windows, and of a state, where sequences have slots.
+        var windowBytes = 0
+        var stateBytes = 0
+        var usesSlots = false
+        private(set) var window = 0
+
+        init(_ shapes: [AttentionShape], _ precision: KVPrecision) {
+            for shape in shapes.map(\.stored) {
+                usesSlots = usesSlots || shape.usesSlots
+                if let other = shape.keysLayer {
+                    layers.append(layers[other])
+                    continue
+                }
+                let headBytes = phi_kv_head_bytes(
+                    precision.kernelKind, UInt32(KVCache.dims(shape.headDimension)))
+                let bytes = 4 * shape.keyValueHeadCount * headBytes
+                layers.append(
+                    Layer(
+                        offset: shape.keepsWindow ? windowBytes : blockBytes, heads: shape.keyValueHeadCount,
+                        headDimension: shape.headDimension, headBytes: headBytes,
+                        keepsWindow: shape.keepsWindow))
+                if shape.keepsWindow {
+                    windowBytes += bytes
+                    window = max(window, shape.slidingWindow ?? 0)
+                } else {
+                    blockBytes += bytes
+                }
+            }
+            // States lie after all positions.
+            for (number, shape) in shapes.enumerated() {
+                layers[number].stateOffset = usesSlots ? stateBytes : blockBytes
+                if usesSlots {
+                    stateBytes += 4 * shape.stateWidth
+                } else {
+                    blockBytes += 4 * shape.stateWidth
+                }
+            }
+            blockBytes = blockBytes.rounded(up: 64)
+        }
+
+        /// Blocks of a window's ring: for so many rows at a time.
+        var windowBlocks: Int {
+            (window + KVCache.rowsAtOnce).rounded(up: KVCache.blockLength) / KVCache.blockLength + 2
+        }
+        /// Bytes that a sequence has for itself.
+        var slotBytes: Int {
+            usesSlots ? windowBlocks * windowBytes + SequenceSlots.states * stateBytes : 0
+        }
     }
 
     let layers: [Layer]
@@ -44,44 +101,71 @@ struct KVCache: ~Copyable {
     let blockBytes: Int
     /// In blocks.
     let capacity: Int
+    /// What each sequence has for itself; nil where all is in blocks.
+    let slots: SequenceSlots?
+    private let windowBytes: Int
+    private let stateBytes: Int
+
+    /// Rows of a sequence that are computed together, at least, where sequences have slots.
+    private static let rowsAtOnce = 512
+    /// How many tokens sequences are taken to come to where room is shared between slots and blocks.
+    private static let usualTokens = 4096
 
     private let memory: PageMemory
     private var base: UnsafeMutableRawPointer { memory.base }
-
-    /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
-    init(_ shapes: [AttentionShape], precision: KVPrecision, budget: Int) throws(ModelError) {
-        (layers, blockBytes) = Self.layout(shapes, precision)
-        self.precision = precision
-        capacity = max(0, budget / blockBytes)
-        // The whole budget at once: what is not touched costs nothing.
-        memory = try PageMemory(count: capacity * blockBytes)
+    private var windows: UnsafeMutableRawPointer { base + capacity * blockBytes }
+    private var states: UnsafeMutableRawPointer {
+        windows + (slots.map { ($0.count + 1) * $0.windowBlocks } ?? 0) * windowBytes
     }
 
-    private static func layout(
-        _ shapes: [AttentionShape], _ precision: KVPrecision
-    ) -> (layers: [Layer], blockBytes: Int) {
-        var end = 0
-        // States lie after all positions.
-        var state = shapes.reduce(0) {
-            $0 + 4 * $1.keyValueHeadCount
-                * phi_kv_head_bytes(precision.kernelKind, UInt32(dims($1.headDimension)))
-        }
-        let layers = shapes.map { shape in
-            let bytes = phi_kv_head_bytes(precision.kernelKind, UInt32(dims(shape.headDimension)))
-            defer {
-                end += 4 * shape.keyValueHeadCount * bytes
-                state += 4 * shape.stateWidth
-            }
-            return Layer(
-                offset: end, heads: shape.keyValueHeadCount, headDimension: shape.headDimension,
-                headBytes: bytes, stateOffset: state)
-        }
-        return (layers, state.rounded(up: 64))
+    /// - Parameter sequences: how many there may be where they have slots; nil chooses.
+    /// - Throws: `ModelError` of kind `resources` if there is no room for the budget.
+    init(
+        _ shapes: [AttentionShape], precision: KVPrecision, budget: Int, sequences: Int? = nil
+    ) throws(ModelError) {
+        let layout = Layout(shapes, precision)
+        let own = layout.slotBytes
+        let usual = own + Self.usualTokens / Self.blockLength * layout.blockBytes
+        // One more is the spare one.
+        let count = layout.usesSlots ? sequences ?? max(1, budget / usual - 1) : -1
+        try self.init(
+            layout, precision, capacity: max(0, (budget - (count + 1) * own) / layout.blockBytes),
+            slots: count)
+    }
+
+    /// - Parameters:
+    ///   - capacity: blocks.
+    ///   - sequences: how many there may be where they have slots.
+    init(
+        _ shapes: [AttentionShape], precision: KVPrecision, capacity: Int, sequences: Int
+    ) throws(ModelError) {
+        try self.init(Layout(shapes, precision), precision, capacity: capacity, slots: sequences)
+    }
+
+    private init(
+        _ layout: Layout, _ precision: KVPrecision, capacity: Int, slots count: Int
+    ) throws(ModelError) {
+        self.precision = precision
+        self.capacity = capacity
+        (layers, blockBytes) = (layout.layers, layout.blockBytes)
+        (windowBytes, stateBytes) = (layout.windowBytes, layout.stateBytes)
+        slots =
+            layout.usesSlots
+            ? SequenceSlots(count: count, windowBlocks: layout.windowBlocks, window: layout.window) : nil
+        // The whole budget at once: what is not touched costs nothing.
+        memory = try PageMemory(
+            count: capacity * blockBytes + (slots == nil ? 0 : (count + 1) * layout.slotBytes))
+    }
+
+    /// Bytes that a sequence of so many tokens takes.
+    static func bytes(_ shapes: [AttentionShape], _ precision: KVPrecision, tokens: Int) -> Int {
+        let layout = Layout(shapes, precision)
+        return (tokens + blockLength - 1) / blockLength * layout.blockBytes + layout.slotBytes
     }
 
     /// Bytes of a block.
     static func blockBytes(_ shapes: [AttentionShape], _ precision: KVPrecision) -> Int {
-        layout(shapes, precision).blockBytes
+        Layout(shapes, precision).blockBytes
     }
 
     /// The dimensions that a head takes, a multiple of 16.
@@ -90,16 +174,23 @@ struct KVCache: ~Copyable {
     /// Where the keys and values of a layer's head are.
     func head(_ head: Int, layer number: Int) -> PhiKVHead {
         let layer = layers[number]
+        let first = (layer.keepsWindow ? windows : base) + layer.offset
         return PhiKVHead(
-            memory: (base + layer.offset + head * layer.headBytes).assumingMemoryBound(to: UInt8.self),
-            block_bytes: blockBytes, part_bytes: layer.heads * layer.headBytes, kind: precision.kernelKind,
+            memory: (first + head * layer.headBytes).assumingMemoryBound(to: UInt8.self),
+            block_bytes: layer.keepsWindow ? windowBytes : blockBytes,
+            part_bytes: layer.heads * layer.headBytes, kind: precision.kernelKind,
             n: UInt32(layer.headDimension), dims: UInt32(Self.dims(layer.headDimension)),
             fetches_heads: Self.fetchesHeads)
     }
 
-    /// A layer's state after the last position of a block.
-    func state(of block: Int32, layer: Int) -> UnsafeMutablePointer<Float> {
-        (base + Int(block) * blockBytes + layers[layer].stateOffset).assumingMemoryBound(to: Float.self)
+    /// A layer's state after the last position of a sequence's block; a ring has the last ones alone.
+    func state(of run: RowRun, place: Int, layer: Int) -> UnsafeMutablePointer<Float> {
+        let offset = layers[layer].stateOffset
+        guard let slots else {
+            return (base + Int(run.blocks[place]) * blockBytes + offset).assumingMemoryBound(to: Float.self)
+        }
+        let number = Int(run.slot ?? slots.spare) * SequenceSlots.states + place % SequenceSlots.states
+        return (states + number * stateBytes + offset).assumingMemoryBound(to: Float.self)
     }
 
     /// The memory of a block.

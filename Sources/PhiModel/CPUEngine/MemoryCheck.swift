@@ -46,8 +46,10 @@ struct MemoryCheck {
             Self.programBytes + Self.rows * model.rowBytes
             + 2 * RowOps.logitRows * shape.vocabularySize * 4
         let tokens = min(Self.workerTokens, shape.contextLength)
-        let blocks = (tokens + KVCache.blockLength - 1) / KVCache.blockLength
-        workerBytes = blocks * KVCache.blockBytes(shape.layers, precision)
+        // A slot is spare, where there are such.
+        workerBytes =
+            KVCache.bytes(shape.layers, precision, tokens: tokens)
+            + KVCache.bytes(shape.layers, precision, tokens: 0)
     }
 
     /// 4 bits for what has 4 or fewer, else 8; scales and plain tensors as they are.

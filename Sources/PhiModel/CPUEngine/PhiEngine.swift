@@ -16,6 +16,8 @@ public struct EngineOptions: Sendable {
     public var cache: WeightCacheLocation
     /// Whether keys and values of beginnings that many prompts share are kept in `cache`, too, if there is one.
     public var keepsPrefixes = true
+    /// How many sequences may be under way where each has memory of its own beside blocks; nil chooses.
+    package var sequences: Int?
     /// The folder of a LoRA adapter, of Hugging Face's PEFT or of MLX, that is applied to the model.
     public var adapter: String?
 
@@ -88,18 +90,21 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         ).budget(
             asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
-        let cache = try KVCache(shape.layers, precision: options.kvPrecision, budget: budget)
+        let cache = try KVCache(
+            shape.layers, precision: options.kvPrecision, budget: budget, sequences: options.sequences)
         guard cache.capacity > 0 else {
             throw ModelError(
                 .resources,
                 "a KV cache of \(budget) bytes is too small: \(KVCache.blockLength) tokens of this model "
-                    + "need \(cache.blockBytes) bytes")
+                    + "need \(KVCache.bytes(shape.layers, options.kvPrecision, tokens: 1)) bytes")
         }
         limits = ModelLimits(shape, codec)
         sequences = SequenceTable(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
-            hasState: shape.hasState)
-        prefixes = sources.store(options, store, blockBytes: cache.blockBytes, threads: threads)
+            hasState: shape.hasState, slots: cache.slots)
+        prefixes =
+            cache.slots == nil
+            ? sources.store(options, store, blockBytes: cache.blockBytes, threads: threads) : nil
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
         let adapter = try options.adapter.map { try Adapter(folder: $0) }
@@ -140,7 +145,20 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
 
     package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         moveWeights()
-        try rows.run(runs, through: network, use: use)
+        guard let slots = rows.cache.slots else { return try rows.run(runs, through: network, use: use) }
+        // Part after part of long runs, as rings take no more rows at a time.
+        var passes: [[RowRun]] = [[]]
+        for run in runs {
+            for (number, part) in run.parts(of: slots.rows(blockLength: KVCache.blockLength)).enumerated() {
+                if number > 0 { passes.append([]) }
+                passes[passes.count - 1].append(part)
+            }
+        }
+        var done = 0
+        for pass in passes {
+            try rows.run(pass, through: network) { try use($0.moved(by: done)) }
+            done += pass.reduce(0) { $0 + $1.logitRows }
+        }
     }
 
     /// After the first step, which should not wait for it.

@@ -9,6 +9,8 @@ package final class RowOps: RowOperations {
     package typealias Norm = PhiModel.Norm
     package typealias Experts = ExpertLayer
     package typealias Convolution = ConvolutionWeights
+    package typealias Scan = ScanWeights
+    package typealias Difference = DifferenceWeights
     typealias Input = RowInput<Norm>
 
     let shape: ModelShape
@@ -26,7 +28,7 @@ package final class RowOps: RowOperations {
     /// The last matmul's results [kept rows][projectedWidth].
     private let projected = Buffer<Float>()
     private var projectedWidth = 0
-    /// [rows][attendedWidth]
+    /// [kept rows][attendedWidth]
     private let attended = Buffer<Float>()
     private var attendedWidth = 0
     private let logitsBuffer = Buffer<Float>()
@@ -34,13 +36,20 @@ package final class RowOps: RowOperations {
     private let logitsScratch = Buffer<Float>()
     private let input = MatmulInput()
     private let experts: ExpertRows
+    private let selectiveScan: SelectiveScan
+    /// What the last scan made is there for all rows that are kept.
+    private var scanWidth = 0
+    private let difference: AttentionDifference
     private let adapters = LowRankRows()
 
     /// Rows of logits that are made at a time.
     static let logitRows = 32
 
     // What belongs to the step.
+    /// Of the rows that are still computed.
     private var runs: [RowRun] = []
+    /// Whether attention knows these.
+    private var isPrepared = false
     private var head: (linear: Linear, source: Input)?
     private var rowCount = 0
     /// The rows that are still computed, in order.
@@ -62,8 +71,11 @@ package final class RowOps: RowOperations {
         self.kernels = kernels.table
         self.pool = pool
         rope = RotaryTables(shape.rope)
-        attention = Attention(shape.layers, rope: rope, kernels: kernels.table, pool: pool)
+        attention = Attention(
+            shape.layers, rope: rope, slots: self.cache.slots, kernels: kernels.table, pool: pool)
         experts = ExpertRows(weights, kernels.table, pool)
+        selectiveScan = SelectiveScan(kernels.table, pool)
+        difference = AttentionDifference(kernels.table, pool)
     }
 
     /// Runs all rows through a model, writing their keys and values to the cache.
@@ -81,6 +93,7 @@ package final class RowOps: RowOperations {
         rope.prepare(runs)
         tally.start()
         try attention.prepare(runs)
+        isPrepared = true
         try network.forward(self)
         try readLogits(use)
     }
@@ -141,8 +154,48 @@ package final class RowOps: RowOperations {
         try attended.reserve(rowCount * attendedWidth)
         ShortConvolution(
             weights: weights, rows: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs,
-            state: { self.cache.state(of: $0, layer: layer) }
+            state: { self.cache.state(of: $0, place: $1, layer: layer) }, kernels: kernels
         ).run(into: attended.pointer, pool)
+        tally.countAttention()
+    }
+
+    package func attend(layer: Int, _ weights: DifferenceWeights) throws(ModelError) {
+        precondition(!addsProjected)
+        let shape = shape.layers[layer]
+        precondition(kept.count == rowCount || shape.keysLayer != nil)
+        attendedWidth = shape.queryWidth
+        try attended.reserve(kept.count * attendedWidth)
+        if !isPrepared {
+            try attention.prepare(runs)
+            isPrepared = true
+        }
+        try difference.run(
+            weights, shape, qkv: UnsafePointer(projected.pointer), stride: projectedWidth, rows: kept.count,
+            into: attended.pointer
+        ) { qkv, stride, out in
+            attention.attend(
+                qkv, stride: stride, norms: nil, layer: layer, cache: cache, runs: runs, out: out)
+        }
+        tally.countAttention()
+    }
+
+    package func scan(layer: Int, _ weights: ScanWeights) throws(ModelError) {
+        precondition(kept.count == rowCount && !addsProjected)
+        (attendedWidth, scanWidth) = (weights.width, weights.width)
+        try attended.reserve(rowCount * attendedWidth)
+        try selectiveScan.run(
+            weights, rows: UnsafePointer(projected.pointer), stride: projectedWidth, runs: runs,
+            state: { self.cache.state(of: $0, place: $1, layer: layer) }, into: attended.pointer)
+        tally.countAttention()
+    }
+
+    package func recall(_ weights: ScanWeights) throws(ModelError) {
+        precondition(!addsProjected && scanWidth == weights.width)
+        attendedWidth = scanWidth
+        try attended.reserve(kept.count * attendedWidth)
+        selectiveScan.gate(
+            UnsafePointer(projected.pointer), stride: projectedWidth, kept.count, scanWidth,
+            into: attended.pointer)
         tally.countAttention()
     }
 
@@ -158,6 +211,11 @@ package final class RowOps: RowOperations {
             end += run.tokens.count
             return end - run.logitRows..<end
         }
+        if kept.count == rowCount { return }
+        attended.pointer.keepRows(kept, width: attendedWidth)
+        if scanWidth > 0 { selectiveScan.keep(kept, width: scanWidth) }
+        runs = runs.compactMap(\.withLogits)
+        isPrepared = false
     }
 
     package func makeLogits(_ head: Linear, of source: RowInput<Norm>) {
@@ -189,6 +247,7 @@ package final class RowOps: RowOperations {
     private func multiply(
         by linear: Linear, into out: UnsafeMutablePointer<Float>, stride: Int
     ) throws(ModelError) {
+        if kept.isEmpty { return }
         let matrix = try weights[linear.place]
         tally.countRows()
         if !matrix.isQuantized {
@@ -224,7 +283,7 @@ package final class RowOps: RowOperations {
             setInput(matrix, width) { row, _, _ in UnsafePointer(normed + row * width) }
         case .attended:
             let (attended, width) = (attended.pointer, attendedWidth)
-            setInput(matrix, width) { row, _, _ in UnsafePointer(attended + row * width) }
+            setInput(matrix, width) { _, _, index in UnsafePointer(attended + index * width) }
         case .gatedSilu:
             precondition(!addsProjected)
             let width = matrix.columns

@@ -1,37 +1,47 @@
 import BatchEngine
+import CPhiKernels
 
 /// The weights of a convolution over positions, of each column by itself.
 package struct ConvolutionWeights: Sendable {
     /// [length][width]: those of the earliest position first.
     let values: [Float]
+    /// [width], added to the sums, with which the convolution is Mamba's; nil of LFM2's gated one.
+    let bias: [Float]?
     let width: Int
     let length: Int
 
     /// - Parameter values: [width][length]
-    init(_ values: [Float], width: Int, length: Int) {
+    init(_ values: [Float], bias: [Float]? = nil, width: Int, length: Int) {
         self.values = (0..<width * length).map { values[$0 % width * length + $0 / width] }
-        (self.width, self.length) = (width, length)
+        (self.bias, self.width, self.length) = (bias, width, length)
     }
+
+    /// Floats of the state: the values of the positions before a row.
+    var stateWidth: Int { (length - 1) * width }
 }
 
-/// A gated convolution of a step's rows. Each operation rounds once, whatever the processor has.
+/// A convolution of a step's rows: of b * x, multiplied by c; or, where there is a bias, of x alone, on which the bias
+/// and SiLU follow. Each operation rounds once, whatever the processor has.
 ///
-/// A block of the cache holds, beside its positions, the last length - 1 values of b * x that the sequence has come to in
-/// it: so a sequence goes on from its last block, or from a full one that it shares.
+/// A block of the cache holds, beside its positions, the last length - 1 values that the sequence has come to in it: so a
+/// sequence goes on from its last block, or from a full one that it shares.
 struct ShortConvolution {
     let weights: ConvolutionWeights
-    /// [rows][stride]: b, c and x, each [width].
+    /// [rows][stride]: b, c and x, each [width]; with a bias x first.
     let rows: UnsafePointer<Float>
     let stride: Int
     let runs: [RowRun]
-    /// The state [length - 1][width] that a block holds.
-    let state: (Int32) -> UnsafeMutablePointer<Float>
+    /// The state [length - 1][width] after a run's block, by the block's place.
+    let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
+    /// Of so many of a run's last blocks the states are kept.
+    var keptStates = Int.max
+    let kernels: PhiKernels
 
     private var width: Int { weights.width }
     /// Values of a state.
     private var before: Int { weights.length - 1 }
 
-    /// out [rows][width] = c * (the convolution of b * x). The blocks' states are those after these rows then.
+    /// out [rows][width] = what the convolution gives. The blocks' states are those after these rows then.
     func run(into out: UnsafeMutablePointer<Float>, _ pool: ComputePool) {
         var places: [(run: Int, first: Int, place: Int)] = []
         var starts: [Int] = []
@@ -64,21 +74,28 @@ struct ShortConvolution {
                 }
             }
         }
-        let c = rows + (first + place) * stride + width
-        for i in 0..<width { out[i] *= c[i] }
+        if let bias = weights.bias {
+            kernels.add(out, bias, width)
+            kernels.silu(out, width, out)
+        } else {
+            let c = rows + (first + place) * stride + width
+            for i in 0..<width { out[i] *= c[i] }
+        }
     }
 
-    /// value [width] = b * x of a run's row, or what the state has of the ones before its first.
+    /// value [width] = what is convolved of a run's row, or what the state has of the ones before its first.
     private func load(
         _ run: RowRun, _ first: Int, _ place: Int, _ value: UnsafeMutablePointer<Float>
     ) {
         if place >= 0 {
             let b = rows + (first + place) * stride
+            if weights.bias != nil { return value.update(from: b, count: width) }
             let x = b + 2 * width
             for i in 0..<width { value[i] = b[i] * x[i] }
         } else if run.start > 0 {
-            let block = run.blocks[(run.start - 1) / KVCache.blockLength]
-            value.update(from: state(block) + (before + place) * width, count: width)
+            value.update(
+                from: state(run, (run.start - 1) / KVCache.blockLength) + (before + place) * width,
+                count: width)
         } else {
             value.update(repeating: 0, count: width)
         }
@@ -90,12 +107,13 @@ struct ShortConvolution {
         withUnsafeTemporaryAllocation(of: Float.self, capacity: before * width) { values in
             guard let values = values.baseAddress else { return }
             // The last one first: the others' rows may be before the first row, in a state that is overwritten here.
-            for block in (run.start / KVCache.blockLength...(end - 1) / KVCache.blockLength).reversed() {
+            let blocks = run.start / KVCache.blockLength...(end - 1) / KVCache.blockLength
+            for block in blocks.suffix(keptStates).reversed() {
                 let last = min(end, (block + 1) * KVCache.blockLength) - run.start
                 for number in 0..<before {
                     load(run, first, last - before + number, values + number * width)
                 }
-                state(run.blocks[block]).update(from: values, count: before * width)
+                state(run, block).update(from: values, count: before * width)
             }
         }
     }

@@ -83,6 +83,44 @@ package struct WeightReader: WeightReading {
             length: length)
     }
 
+    /// An adapter can't change what makes a scan's numbers.
+    package mutating func scan(_ tensors: ScanTensors) throws -> ScanWeights {
+        let (path, width, states) = (tensors.path, tensors.width, tensors.states)
+        func matrix(_ name: String, _ rows: Int, _ columns: Int, hasBias: Bool = false) throws -> FloatLinear
+        {
+            names.insert("\(path).\(name).weight")
+            return try FloatLinear(
+                store.linear(
+                    "\(path).\(name)", rows: rows, columns: columns, quantization: quantization,
+                    hasBias: hasBias))
+        }
+        names.insert(path + ".conv1d.weight")
+        return ScanWeights(
+            convolution: ConvolutionWeights(
+                try store.convolution(path + ".conv1d", width: width, length: tensors.length, hasBias: true)
+                    .finiteFloats(), bias: try vector(path + ".conv1d.bias", width), width: width,
+                length: tensors.length),
+            numbers: try matrix("x_proj", tensors.rank + 2 * states, width),
+            steps: try matrix("dt_proj", width, tensors.rank, hasBias: true),
+            rateLogarithms: try floats(path + ".A_log", [width, states]),
+            skips: try vector(path + ".D", width), biases: try vector(path + ".dt_proj.bias", width),
+            states: states)
+    }
+
+    package mutating func difference(
+        _ path: String, layer number: Int, _ headDimension: Int
+    ) throws -> DifferenceWeights {
+        var exponents: [Double] = []
+        for pair in ["1", "2"] {
+            let queries = try vector("\(path).lambda_q\(pair)", headDimension)
+            let keys = try vector("\(path).lambda_k\(pair)", headDimension)
+            exponents.append(zip(queries, keys).reduce(0) { $0 + Double($1.0) * Double($1.1) })
+        }
+        return DifferenceWeights(
+            exponents: (exponents[0], exponents[1]),
+            weight: try vector(path + ".subln.weight", 2 * headDimension), layer: number)
+    }
+
     /// An adapter can't change experts.
     package mutating func experts(_ tensors: ExpertTensors) throws -> ExpertLayer {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)
@@ -156,8 +194,12 @@ package struct WeightReader: WeightReading {
     }
 
     private mutating func vector(_ name: String, _ count: Int) throws -> [Float] {
+        try floats(name, [count])
+    }
+
+    private mutating func floats(_ name: String, _ shape: [Int]) throws -> [Float] {
         names.insert(name)
-        return try store.vector(name, count: count).finiteFloats()
+        return try store.floats(name, shape: shape).finiteFloats()
     }
 
     private mutating func place(

@@ -132,6 +132,8 @@ package struct MemoryNeed: Sendable {
     package let work: Int
     /// Bytes of KV cache for a block of `blockLength` tokens.
     private let blockBytes: Int
+    /// Bytes that a request has beside blocks.
+    private let ownBytes: Int
     /// What the KV cache would be given, unless a job says otherwise.
     package let budget: Result<Int, ModelError>
 
@@ -142,6 +144,7 @@ package struct MemoryNeed: Sendable {
         weights = check.weightBytes
         work = check.workingBytes
         blockBytes = KVCache.blockBytes(model.shape.layers, precision)
+        ownBytes = KVCache.bytes(model.shape.layers, precision, tokens: 0)
         budget = Result { try check.budget(asked: nil) }.mapError { error in
             error as? ModelError ?? ModelError(.resources, "\(error)")
         }
@@ -151,6 +154,6 @@ package struct MemoryNeed: Sendable {
 
     /// Bytes of KV cache for a request of so many tokens, prompt and completion.
     package func cacheBytes(tokens: Int) -> Int {
-        (tokens + KVCache.blockLength - 1) / KVCache.blockLength * blockBytes
+        (tokens + KVCache.blockLength - 1) / KVCache.blockLength * blockBytes + ownBytes
     }
 }

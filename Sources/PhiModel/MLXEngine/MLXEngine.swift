@@ -48,6 +48,10 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
     init(folder: String, options: EngineOptions, inFloat32: Bool) throws {
         let mlx = try MLXLibrary.load()
         let model = try Architectures.read(folder: folder)
+        // Before anything large is read.
+        if model.shape.layers.contains(where: \.isDifferential) {
+            throw Self.refusal(type(of: model), folder)
+        }
         let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
         let memory = try MemoryCheck(mlx: model, store, inFloat32: inFloat32)
         let budget = try memory.budget(asked: options.kvBudget)
@@ -84,6 +88,12 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
         logits = LogitReader(
             Sampler(try Kernels.chosen().table), ComputePool(threads: options.threads ?? Processors.count))
         notes = store.notes
+    }
+
+    static func refusal(_ model: any Architecture.Type, _ folder: String) -> ModelError {
+        ModelError(
+            .unsupported, path: folder,
+            "holds \(model.models), which the engine mlx can't run; use \"engine: cpu\".")
     }
 
     /// How its text becomes tokens.

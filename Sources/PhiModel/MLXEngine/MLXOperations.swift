@@ -5,6 +5,9 @@ final class MLXOperations: RowOperations {
     typealias Norm = MLXNorm
     typealias Experts = MLXExperts
     typealias Convolution = [MLXArray]
+    /// Models that have these are refused at loading.
+    typealias Scan = Never
+    typealias Difference = Never
 
     private let rows: MLXRows
     private let cache: MLXCache
@@ -57,6 +60,10 @@ final class MLXOperations: RowOperations {
         let parts = split([width, width, width])
         attended = parts[1] * cache.convolve(parts[0] * parts[2], weights, layer: layer, rows)
     }
+
+    func attend(layer: Int, _ weights: Never) {}
+    func scan(layer: Int, _ weights: Never) {}
+    func recall(_ weights: Never) {}
 
     func mix(_ experts: MLXExperts, of source: RowInput<MLXNorm>) { projected = [experts(input(source))] }
 

@@ -81,6 +81,14 @@ struct MLXWeightReader: WeightReading {
         return (0..<length).map { weights.slice(axis: 0, $0..<$0 + 1) }
     }
 
+    func scan(_ tensors: ScanTensors) throws -> Never {
+        throw MLXEngine.refusal(Phi4Flash.self, store.folder)
+    }
+
+    func difference(_ path: String, layer number: Int, _ headDimension: Int) throws -> Never {
+        throw MLXEngine.refusal(Phi4Flash.self, store.folder)
+    }
+
     /// Throws `ModelError` of kind `unsupported`, too, if experts differ in precision.
     func experts(_ tensors: ExpertTensors) throws -> MLXExperts {
         let (h, inner) = (tensors.hiddenSize, tensors.intermediateSize)

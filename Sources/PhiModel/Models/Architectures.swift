@@ -16,6 +16,7 @@ package enum Architectures {
         Qwen2.self,
         Qwen3.self,
         Lfm2.self,
+        Phi4Flash.self,
     ]
 
     private static let maximumFileSize = 64 << 20
@@ -54,7 +55,6 @@ package enum Architectures {
     /// What to take in the place of models that are kin to those.
     private static func instead(of type: String) -> String {
         let kin = [
-            ("phi4flash", "Phi-4-mini-flash-reasoning", "phi-4-mini-reasoning"),
             ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
         ]
         guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }

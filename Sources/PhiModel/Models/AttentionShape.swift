@@ -16,6 +16,12 @@ package struct AttentionShape: Sendable, Equatable {
     package var scale: Float?
     /// Floats that a sequence has in this layer beside what it keeps of each position: its state after the last one.
     package var stateWidth = 0
+    /// Two heads side by side make one difference, and the cache has their keys, and their values, as one head.
+    package var isDifferential = false
+    /// The layer before this one whose keys and values it sees; nil if it has its own.
+    package var keysLayer: Int?
+    /// States, and keys and values of windows, are not in blocks, but in memory that each sequence has for itself.
+    package var usesSlots = false
 
     /// A layer without attention.
     static func none(headDimension: Int, stateWidth: Int) -> AttentionShape {
@@ -31,6 +37,17 @@ package struct AttentionShape: Sendable, Equatable {
     package var keyWidth: Int { keyValueHeadCount * headDimension }
     /// Floats of a row's queries, keys and values.
     package var qkvWidth: Int { queryWidth + 2 * keyWidth }
+
+    /// Whether its keys and values are kept of the window alone.
+    var keepsWindow: Bool { usesSlots && slidingWindow != nil && keysLayer == nil }
+
+    /// The heads as the cache has them: where they are differential, queries are twice as wide, with zeros in one half.
+    var stored: AttentionShape {
+        guard isDifferential else { return self }
+        var wide = self
+        (wide.keyValueHeadCount, wide.headDimension) = (keyValueHeadCount / 2, 2 * headDimension)
+        return wide
+    }
 }
 
 extension AttentionShape {

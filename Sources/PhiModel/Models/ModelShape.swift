@@ -23,9 +23,11 @@ package struct ModelShape: Sendable, Equatable {
 
 extension ModelShape {
     /// The keys that all architectures have in common.
-    /// - Parameter headDimension: where config.json does not say; nil takes hidden_size / heads.
+    /// - Parameters:
+    ///   - family: nil of models without positions.
+    ///   - headDimension: where config.json does not say; nil takes hidden_size / heads.
     /// - Throws: `ModelError` naming the key.
-    init(_ config: ConfigReader, rope family: RopeFamily, headDimension: Int? = nil) throws {
+    init(_ config: ConfigReader, rope family: RopeFamily?, headDimension: Int? = nil) throws {
         hiddenSize = try config.integer("hidden_size", 1...ConfigReader.maximumWidth)
         let layerCount = try config.integer("num_hidden_layers", 1...4096)
         vocabularySize = try config.integer("vocab_size", 1...1 << 24)
@@ -33,8 +35,11 @@ extension ModelShape {
         let attention = try AttentionShape(
             config, hiddenSize: hiddenSize, headDimension: headDimension, contextLength: contextLength)
         layers = Array(repeating: attention, count: layerCount)
-        rope = try Rope(
-            config, family: family, headDimension: attention.headDimension, contextLength: contextLength)
+        rope = .none
+        if let family {
+            rope = try Rope(
+                config, family: family, headDimension: attention.headDimension, contextLength: contextLength)
+        }
         beginOfSequence = try config.optionalToken("bos_token_id")
         padding = try config.optionalToken("pad_token_id")
         endOfSequence = Set(try config.optionalTokens("eos_token_id") ?? [])

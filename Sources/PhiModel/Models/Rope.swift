@@ -6,6 +6,9 @@ package struct Rope: Sendable, Equatable {
     package var theta: Double
     package var scaling: RopeScaling
 
+    /// That of models without positions: nothing is rotated.
+    static let none = Rope(dimension: 0, theta: 1, scaling: .none)
+
     /// The longest sequence that has the short factors, in tokens; nil if there is one set only.
     var shortLength: Int? {
         guard case .longrope(let rope) = scaling else { return nil }

@@ -15,6 +15,10 @@ package protocol RowOperations: AnyObject {
     associatedtype Experts
     /// The weights of a convolution over positions.
     associatedtype Convolution
+    /// The weights of Mamba's selective scan.
+    associatedtype Scan
+    /// What differential attention makes of two heads.
+    associatedtype Difference
 
     /// hidden = the rows of `embedding` for the step's tokens, multiplied by a number.
     func embed(_ embedding: Embedding, times multiplier: Float) throws(ModelError)
@@ -29,11 +33,21 @@ package protocol RowOperations: AnyObject {
     /// b * x, at each position of it and the ones before, for each column by itself). It counts as what attention made.
     /// The last values of b * x are the layer's state.
     func convolve(layer: Int, _ weights: Convolution) throws(ModelError)
+    /// Attention, where two heads side by side make one difference, which counts as what attention made; of the last
+    /// product's queries, and where the layer has its own, keys and values.
+    func attend(layer: Int, _ weights: Difference) throws(ModelError)
+    /// Takes the last product's results x, of the scan's width, through a convolution and a selective scan over
+    /// positions. What the scan gives, times silu(z) of the results z that follow x, counts as what attention made. What
+    /// the convolution and the scan need of the rows so far is the layer's state.
+    func scan(layer: Int, _ weights: Scan) throws(ModelError)
+    /// What the last scan, which was this one, gave, times silu of the last product's results. It counts as what
+    /// attention made.
+    func recall(_ weights: Scan) throws(ModelError)
     /// Runs each row of a norm through the experts that it uses. Their sum is what a product's results are.
     func mix(_ experts: Experts, of source: RowInput<Norm>) throws(ModelError)
     /// hidden += what the last product gave.
     func addToHidden()
-    /// After the last attention nobody asks for the rows without logits.
+    /// After this nobody asks for the rows without logits: neither keys and values nor states are made any more.
     func keepRowsWithLogits()
     /// The logits of the rows that are kept: a product of `source` with the head, at the end of a forward pass.
     func makeLogits(_ head: Linear, of source: RowInput<Norm>)

@@ -28,6 +28,11 @@ package protocol WeightReading {
     ) throws -> Operations.Norm
     /// A convolution's weights, of `length` positions for each of `width` columns, in the order of positions.
     mutating func convolution(_ path: String, _ width: Int, _ length: Int) throws -> Operations.Convolution
+    /// The weights of Mamba's selective scan, with its convolution and all that makes its numbers.
+    mutating func scan(_ tensors: ScanTensors) throws -> Operations.Scan
+    /// What differential attention in layer `number` makes of two heads of `headDimension`.
+    mutating func difference(_ path: String, layer number: Int, _ headDimension: Int) throws
+        -> Operations.Difference
     /// A layer's experts, all of one shape, and what chooses between them.
     mutating func experts(_ tensors: ExpertTensors) throws -> Operations.Experts
 }
@@ -54,6 +59,20 @@ extension WeightReading {
 
 /// The logit of a token that is never to be chosen, where a model says so.
 let hiddenLogit: Float = -1e30
+
+/// Where the tensors of a selective scan are, and their sizes.
+package struct ScanTensors {
+    /// conv1d, x_proj, dt_proj, A_log and D are below it.
+    let path: String
+    /// Channels.
+    let width: Int
+    /// Numbers of state of each channel.
+    let states: Int
+    /// Of the matrix that makes steps.
+    let rank: Int
+    /// Positions that the convolution sees.
+    let length: Int
+}
 
 /// Where the tensors of a layer's experts are: gated feed-forward networks of which each row uses two.
 package struct ExpertTensors {

@@ -115,18 +115,27 @@ extension TensorStore {
     /// The vector of this name, as a norm's weight or a layer's bias: F16, BF16 or F32 `[count]`.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
     package func vector(_ name: String, count: Int) throws -> TensorView {
-        let vector = try tensor(name)
-        guard vector.type.isWeightFloat else {
-            throw vector.fault(.malformed, "has type \(vector.type); F16, BF16 or F32 is needed.")
+        try floats(name, shape: [count])
+    }
+
+    /// The tensor of this name: F16, BF16 or F32.
+    /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
+    func floats(_ name: String, shape: [Int]) throws -> TensorView {
+        let tensor = try tensor(name)
+        guard tensor.type.isWeightFloat else {
+            throw tensor.fault(.malformed, "has type \(tensor.type); F16, BF16 or F32 is needed.")
         }
-        try vector.expect(shape: [count])
-        return vector
+        try tensor.expect(shape: shape)
+        return tensor
     }
 
     /// A convolution's weights of `length` positions for each of `width` columns, as Hugging Face or MLX lays them out.
+    /// - Parameter hasBias: whether a tensor `path`.bias belongs to it, which `vector` reads.
     /// - Throws: `ModelError` naming the tensor, what was found and what is expected.
-    package func convolution(_ path: String, width: Int, length: Int) throws -> TensorView {
-        if contains(path + ".bias") {
+    package func convolution(
+        _ path: String, width: Int, length: Int, hasBias: Bool = false
+    ) throws -> TensorView {
+        if !hasBias, contains(path + ".bias") {
             throw ModelError(
                 .unsupported, path: folder, "tensor \"\(path).bias\": this model has no bias there.")
         }

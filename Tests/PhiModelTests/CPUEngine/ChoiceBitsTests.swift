@@ -40,7 +40,9 @@ import Testing
         (0..<count).map { Int32($0 * 29 % 200 + 10) }
     }
 
-    @Test(arguments: ["base", "sliding-window", "lfm2-long-bf16"]) func bitsAreThoseOfScores(name: String)
+    @Test(arguments: ["base", "sliding-window", "lfm2-long-bf16", "phi-4-flash"]) func bitsAreThoseOfScores(
+        name: String
+    )
         throws
     {
         let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
@@ -50,14 +52,10 @@ import Testing
                 _ requests: [Request], workers: Int, chunk: Int, threads: Int, kernels: Kernels? = nil,
                 blocks: Int = 100
             ) throws -> ([Int: [UInt32]], Int) {
-                let options = EngineOptions(threads: 1, kvBudget: 64 << 20)
-                let blockBytes =
-                    try PhiEngine(folder: folder.path, options: options).kvBytesPerToken
-                    * KVCache.blockLength
                 let engine = try PhiEngine(
                     folder: folder.path,
-                    options: EngineOptions(
-                        threads: threads, kvBudget: blocks * blockBytes, kernels: kernels?.name))
+                    options: .blocks(
+                        blocks, folder: folder.path, sequences: 8, threads: threads, kernels: kernels))
                 let list = List(requests, workers: workers)
                 let loop = BatchLoop(
                     scheduler: Scheduler(workers: workers, prefillChunk: chunk, lookahead: 0)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PhiModel
 
-/// Logits against exact arithmetic: Hugging Face transformers in float32 on the same weights.
+/// Logits against exact arithmetic: Hugging Face transformers in float32 on the same weights, or where it has no such
+/// model, its formulas (Fixtures/reference_phi4flash.py).
 ///
 /// Tolerance. A group's 8-bit step is its largest magnitude / 127; for normal values that is about
 /// 2.4 sigma / 127, and a uniform error of one step has the standard deviation step / sqrt(12): 0.55 %
@@ -120,6 +121,15 @@ import Testing
         .init(
             name: "phi-tiny-moe-20", model: .phimoe, hidden: 256, kvHeads: 1, headWidth: 32,
             intermediate: 64, context: 4096, slidingWindow: 24, bits: 0, floats: .f32),
+            name: "phi-4-flash", model: .phi4flash, layers: 8, tied: true, slidingWindow: 24,
+            convolutionLength: 4, overrides: ["dt_proj": (0, 0)]),
+        .init(
+            name: "phi-4-flash-mixed-bf16", model: .phi4flash, hidden: 192, layers: 12, heads: 6,
+            slidingWindow: 80, convolutionLength: 2, scanStates: 5, bits: 8, group: 32,
+            overrides: ["x_proj": (8, 64), "dt_proj": (0, 0), "Wqkv": (4, 64)], floats: .bf16),
+        .init(
+            name: "phi-4-flash-plain-f32", model: .phi4flash, layers: 8, kvHeads: 4, slidingWindow: 24,
+            convolutionLength: 4, bits: 0, floats: .f32),
     ]
 
     static let prompts: [[Int32]] = [
@@ -151,7 +161,7 @@ import Testing
         let goldens = try JSONDecoder().decode([Golden].self, from: Data(contentsOf: Self.fixture))
         let golden = try #require(goldens.first { $0.name == geometry.name })
         // Floats that choose experts are rounded nowhere.
-        let isFloat = geometry.model == .phimoe && geometry.floats == .f32
+        let isFloat = [.phimoe, .phi4flash].contains(geometry.model) && geometry.floats == .f32
         try withTemporaryFolder { folder in
             try geometry.write(to: folder)
             let engine = try PhiEngine(
@@ -163,8 +173,8 @@ import Testing
     }
 
     /// Where nothing is rounded to 8 bits, each choice of experts is the reference's, and so are the numbers.
-    @Test(arguments: ["phi-moe-all-plain-f32-1", "phi-tiny-moe-20"])
-    func floatExpertsAreThoseOfTheReference(name: String) throws {
+    @Test(arguments: ["phi-moe-all-plain-f32-1", "phi-tiny-moe-20", "phi-4-flash-plain-f32"])
+    func floatsAreThoseOfTheReference(name: String) throws {
         let geometry = try #require(Self.geometries.first { $0.name == name })
         let goldens = try JSONDecoder().decode([Golden].self, from: Data(contentsOf: Self.fixture))
         let golden = try #require(goldens.first { $0.name == geometry.name })
@@ -202,7 +212,7 @@ import Testing
             "\(geometry.name): rms \(rms / spread), worst \(worst / spread), allowed \(expected / spread)"
         #expect(rms <= 2.5 * expected, report)
         #expect(worst <= 2 * 5 * expected, report)
-        // The rows after a prompt may have choices that are close; floatExpertsAreThoseOfTheReference has them.
+        // The rows after a prompt may have choices that are close; floatsAreThoseOfTheReference has them.
         if geometry.model == .phimoe { return }
         var ids = prompt.ids
         for (token, gap) in zip(prompt.greedy, prompt.gaps) {

@@ -14,6 +14,7 @@ import Testing
         "llama-wide-heads-mixed-bf16", "qwen2-windows", "qwen3-wide-heads", "qwen3-plain-f32", "lfm2",
         "lfm2-long-bf16", "phi-1-heads", "phi-4-reasoning-heads", "phi-4-multimodal", "phi-3.5-vision",
         "phi-mini-moe-28", "phi-tiny-moe-20", "phi-3-small", "phi-3-small-long-bf16",
+        "phi-4-flash", "phi-4-flash-mixed-bf16", "phi-4-flash-plain-f32",
     ]
 
     /// A prompt and the tokens that follow it, whatever the model would choose.

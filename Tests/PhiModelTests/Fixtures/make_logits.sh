@@ -41,8 +41,9 @@ for name in sorted(os.listdir(folder)):
     with open(os.path.join(model, "config.json")) as file:
         kind = json.load(file)["model_type"]
     own = os.path.join(os.path.dirname(goldens), f"reference_{kind}.py")
-    begin = [own] if os.path.exists(own) else ["-c", start]
-    run = subprocess.run([python, *begin, tool, model, "--ids-file", os.path.join(folder, "prompts.jsonl"), "--greedy", "8"],
+    # transformers has no phi4flash: that one's reference is its own model.
+    begin = [own] if kind == "phi4flash" else [own, tool] if os.path.exists(own) else ["-c", start, tool]
+    run = subprocess.run([python, *begin, model, "--ids-file", os.path.join(folder, "prompts.jsonl"), "--greedy", "8"],
                          check=True, capture_output=True, text=True)
     prompts = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     for p in prompts:

@@ -193,7 +193,6 @@ struct CheckpointConfigurationTests {
         ),
         ("quantization_config", #"{"quant_method": "awq"}"#, .unsupported, "phibatch quantize"),
         ("model_type", "\"mixformer-sequential\"", .unsupported, "take phi-1.5"),
-        ("model_type", "\"phi4flash\"", .unsupported, "take phi-4-mini-reasoning"),
     ]
 
     @Test(arguments: wrongValues)

@@ -11,7 +11,7 @@ struct SyntheticCheckpoint {
     enum Rope: String { case none, longrope, su, llama3 }
     /// By `model_type`.
     enum Model: String {
-        case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2, phi4mm
+        case phi3, phi, phimoe, llama, qwen2, qwen3, lfm2, phi4mm, phi4flash
         case phi3Small = "phi3small"
         case phi3Vision = "phi3_v"
         case phiMSFT = "phi-msft"
@@ -34,8 +34,10 @@ struct SyntheticCheckpoint {
     var context = 512
     var originalContext = 512
     var slidingWindow: Int?
-    /// Positions that LFM2's convolutions see.
+    /// Positions that LFM2's and Mamba's convolutions see.
     var convolutionLength = 3
+    /// Numbers of state of Mamba's channels.
+    var scanStates = 16
     /// The first of Qwen's layers that sees the window only.
     var firstWindowLayer: Int?
     /// 0 leaves all layers unquantized, and config.json says nothing of quantization.
@@ -153,6 +155,7 @@ struct SyntheticCheckpoint {
         case .phimoe: addPhiMoE(&all, &random)
         case .llama, .qwen2, .qwen3: addLlama(&all, &random)
         case .lfm2: addLfm2(&all, &random)
+        case .phi4flash: addPhi4Flash(&all, &random)
         case .phi3Small: addPhi3Small(&all, &random)
         case .phi3, .phi4mm, .phi3Vision: addPhi3(&all, &random)
         }
@@ -273,6 +276,7 @@ struct SyntheticCheckpoint {
         if [.llama, .qwen2, .qwen3].contains(model) { addLlama(to: &config) }
         if model == .lfm2 { addLfm2(to: &config) }
         if model == .phi3Small { addPhi3Small(to: &config) }
+        if model == .phi4flash { addPhi4Flash(to: &config) }
         return config
     }
 

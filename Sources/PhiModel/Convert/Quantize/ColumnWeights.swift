@@ -47,8 +47,7 @@ struct ColumnWeights {
         }
         let blocks = (length + KVCache.blockLength - 1) / KVCache.blockLength
         let cache = try KVCache(
-            shape.layers, precision: .float16,
-            budget: count * blocks * KVCache.blockBytes(shape.layers, .float16))
+            shape.layers, precision: .float16, capacity: count * blocks, sequences: count)
         let rows = RowOps(
             shape, weights: PackedWeights(PackedOneByOne(model.plan, pool)), cache: cache,
             kernels: try Kernels.chosen(), pool: pool)
@@ -59,7 +58,7 @@ struct ColumnWeights {
             RowRun(
                 tokens: ids[window * length..<(window + 1) * length], start: 0,
                 blocks: (window * blocks..<(window + 1) * blocks).map { Int32($0) }, longRope: long,
-                logitRows: min(Self.lastRows, length))
+                logitRows: min(Self.lastRows, length), slot: Int32(window))
         }
         try rows.run(runs, through: model.network)
         var weights: [String: [Float]] = [:]

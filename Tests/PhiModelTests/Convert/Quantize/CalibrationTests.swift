@@ -35,6 +35,11 @@ import Testing
                 SyntheticCheckpoint(
                     name: "calibrate-phi-2", model: .phi, partialRotary: 0.5, bits: 0, floats: .f32), []
             ),
+            (
+                SyntheticCheckpoint(
+                    name: "calibrate-phi-4-flash", model: .phi4flash, layers: 8, slidingWindow: 24, bits: 0,
+                    floats: .bf16), []
+            ),
             // Queries, keys and values are put in order.
             (SyntheticCheckpoint(name: "calibrate-small", model: .phi3Small, bits: 0, floats: .bf16), []),
             // Nothing but the experts, so that which ones are used is the same for all.

@@ -174,11 +174,37 @@ import Testing
         #expect(weights[0] == weights[1] && !weights[0].isEmpty)
     }
 
+    /// What makes the numbers of scans, and differences of heads.
+    @Test func scansStayFloats() throws {
+        try withTemporaryFolder { folder in
+            let (source, target) = (folder.appending(path: "source"), folder.appending(path: "made"))
+            try Self.flash.write(to: source)
+            let summary = try Quantizer.quantize(
+                source.path, to: target.path,
+                options: QuantizeOptions(embeddingBits: 8, rules: [try LayerRule("*.Wqkv=6:32")], threads: 2))
+            // The embedding; fc1 and fc2 of all layers, in_proj or Wqkv, and out_proj.
+            #expect(summary.matricesByBits == [4: 28, 6: 4, 8: 1] && summary.unfit.isEmpty)
+            let (old, new) = (try TensorStore(folder: source.path), try TensorStore(folder: target.path))
+            for name in old.names where !new.contains(name.dropLast(6) + "scales") {
+                let (before, after) = (try old.tensor(name), try new.tensor(name))
+                #expect(try before.shape == after.shape && before.floats() == after.floats())
+                #expect(
+                    before.shape.count != 2 || ["x_proj", "dt_proj", "A_log"].contains { name.contains($0) })
+            }
+            #expect(new.names.count == old.names.count + 2 * 33)
+        }
+    }
+
+    private static let flash = SyntheticCheckpoint(
+        name: "near-flash", model: .phi4flash, layers: 8, tied: true, slidingWindow: 24, bits: 0,
+        floats: .bf16)
+
     /// The engine computes about what it computes with the floats: the more bits, the nearer.
-    @Test func logitsComeNear() throws {
+    @Test(arguments: [SyntheticCheckpoint(name: "near", bits: 0, floats: .bf16), flash])
+    func logitsComeNear(model: SyntheticCheckpoint) throws {
         try withTemporaryFolder { folder in
             let source = folder.appending(path: "source")
-            try SyntheticCheckpoint(name: "near", bits: 0, floats: .bf16).write(to: source)
+            try model.write(to: source)
             func logits(_ folder: URL) throws -> [Float] {
                 let options = EngineOptions(threads: 2, kvBudget: 64 << 20)
                 return try PhiEngine(folder: folder.path, options: options).logits([1, 5, 9, 200])
@@ -188,7 +214,8 @@ import Testing
             var last = Float.infinity
             // The weights of a group of 64 are uniform: a step is 2 / top of their largest, and an error of a step
             // over its square root of 12 that of a weight; four matrices in each of two layers and the head.
-            for (bits, allowed) in [(2, Float(1.5)), (4, 0.4), (8, 0.06)] {
+            let layers = (Float(model.layers) / 2).squareRoot()
+            for (bits, allowed) in [(2, Float(1.5)), (4, 0.4), (8, 0.06)].map({ ($0, layers * $1) }) {
                 let target = folder.appending(path: "made-\(bits)")
                 let standard = QuantizationParameters(groupSize: 64, bits: bits)
                 _ = try Quantizer.quantize(

@@ -1,0 +1,222 @@
+import CPhiKernels
+
+/// Phi-4-mini-flash-reasoning, which is SambaY (Ren et al. 2025, arXiv 2507.06607): pre-norm layers without positions,
+/// in turn with a mixer of the past and with attention, all with a gated feed-forward network. `h` is hidden_size.
+///
+///     x += out_proj(mixer(n)),                n = layer_norm(x)
+///     x += fc2(silu(gate) * up),              gate, up = fc1(layer_norm(x))
+///
+/// The first half of the layers, and two more, are a decoder of Mamba's selective scans and of differential attention
+/// that sees a window; the last of its attentions sees all. The other layers are a decoder that has nothing of its own to
+/// remember: its attention sees the keys and values of that one, and where the first half has scans it has gated memory
+/// units, silu(in_proj(n)) * (what the last scan gave). So a prompt's rows end in the middle, but for those with logits.
+package struct Phi4Flash: Architecture, Equatable {
+    package static let modelType = "phi4flash"
+    package static let models = "Phi-4-mini-flash-reasoning"
+    package static let modules = [
+        "attn.in_proj", "attn.conv1d", "attn.x_proj", "attn.dt_proj", "attn.Wqkv", "attn.out_proj",
+        "mlp.fc1", "mlp.fc2", "input_layernorm", "post_attention_layernorm",
+    ]
+
+    package var shape: ModelShape
+    /// Rows of the gate and of the up projection.
+    package var intermediateSize: Int
+    package var normEpsilon: Double
+    package var tiedEmbeddings: Bool
+    /// The scans' channels.
+    package var scanWidth: Int
+    /// Numbers of state of each channel.
+    package var scanStates: Int
+    /// Of the matrix that makes the scans' steps.
+    package var scanRank: Int
+    /// Positions that a scan's convolution sees.
+    package var convolutionLength: Int
+
+    package init(_ config: ConfigReader) throws {
+        try config.checkActivation("hidden_act", ["silu"])
+        try config.checkFalse("mlp_bias", "lm_head_bias", "mamba_proj_bias")
+        try config.checkAbsent("rope_scaling")
+        guard try config.optionalBool("mamba_conv_bias") ?? true else {
+            throw config.fault(.unsupported, "mamba_conv_bias", "is false; only models with it are supported")
+        }
+        shape = try ModelShape(config, rope: nil)
+        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
+        normEpsilon = try config.optionalNumber("layer_norm_eps", 0...1) ?? 1e-5
+        tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? true
+        let h = shape.hiddenSize
+        scanWidth = h * (try config.integer("mamba_expand", 1...64, default: 2))
+        scanStates = try config.integer("mamba_d_state", 1...1024, default: 16)
+        convolutionLength = try config.integer("mamba_d_conv", 2...64, default: 4)
+        let isAutomatic = config.value("mamba_dt_rank") == .string("auto")
+        scanRank =
+            isAutomatic
+            ? (h + 15) / 16 : try config.integer("mamba_dt_rank", 1...1 << 16, default: (h + 15) / 16)
+        try setLayers(config)
+    }
+
+    /// The first layer that keeps nothing of its own.
+    private var firstShared: Int { shape.layerCount / 2 + 2 }
+
+    private mutating func setLayers(_ config: ConfigReader) throws {
+        let count = shape.layerCount
+        guard count % 4 == 0 else {
+            throw config.fault(.unsupported, "num_hidden_layers", "is \(count); a multiple of 4 is needed")
+        }
+        guard try config.integer("mb_per_layer", 0...4096, default: 2) == 2 else {
+            throw config.fault(.unsupported, "mb_per_layer", "is not 2: every other layer is a scan")
+        }
+        guard scanWidth % 16 == 0 else {
+            throw config.fault(
+                .unsupported, "mamba_expand",
+                "gives scans of \(scanWidth) channels; a multiple of 16 is needed")
+        }
+        if let types = try config.optionalStrings("layer_types"),
+            types.map({ $0 == "sliding_attention" }) != (0..<count).map({ $0 % 2 != 0 && $0 < count / 2 })
+        {
+            throw config.fault(
+                .unsupported, "layer_types",
+                "does not say \"sliding_attention\" for every other layer of the first half, and for no other"
+            )
+        }
+        guard config.value("sliding_window") != nil else {
+            throw config.fault(.malformed, "sliding_window", "is missing; a whole number is needed")
+        }
+        var attention = shape.attention
+        for key in ["num_attention_heads", "num_key_value_heads"]
+        where try config.integer(key, 1...65536) % 2 != 0 {
+            throw config.fault(.malformed, key, "is odd; differential attention has pairs of heads")
+        }
+        guard 2 * attention.headDimension <= Int(PHI_KV_MAX_DIMS) else {
+            throw config.fault(
+                .unsupported, "num_attention_heads",
+                "makes pairs of heads of \(2 * attention.headDimension) dimensions; "
+                    + "the kernels take \(Int(PHI_KV_MAX_DIMS)) at most")
+        }
+        (attention.isDifferential, attention.usesSlots) = (true, true)
+        var scan = AttentionShape.none(
+            headDimension: attention.headDimension,
+            stateWidth: (convolutionLength - 1 + scanStates) * scanWidth)
+        scan.usesSlots = true
+        for number in 0..<count {
+            let isShared = number >= firstShared
+            var own = number % 2 == 0 ? scan : attention
+            if number % 2 == 0, isShared { own.stateWidth = 0 }
+            if number % 2 != 0, isShared { own.keysLayer = firstShared - 1 }
+            if number > count / 2 { own.slidingWindow = nil }
+            shape.layers[number] = own
+        }
+    }
+
+    package var rowBytes: Int {
+        let (h, attention) = (shape.hiddenSize, shape.attention)
+        let widest = max(attention.qkvWidth, 2 * scanWidth, 2 * intermediateSize)
+        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; of a scan what
+        // is convolved, that as a matmul's input, steps, numbers and results, or of attention wide heads; bytes: the
+        // quantized input of a matmul.
+        let scan = 4 * scanWidth + scanRank + 2 * scanStates
+        let wide = 4 * attention.queryWidth + 2 * attention.keyWidth
+        return 4 * (2 * h + widest + scanWidth + intermediateSize + scan + wide) + widest
+    }
+
+    package func network<Weights: WeightReading>(
+        _ weights: inout Weights
+    ) throws -> any Network<Weights.Operations> {
+        let (h, vocabulary) = (shape.hiddenSize, shape.vocabularySize)
+        let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
+        let head =
+            tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
+        var layers: [Phi4FlashLayer<Weights.Operations>] = []
+        var memory: Weights.Operations.Scan?
+        for number in shape.layers.indices { layers.append(try layer(number, &memory, &weights)) }
+        return LayeredNetwork(
+            embedding: embedding, layers: layers,
+            norm: try weights.layerNorm("model.final_layernorm", h, normEpsilon), head: head,
+            lastStored: firstShared - 1)
+    }
+
+    /// - Parameter memory: the last scan.
+    private func layer<Weights: WeightReading>(
+        _ number: Int, _ memory: inout Weights.Operations.Scan?, _ weights: inout Weights
+    ) throws -> Phi4FlashLayer<Weights.Operations> {
+        let (h, inner) = (shape.hiddenSize, intermediateSize)
+        let path = "model.layers.\(number)."
+        let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
+        let mixer = try mixer(number, path + "attn", &memory, &weights)
+        let isScan = number % 2 == 0
+        let width = isScan ? scanWidth : shape.layers[number].queryWidth
+        return Phi4FlashLayer(
+            norm: norm, mixer: mixer,
+            output: try weights.linear(path + "attn.out_proj", h, width, hasBias: !isScan),
+            feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon),
+            gateUp: try weights.linear(path + "mlp.fc1", 2 * inner, h),
+            down: try weights.linear(path + "mlp.fc2", h, inner))
+    }
+
+    private func mixer<Weights: WeightReading>(
+        _ number: Int, _ path: String, _ memory: inout Weights.Operations.Scan?, _ weights: inout Weights
+    ) throws -> Phi4FlashLayer<Weights.Operations>.Mixer {
+        let (h, isShared) = (shape.hiddenSize, number >= firstShared)
+        guard number % 2 == 0 else {
+            let attention = shape.layers[number]
+            return .attention(
+                input: try weights.linear(
+                    path + ".Wqkv", isShared ? attention.queryWidth : attention.qkvWidth, h, hasBias: true),
+                try weights.difference(
+                    path + ".inner_cross_attn", layer: number, attention.headDimension))
+        }
+        if isShared, let memory {
+            return .memory(input: try weights.linear(path + ".in_proj", scanWidth, h), memory)
+        }
+        let input = try weights.linear(path + ".in_proj", 2 * scanWidth, h)
+        let scan = try weights.scan(
+            ScanTensors(
+                path: path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength))
+        memory = scan
+        return .scan(input: input, scan)
+    }
+}
+
+private struct Phi4FlashLayer<Operations: RowOperations>: NetworkLayer {
+    enum Mixer {
+        /// [x, then z, h]
+        case scan(input: Operations.Linear, Operations.Scan)
+        /// [the scan's width, h], and the scan whose results it gates.
+        case memory(input: Operations.Linear, Operations.Scan)
+        /// Queries, and where the layer has its own, keys and values [heads * head dimension, h].
+        case attention(input: Operations.Linear, Operations.Difference)
+    }
+
+    /// [h]
+    let norm: Operations.Norm
+    let mixer: Mixer
+    /// [h, the scan's width or heads * head dimension]
+    let output: Operations.Linear
+    /// [h]
+    let feedForwardNorm: Operations.Norm
+    /// [gate, then up, h]
+    let gateUp: Operations.Linear
+    /// [h, intermediate size]
+    let down: Operations.Linear
+
+    func attend(_ rows: Operations, number: Int) throws(ModelError) {
+        switch mixer {
+        case .scan(let input, let weights):
+            try rows.project([input], of: .norm(norm))
+            try rows.scan(layer: number, weights)
+        case .memory(let input, let weights):
+            try rows.project([input], of: .norm(norm))
+            try rows.recall(weights)
+        case .attention(let input, let weights):
+            try rows.project([input], of: .norm(norm))
+            try rows.attend(layer: number, weights)
+        }
+    }
+
+    func feedForward(_ rows: Operations) throws(ModelError) {
+        try rows.project([output], of: .attended)
+        rows.addToHidden()
+        try rows.project([gateUp], of: .norm(feedForwardNorm))
+        try rows.project([down], of: .gatedSilu)
+        rows.addToHidden()
+    }
+}

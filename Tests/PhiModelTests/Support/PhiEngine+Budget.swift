@@ -1,0 +1,16 @@
+@testable import PhiModel
+
+extension EngineOptions {
+    /// A budget of so many blocks of this model's KV cache, and of what `sequences` have beside them.
+    static func blocks(
+        _ blocks: Int, folder: String, sequences: Int, threads: Int, kernels: Kernels? = nil
+    ) throws -> EngineOptions {
+        let layers = try Architectures.read(folder: folder).shape.layers
+        var options = EngineOptions(
+            threads: threads,
+            kvBudget: blocks * KVCache.blockBytes(layers, .int8)
+                + (sequences + 1) * KVCache.bytes(layers, .int8, tokens: 0), kernels: kernels?.name)
+        options.sequences = sequences
+        return options
+    }
+}
