@@ -111,6 +111,10 @@ extension KnownModel {
         Family(
             name: "phi-tiny-moe", parameters: 3.75, contextLength: 4096,
             precisions: [(16, "microsoft/Phi-tiny-MoE-instruct")]),
+        // There is no quantized form: "phibatch quantize" makes one. Its configuration says 262,144 tokens.
+        Family(
+            name: "phi-4-mini-flash-reasoning", parameters: 3.85, contextLength: 65_536,
+            precisions: [(16, "microsoft/Phi-4-mini-flash-reasoning")]),
         // These read images and sounds, too, which are not run here.
         Family(
             name: "phi-4-multimodal", parameters: 5.57, contextLength: 131_072,

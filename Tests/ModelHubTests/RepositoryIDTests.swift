@@ -60,5 +60,9 @@ import Testing
         let old = 32 * (4 * 2560 * 2560 + 2 * 2560 * 10240) + 2 * 51200 * 2560
         #expect(abs(phi2.parameters - Double(old) / 1e9) < 0.01)
         #expect(KnownModel.named("phi-2-8bit") == nil)
+        let flash = try #require(KnownModel.named("phi-4-mini-flash-reasoning"))
+        #expect(flash.repository == "microsoft/Phi-4-mini-flash-reasoning" && flash.bits == 16)
+        // What its index says, in bytes.
+        #expect(abs(flash.expectedBytes - 7_706_608_640) < 10_000_000)
     }
 }
