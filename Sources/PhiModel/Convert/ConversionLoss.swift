@@ -6,26 +6,43 @@ package struct ConversionLoss: Sendable, Equatable {
     package var bits: Int
     package var matrices: Int
     /// Root mean square of the differences, as a share of that of the values.
-    package var relativeError: Double
+    package var relativeError: Double {
+        squares.value > 0 ? (squares.difference / squares.value).squareRoot() : 0
+    }
+    /// Sums of the squares.
+    var squares: (difference: Double, value: Double)
+
+    package static func == (one: ConversionLoss, other: ConversionLoss) -> Bool {
+        (one.type, one.bits, one.matrices) == (other.type, other.bits, other.matrices)
+            && one.squares == other.squares
+    }
 
     /// The losses of all layers of a plan, by type.
     static func all(of plan: ConversionPlan) -> [ConversionLoss] {
-        var sums: [GGMLType: (bits: Int, matrices: Int, difference: Double, value: Double)] = [:]
-        for layer in plan.layers {
-            guard case .affine(let bits, _) = layer.format else { continue }
-            for part in layer.parts where !part.tensor.type.isLossless {
-                let (difference, value) = squares(part)
-                let sum = sums[part.tensor.type] ?? (bits, 0, 0, 0)
-                sums[part.tensor.type] = (
-                    max(bits, sum.bits), sum.matrices + 1, sum.difference + difference, sum.value + value
-                )
+        joined(
+            plan.layers.flatMap { layer -> [ConversionLoss] in
+                guard case .affine(let bits, _) = layer.format else { return [] }
+                return layer.parts.filter { !$0.tensor.type.isLossless }.map {
+                    ConversionLoss(type: $0.tensor.type.name, bits: bits, matrices: 1, squares: squares($0))
+                }
+            })
+    }
+
+    /// Those of one type as one, in the order of types' names.
+    static func joined(_ losses: [ConversionLoss]) -> [ConversionLoss] {
+        var all: [String: ConversionLoss] = [:]
+        for loss in losses {
+            guard var sum = all[loss.type] else {
+                all[loss.type] = loss
+                continue
             }
+            sum.bits = max(sum.bits, loss.bits)
+            sum.matrices += loss.matrices
+            sum.squares.difference += loss.squares.difference
+            sum.squares.value += loss.squares.value
+            all[loss.type] = sum
         }
-        return sums.sorted { $0.key.rawValue < $1.key.rawValue }.map { type, sum in
-            ConversionLoss(
-                type: type.name, bits: sum.bits, matrices: sum.matrices,
-                relativeError: sum.value > 0 ? (sum.difference / sum.value).squareRoot() : 0)
-        }
+        return all.values.sorted { $0.type < $1.type }
     }
 
     private static func squares(_ part: SourceRows) -> (difference: Double, value: Double) {
@@ -41,7 +58,8 @@ package struct ConversionLoss: Sendable, Equatable {
                             bytes, at: offset, group: group, type: tensor.type)
                         QuantizedBlock.codes(bytes, at: offset, group: group, type: tensor.type, into: base)
                         for index in 0..<32 {
-                            let value = SixBitBlock.value(bytes, at: offset, group: group, index: index)
+                            let value = HalfGroups.value(
+                                bytes, at: offset, group: group, type: tensor.type, index: index)
                             let change = Double(scale * Float(base[index]) + bias - value)
                             difference += change * change
                             total += Double(value) * Double(value)

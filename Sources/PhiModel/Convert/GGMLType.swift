@@ -1,6 +1,6 @@
 /// Element types of GGUF tensors, by their number in the file
 /// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
-enum GGMLType: UInt32 {
+package enum GGMLType: UInt32 {
     case f32 = 0
     case f16 = 1
     case q4Type0 = 2
@@ -8,17 +8,24 @@ enum GGMLType: UInt32 {
     case q5Type0 = 6
     case q5Type1 = 7
     case q8Type0 = 8
+    case q2K = 10
+    case q3K = 11
     case q4K = 12
     case q5K = 13
     case q6K = 14
+    case iq4NL = 20
+    case iq4XS = 23
     case bf16 = 30
+    case tq1 = 34
+    case tq2 = 35
+    case mxfp4 = 39
 
     /// Values that are stored together.
     var blockLength: Int {
         switch self {
         case .f32, .f16, .bf16: 1
-        case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0: 32
-        case .q4K, .q5K, .q6K: 256
+        case .q4Type0, .q4Type1, .q5Type0, .q5Type1, .q8Type0, .iq4NL, .mxfp4: 32
+        case .q2K, .q3K, .q4K, .q5K, .q6K, .iq4XS, .tq1, .tq2: 256
         }
     }
 
@@ -34,9 +41,16 @@ enum GGMLType: UInt32 {
         case .q5Type0: 2 + 4 + 16
         case .q5Type1: 4 + 4 + 16
         case .q8Type0: 2 + 32
+        case .q2K: 16 + 64 + 4
+        case .q3K: 32 + 64 + 12 + 2
         case .q4K: 4 + 12 + 128
         case .q5K: 4 + 12 + 32 + 128
         case .q6K: 128 + 64 + 16 + 2
+        case .iq4NL: 2 + 16
+        case .iq4XS: 2 + 2 + 4 + 128
+        case .tq1: 48 + 4 + 2
+        case .tq2: 64 + 2
+        case .mxfp4: 1 + 16
         }
     }
 
@@ -44,10 +58,13 @@ enum GGMLType: UInt32 {
     var bits: Int? {
         switch self {
         case .f32, .f16, .bf16: nil
+        case .tq1, .tq2: 2
         case .q4Type0, .q4Type1, .q4K: 4
-        case .q5Type0, .q5Type1, .q5K: 5
-        // Q6_K has a scale for each 16 values, MLX one for 32: only 8 bits come near both.
-        case .q8Type0, .q6K: 8
+        // MXFP4's values are whole numbers from -12 to 12, times the scale.
+        case .q5Type0, .q5Type1, .q5K, .mxfp4: 5
+        // Those of Q3_K and the IQ4 types are whole numbers of 8 bits. Q2_K and Q6_K have a scale for each 16 values,
+        // MLX one for 32: only 8 bits come near both.
+        case .q8Type0, .q2K, .q3K, .q6K, .iq4NL, .iq4XS: 8
         }
     }
 
@@ -58,7 +75,7 @@ enum GGMLType: UInt32 {
         case .q4Type0: 8
         case .q5Type0: 16
         case .q8Type0: 128
-        case .q4Type1, .q5Type1, .q4K, .q5K, .q6K, .f32, .f16, .bf16: nil
+        default: nil
         }
     }
 
@@ -77,7 +94,9 @@ enum GGMLType: UInt32 {
     }
 
     /// Whether MLX's format holds its values exactly.
-    var isLossless: Bool { self != .q6K }
+    var isLossless: Bool { self != .q6K && self != .q2K }
 
-    static let supportedNames = "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K"
+    package static let supportedNames =
+        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0 "
+        + "and MXFP4"
 }

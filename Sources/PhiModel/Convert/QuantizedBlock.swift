@@ -2,8 +2,8 @@
 ///
 /// Formulas: https://github.com/ggml-org/ggml/blob/master/src/ggml-quants.c (dequantize_row_*).
 enum QuantizedBlock {
-    /// The scale and bias of a group of the block at `offset`. Both are exact, of Q6_K apart: a bias is the file's
-    /// own minimum, or the scale times a small power of two.
+    /// The scale and bias of a group of the block at `offset`. Both are exact, of Q2_K and Q6_K apart: a bias is the
+    /// file's own minimum, or the scale times a small whole number.
     /// - Parameter group: 0 ..< `groupsPerBlock`.
     @inline(__always)
     static func affine(
@@ -11,7 +11,11 @@ enum QuantizedBlock {
     ) -> (scale: Float, bias: Float) {
         switch type {
         case .q4K, .q5K: return KBlock.affine(bytes, at: offset, group: group)
-        case .q6K: return SixBitBlock.affine(bytes, at: offset, group: group)
+        case .q2K, .q6K: return HalfGroups.affine(bytes, at: offset, group: group, type: type)
+        case .q3K: return ThreeBitBlock.affine(bytes, at: offset)
+        case .iq4NL, .iq4XS, .mxfp4:
+            return TableBlock.affine(bytes, at: offset, group: group, type: type)
+        case .tq1, .tq2: return TernaryBlock.affine(bytes, at: offset, type: type)
         default: break
         }
         let scale = half(bytes, at: offset)
@@ -39,7 +43,11 @@ enum QuantizedBlock {
             for index in 0..<32 {
                 codes[index] |= (bytes[offset + 16 + index] >> UInt8(group) & 1) << 4
             }
-        case .q6K: SixBitBlock.codes(bytes, at: offset, group: group, into: codes)
+        case .q2K, .q6K: HalfGroups.codes(bytes, at: offset, group: group, type: type, into: codes)
+        case .q3K: ThreeBitBlock.codes(bytes, at: offset, group: group, into: codes)
+        case .iq4NL, .iq4XS, .mxfp4:
+            TableBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
+        case .tq1, .tq2: TernaryBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
         case .f32, .f16, .bf16: preconditionFailure("a float tensor has no codes")
         }
     }
@@ -51,7 +59,7 @@ enum QuantizedBlock {
 
     /// Low halves of the 16 bytes are the first 16 values, high halves the others.
     @inline(__always)
-    private static func nibbles(
+    static func nibbles(
         _ bytes: UnsafeRawBufferPointer, at offset: Int, into codes: UnsafeMutablePointer<UInt8>
     ) {
         for index in 0..<16 {

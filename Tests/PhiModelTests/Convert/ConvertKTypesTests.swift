@@ -5,7 +5,7 @@ import Testing
 @testable import PhiModel
 @testable import PhiText
 
-/// GGUF's K types against what the Python package gguf makes of them (Fixtures/make_k_blocks.py).
+/// GGUF's types against what the Python package gguf makes of them (Fixtures/make_k_blocks.py).
 @Suite struct ConvertKTypesTests {
     struct Case: Sendable {
         var type: GGMLType
@@ -13,13 +13,17 @@ import Testing
         var values: [Float]
     }
 
+    private static let types: [GGMLType] = [
+        .q2K, .q3K, .q4K, .q5K, .q6K, .iq4NL, .iq4XS, .tq1, .tq2, .mxfp4,
+    ]
+
     static func cases() throws -> [Case] {
         let json = try JSONValue.parse(Data(contentsOf: TestFolder.fixture("k_blocks.json")))
         guard case .array(let cases) = json else { return [] }
         return cases.compactMap { item in
             guard case .string(let name)? = item["type"], case .string(let hex)? = item["block"],
                 case .array(let numbers)? = item["values"],
-                let type = [GGMLType.q4K, .q5K, .q6K].first(where: { $0.name == name })
+                let type = types.first(where: { $0.name == name })
             else { return nil }
             let digits = Array(hex.utf8).map { UInt8($0 < 0x3A ? $0 - 0x30 : $0 - 0x57) }
             let block = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
@@ -33,7 +37,7 @@ import Testing
 
     private func converted(_ example: Case) -> [Float] {
         example.block.withUnsafeBytes { bytes in
-            (0..<8).flatMap { group in
+            (0..<example.type.groupsPerBlock).flatMap { group in
                 let (scale, bias) = QuantizedBlock.affine(bytes, at: 0, group: group, type: example.type)
                 var codes = [UInt8](repeating: 0, count: 32)
                 QuantizedBlock.codes(bytes, at: 0, group: group, type: example.type, into: &codes)
@@ -42,19 +46,31 @@ import Testing
         }
     }
 
-    @Test func fourAndFiveBitsAreExact() throws {
-        let cases = try Self.cases().filter { $0.type != .q6K }
-        #expect(cases.count == 6)
-        for example in cases { #expect(converted(example) == example.values) }
+    @Test func allButTwoAreExact() throws {
+        let cases = try Self.cases().filter { $0.type.isLossless }
+        #expect(cases.count == 24)
+        for example in cases {
+            #expect(converted(example) == example.values, "\(example.type)")
+            // No code is wider than what is written of it.
+            let bits = try #require(example.type.bits)
+            example.block.withUnsafeBytes { bytes in
+                for group in 0..<example.type.groupsPerBlock {
+                    var codes = [UInt8](repeating: 0, count: 32)
+                    QuantizedBlock.codes(bytes, at: 0, group: group, type: example.type, into: &codes)
+                    #expect(codes.allSatisfy { Int($0) < 1 << bits })
+                }
+            }
+        }
     }
 
-    @Test func sixBitsAreReadExactly() throws {
-        let cases = try Self.cases().filter { $0.type == .q6K }
+    @Test(arguments: [GGMLType.q2K, .q6K])
+    func halvesOfGroupsAreReadExactly(type: GGMLType) throws {
+        let cases = try Self.cases().filter { $0.type == type }
         #expect(cases.count == 3)
         for example in cases {
             example.block.withUnsafeBytes { bytes in
                 let values = (0..<256).map {
-                    SixBitBlock.value(bytes, at: 0, group: $0 / 32, index: $0 % 32)
+                    HalfGroups.value(bytes, at: 0, group: $0 / 32, type: type, index: $0 % 32)
                 }
                 #expect(values == example.values)
             }
@@ -62,8 +78,9 @@ import Testing
     }
 
     /// Half a step of 255 over each group's range, and a rounding.
-    @Test func sixBitsBecomeEightCloseBy() throws {
-        for example in try Self.cases().filter({ $0.type == .q6K }) {
+    @Test(arguments: [GGMLType.q2K, .q6K])
+    func halvesOfGroupsBecomeEightBitsCloseBy(type: GGMLType) throws {
+        for example in try Self.cases().filter({ $0.type == type }) {
             let now = converted(example)
             for group in 0..<8 {
                 let range = group * 32..<group * 32 + 32
@@ -73,7 +90,7 @@ import Testing
             }
         }
         // The last case has the same scale in both halves of each group.
-        let equal = try #require(try Self.cases().last)
+        let equal = try #require(try Self.cases().last { $0.type == type })
         #expect(converted(equal) == equal.values)
     }
 

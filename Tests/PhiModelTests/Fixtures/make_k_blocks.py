@@ -1,4 +1,4 @@
-"""Writes k_blocks.json: blocks of GGUF's K types and what the Python package gguf makes of them.
+"""Writes k_blocks.json: blocks of GGUF's types and what the Python package gguf makes of them.
 
     pip install gguf numpy
     python3 make_k_blocks.py
@@ -10,9 +10,31 @@ import os
 import gguf
 import numpy
 
-SIZES = {"Q4_K": 144, "Q5_K": 176, "Q6_K": 210}
+SIZES = {
+    "Q4_K": 144,
+    "Q5_K": 176,
+    "Q6_K": 210,
+    "Q2_K": 84,
+    "Q3_K": 110,
+    "IQ4_NL": 18,
+    "IQ4_XS": 136,
+    "TQ1_0": 54,
+    "TQ2_0": 66,
+    "MXFP4": 17,
+}
 # Where each type keeps its half-precision factors.
-FACTORS = {"Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
+FACTORS = {
+    "Q4_K": [0, 2],
+    "Q5_K": [0, 2],
+    "Q6_K": [208],
+    "Q2_K": [80, 82],
+    "Q3_K": [108],
+    "IQ4_NL": [0],
+    "IQ4_XS": [0],
+    "TQ1_0": [52],
+    "TQ2_0": [64],
+    "MXFP4": [],
+}
 
 random = numpy.random.default_rng(20)
 cases = []
@@ -23,6 +45,20 @@ for name, size in SIZES.items():
             block[place : place + 2] = numpy.array([random.normal() / 64], dtype=numpy.float16).view(numpy.uint8)
         if name == "Q6_K" and number == 2:
             block[193:208:2] = block[192:208:2]
+        if name == "Q2_K" and number == 2:
+            block[1:16:2] = block[0:16:2]
+        if name == "MXFP4":
+            # Of all powers of two, those near both ends and one in the middle.
+            block[0] = [1, 120, 250][number]
+        if name == "TQ1_0":
+            # Each byte holds five digits to base 3, or four.
+            digits = random.integers(0, 243, 52)
+            digits[48:] = digits[48:] // 3 * 3
+            block[:52] = (digits * 256 + 242) // 243
+        if name == "TQ2_0":
+            # A code of 3 stands for nothing.
+            digits = random.integers(0, 3, (64, 4))
+            block[:64] = digits @ [1, 4, 16, 64]
         values = gguf.quants.dequantize(block.reshape(1, -1), gguf.GGMLQuantizationType[name])
         cases.append(
             {
