@@ -17,6 +17,9 @@ struct QuantizeCommand: ParsableCommand {
             biases are chosen so that the columns that count most in it are met best. 4,096 tokens of any text in the \
             languages the model is for will do. It takes the time of a prompt of so many tokens.
 
+            --adapter merges a LoRA or DoRA adapter (of PEFT or MLX) into the weights before they are quantized; with \
+            --layer '*=none' they stay floats.
+
             --layer says how some layers are quantized: a path, in which * stands for any characters, then bits, a \
             group size if it is another one, or none. Of several that fit, the last counts.
 
@@ -50,6 +53,11 @@ struct QuantizeCommand: ParsableCommand {
         help: ArgumentHelp("A text to choose scales and biases by.", valueName: "file"), completion: .file())
     var calibrate: String?
 
+    @Option(
+        help: ArgumentHelp("An adapter to merge into the weights.", valueName: "folder"),
+        completion: .directory)
+    var adapter: String?
+
     @Flag(help: "Replace a model that is in the folder.")
     var overwrite = false
 
@@ -76,7 +84,7 @@ struct QuantizeCommand: ParsableCommand {
                 standard: QuantizationParameters(groupSize: groupSize, bits: bits),
                 embeddingBits: embeddingBits,
                 rules: try layer.map { try LayerRule($0) }, overwrite: overwrite,
-                calibration: try calibrate.map { try TextFile.contents(of: $0) })
+                calibration: try calibrate.map { try TextFile.contents(of: $0) }, adapter: adapter)
             // Before anything is fetched.
             if let known = try ModelName(source, path: source).known, known.bits < 16 {
                 throw ModelError(
@@ -109,6 +117,9 @@ struct QuantizeCommand: ParsableCommand {
             console.say(
                 "\(summary.unfit.count) matrices stay floats, as their columns make no whole groups of \(groupSize): "
                     + "\(first)\(summary.unfit.count > 1 ? " and others" : "")")
+        }
+        if summary.mergedLayers > 0 {
+            console.say("the adapter is merged into \(summary.mergedLayers) matrices")
         }
         if summary.calibrationTokens > 0 {
             console.say("scales and biases are chosen by \(summary.calibrationTokens) tokens of the text")

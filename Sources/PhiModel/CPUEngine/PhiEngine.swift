@@ -82,7 +82,9 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         let model = try Architectures.read(folder: folder)
         shape = model.shape
         kernels = try options.kernels.map { try Kernels.named($0) } ?? Kernels.chosen()
-        let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
+        let adapter = try options.adapter.map { try Adapter(folder: $0) }
+        let checkpoint = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
+        let store = try adapter?.applied(to: checkpoint) ?? checkpoint
         let threads = options.threads ?? Processors.count
         // Before anything large is read.
         let budget = try MemoryCheck(
@@ -107,8 +109,7 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
             ? sources.store(options, store, blockBytes: cache.blockBytes, threads: threads) : nil
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
-        let adapter = try options.adapter.map { try Adapter(folder: $0) }
-        var reader = WeightReader(store, quantization: shape.quantization, adapter: adapter)
+        var reader = WeightReader(store, quantization: shape.quantization, adapter: adapter, pool: pool)
         network = try model.network(&reader)
         try adapter?.checkUse(of: reader.adapted)
         let weights = try PackedWeights(reader.plan, from: store, cache: options.cache, pool: pool)

@@ -254,11 +254,14 @@ package final class RowOps: RowOperations {
             moments?.add(
                 input.unquantized, rows: kept.count, columns: linear.columns, of: linear.place, pool)
         }
+        let isScaled = linear.adapter?.rowScales != nil
         input.multiply(
-            rows: kept.count, by: matrix, bias: linear.bias, into: out, stride: stride, kernels, pool)
+            rows: kept.count, by: matrix, bias: isScaled ? nil : linear.bias, into: out, stride: stride,
+            kernels, pool)
         if let adapter = linear.adapter {
             try adapters.add(
-                adapter, of: input.unquantized, rows: kept.count, to: out, stride: stride, kernels, pool)
+                adapter, of: input.unquantized, rows: kept.count, to: out, stride: stride,
+                bias: isScaled ? linear.bias : nil, kernels, pool)
         }
         tally.countMatmul(rows: kept.count, by: linear, matrix)
     }

@@ -35,6 +35,7 @@ package struct WeightReader: WeightReading {
     let store: TensorStore
     let quantization: QuantizationConfiguration?
     private let adapter: Adapter?
+    private let pool: ComputePool?
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
     /// What is to be packed, in the order in which it was asked for.
@@ -50,10 +51,15 @@ package struct WeightReader: WeightReading {
     /// The output's matrix is the embedding's.
     private(set) var isTied = false
 
-    init(_ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil) {
+    /// - Parameter pool: works out what the adapter needs of the weights.
+    init(
+        _ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil,
+        pool: ComputePool? = nil
+    ) {
         self.store = store
         self.quantization = quantization
         self.adapter = adapter
+        self.pool = pool
     }
 
     package mutating func embedding(_ path: String, _ rows: Int, _ columns: Int) throws -> Embedding {
@@ -65,7 +71,7 @@ package struct WeightReader: WeightReading {
     ) throws -> Linear {
         let place = try place(path, rows, columns, hasBias: hasBias, order: order)
         multiplied.insert(place)
-        let part = order == nil ? try adapter?.layer(path, rows: rows, columns: columns) : nil
+        let part = order == nil ? try adapter?.layer(path, of: plan.matrices[place].tensors, pool) : nil
         if part != nil { adapted.insert(path) }
         let bias = hasBias ? try vector(path + ".bias", rows) : nil
         return Linear(

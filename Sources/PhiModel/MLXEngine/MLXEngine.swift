@@ -52,11 +52,12 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
         if model.shape.layers.contains(where: \.isDifferential) {
             throw Self.refusal(type(of: model), folder)
         }
-        let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
+        let adapter = try options.adapter.map { try Adapter(folder: $0) }
+        let checkpoint = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
+        let store = try adapter?.applied(to: checkpoint) ?? checkpoint
         let memory = try MemoryCheck(mlx: model, store, inFloat32: inFloat32)
         let budget = try memory.budget(asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
-        let adapter = try options.adapter.map { try Adapter(folder: $0) }
         let shape = model.shape
         (network, rotary, cache) = try mlx.use {
             let others = mlx.memory.active

@@ -122,12 +122,15 @@ struct MLXLinear {
     var bias: MLXArray?
     /// a [rank, columns] and b [rows, rank], scaled, in float32.
     var adapter: (a: MLXArray, b: MLXArray)?
+    /// What the results are multiplied by, before the bias is added [rows]; nil unless the adapter is DoRA.
+    var rowScales: MLXArray?
 
     func callAsFunction(_ x: MLXArray) -> MLXArray {
         var y = matrix.multiplied(by: x)
         if let adapter, let element = y.element {
             let inner = MLXMatrix(values: .plain(adapter.a)).multiplied(by: x.converted(to: .f32))
             y = y + MLXMatrix(values: .plain(adapter.b)).multiplied(by: inner).converted(to: element)
+            if let rowScales { y = y * rowScales.converted(to: element) }
         }
         if let bias { y = y + bias }
         return y

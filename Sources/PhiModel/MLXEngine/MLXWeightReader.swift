@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// Finds a model's tensors, checks them against the shapes that the model needs, and copies them to MLX's memory:
 /// quantized words as they are, floats as they are or in float32.
 struct MLXWeightReader: WeightReading {
@@ -50,6 +52,10 @@ struct MLXWeightReader: WeightReading {
                 a: .values(mlx, part.a, .f32, [part.rank, columns]),
                 b: .values(mlx, part.b.map { part.scale * $0 }, .f32, [rows, part.rank])
             )
+            let weights = try store.linear(
+                path, rows: rows, columns: columns, quantization: quantization, hasBias: hasBias)
+            linear.rowScales = try part.rowScales(of: weights, ComputePool(threads: Processors.count))
+                .map { .values(mlx, $0, .f32, [rows]) }
         }
         return linear
     }

@@ -9,12 +9,14 @@ package struct TensorStore: Sendable {
     /// The folder as it was given.
     package let folder: String
     /// The open files, by name within the folder, in order of name.
-    package let files: [(name: String, file: SafetensorsFile)]
+    package private(set) var files: [(name: String, file: SafetensorsFile)]
+    /// The folder of an adapter some of whose tensors stand for the checkpoint's; nil without one.
+    private(set) var adapter: String?
     /// Why an index that is there was not used; nil if it was, or there is none. For the log.
     package let staleIndex: String?
     /// Tensors of the files that the model does not read, and that count as if they were not there.
     private let unread: [TensorView]
-    private let tensors: [String: TensorView]
+    private var tensors: [String: TensorView]
 
     static let indexName = "model.safetensors.index.json"
 
@@ -48,6 +50,23 @@ package struct TensorStore: Sendable {
         tensors = all.filter { !isUnread($0.key) }
         unread = all.values.filter { isUnread($0.name) }
         staleIndex = stale
+    }
+
+    /// The same with some tensors of an adapter's file in the place of those with these names. A matrix that was
+    /// quantized is not any more.
+    func replacing(_ others: [String: TensorView], by file: SafetensorsFile, of adapter: String)
+        -> TensorStore
+    {
+        var store = self
+        for (name, tensor) in others {
+            store.tensors[name] = TensorView(
+                name: name, type: tensor.type, shape: tensor.shape, range: tensor.range, file: tensor.file)
+            guard name.hasSuffix(".weight") else { continue }
+            for end in ["scales", "biases"] { store.tensors[name.dropLast(6) + end] = nil }
+        }
+        store.files.append((name: "adapter " + Paths.name(of: file.file.path), file: file))
+        store.adapter = adapter
+        return store
     }
 
     /// What a person may want to know of these files.

@@ -13,6 +13,10 @@ struct TestAdapter {
     /// A tensor that is left out, without the prefix of PEFT.
     var lacking: String?
     var notFinite = false
+    /// Whether rows have lengths of their own: DoRA.
+    var isDoRA = false
+    /// Whole tensors, by the model's names.
+    var saved: [(name: String, shape: [Int], values: [Float])] = []
 
     var scale: Float { Float(alpha) / Float(rank) }
 
@@ -25,6 +29,12 @@ struct TestAdapter {
         return (values(rank * columns, columns), values(rows * rank, rank))
     }
 
+    /// The lengths of a layer's rows.
+    func magnitudes(_ layer: String, _ rows: Int) -> [Float] {
+        var random = SyntheticCheckpoint.Random(state: layer.utf8.reduce(5) { $0 &* 31 &+ UInt64($1) })
+        return (0..<rows).map { _ in Float(0.6 + 0.8 * random.uniform()) }
+    }
+
     func write(_ layers: [(path: String, rows: Int, columns: Int)], to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try writeConfiguration(to: folder)
@@ -32,6 +42,10 @@ struct TestAdapter {
         for (path, rows, columns) in layers {
             var (a, b) = pair(path, rows, columns)
             if notFinite { b[1] = .infinity }
+            if isDoRA {
+                let name = format == .mlx ? "\(path).m" : "base_model.model.\(path).lora_magnitude_vector"
+                tensors.append((name, [rows], magnitudes(path, rows)))
+            }
             let infix = format == .peftNamed ? ".default" : ""
             if format == .mlx {
                 tensors.append((path + ".lora_a", [columns, rank], turned(a, rank, columns)))
@@ -41,6 +55,7 @@ struct TestAdapter {
                 tensors.append(("base_model.model.\(path).lora_B\(infix).weight", [rows, rank], b))
             }
         }
+        tensors += saved.map { ("base_model.model." + $0.name, $0.shape, $0.values) }
         if let lacking { tensors.removeAll { $0.name.hasSuffix(lacking) } }
         var header: [String: Any] = [:]
         var data = Data()
@@ -61,11 +76,11 @@ struct TestAdapter {
         var config: [String: Any] =
             format == .mlx
             ? [
-                "fine_tune_type": "lora", "num_layers": 16,
+                "fine_tune_type": isDoRA ? "dora" : "lora", "num_layers": 16,
                 "lora_parameters": ["rank": rank, "scale": Double(scale), "dropout": 0.0],
             ]
             : [
-                "peft_type": "LORA", "r": rank, "lora_alpha": alpha, "bias": "none", "use_dora": false,
+                "peft_type": "LORA", "r": rank, "lora_alpha": alpha, "bias": "none", "use_dora": isDoRA,
                 "target_modules": ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"],
                 "modules_to_save": NSNull(),
                 "init_lora_weights": true,

@@ -9,7 +9,7 @@ import Testing
     private static let tokens: [Int32] = (0..<24).map { Int32($0 * 11 % 320) }
 
     /// The adapted layers of the first checkpoint, with their shapes.
-    private static func layers(_ model: SyntheticCheckpoint) -> [(path: String, rows: Int, columns: Int)] {
+    static func layers(_ model: SyntheticCheckpoint) -> [(path: String, rows: Int, columns: Int)] {
         (0..<model.layers).flatMap { number -> [(String, Int, Int)] in
             let path = "model.layers.\(number)."
             let (h, inner) = (model.hidden, model.intermediate)
@@ -53,11 +53,11 @@ import Testing
     }
 
     /// Adds scale * B A to a layer's weights in the file.
-    private func merge(_ adapter: TestAdapter, _ model: SyntheticCheckpoint, into folder: URL) throws {
+    static func merge(_ adapter: TestAdapter, _ model: SyntheticCheckpoint, into folder: URL) throws {
         let path = folder.appendingPathComponent("model.safetensors")
         let store = try TensorStore(folder: folder.path)
         var data = try Data(contentsOf: path)
-        for (layer, rows, columns) in Self.layers(model) {
+        for (layer, rows, columns) in layers(model) {
             let tensor = try store.tensor(layer + ".weight")
             var weights = try tensor.floats()
             let (a, b) = adapter.pair(layer, rows, columns)
@@ -68,14 +68,23 @@ import Testing
                     }
                     weights[row * columns + column] += adapter.scale * sum
                 }
+                guard adapter.isDoRA else { continue }
+                let part = row * columns..<(row + 1) * columns
+                let length = weights[part].reduce(Float(0)) { $0 + $1 * $1 }.squareRoot()
+                let factor = adapter.magnitudes(layer, rows)[row] / length
+                for index in part { weights[index] *= factor }
             }
             data.replaceSubrange(tensor.range, with: weights.withUnsafeBytes { Data($0) })
+        }
+        for saved in adapter.saved {
+            data.replaceSubrange(
+                try store.tensor(saved.name).range, with: saved.values.withUnsafeBytes { Data($0) })
         }
         try data.write(to: path)
     }
 
-    @Test(arguments: [SyntheticCheckpoint.Model.phi3, .phi])
-    func whatIsAppliedIsWhatIsMerged(model: SyntheticCheckpoint.Model) throws {
+    @Test(arguments: [SyntheticCheckpoint.Model.phi3, .phi], [false, true])
+    func whatIsAppliedIsWhatIsMerged(model: SyntheticCheckpoint.Model, isDoRA: Bool) throws {
         var checkpoint = Self.plain
         checkpoint.model = model
         if model == .phi {
@@ -86,10 +95,10 @@ import Testing
             let merged = folder.appendingPathComponent("merged")
             try checkpoint.write(to: base)
             try checkpoint.write(to: merged)
-            let adapter = TestAdapter()
+            let adapter = TestAdapter(isDoRA: isDoRA)
             let written = folder.appendingPathComponent("adapter")
             try adapter.write(Self.layers(checkpoint), to: written)
-            try merge(adapter, checkpoint, into: merged)
+            try Self.merge(adapter, checkpoint, into: merged)
             let expected = try logits(merged, options(nil))
             #expect(distance(expected, try logits(base, options(written))) < 0.01)
             #expect(distance(expected, try logits(base, options(nil))) > 0.2, "the adapter changes much")
@@ -99,6 +108,8 @@ import Testing
     private struct Golden: Decodable {
         var ids: [Int32]
         var logits: [Float]
+        /// With the same adapter as DoRA.
+        var dora: [Float]
     }
 
     private static let quantized = SyntheticCheckpoint(name: "adapter-4bit")
@@ -106,11 +117,14 @@ import Testing
 
     private static func exportForPEFT(to folder: URL) throws {
         try Self.quantized.write(to: folder.appendingPathComponent("base"))
-        try TestAdapter().write(Self.layers(Self.quantized), to: folder.appendingPathComponent("adapter"))
+        for (name, isDoRA) in [("adapter", false), ("dora", true)] {
+            try TestAdapter(isDoRA: isDoRA).write(
+                Self.layers(Self.quantized), to: folder.appendingPathComponent(name))
+        }
     }
 
     /// Against Hugging Face's PEFT, merged into the same weights in float32. The tolerance is that of `LogitsTests`.
-    @Test func matchesWhatPEFTMerges() throws {
+    @Test(arguments: [false, true]) func matchesWhatPEFTMerges(isDoRA: Bool) throws {
         if let folder = Self.exportFolder { return try Self.exportForPEFT(to: URL(filePath: folder)) }
         let golden = try JSONDecoder().decode(
             Golden.self, from: Data(contentsOf: TestFolder.fixture("adapter.json")))
@@ -119,26 +133,116 @@ import Testing
                 folder.appendingPathComponent("base"), folder.appendingPathComponent("adapter")
             )
             try Self.quantized.write(to: base)
-            try TestAdapter().write(Self.layers(Self.quantized), to: written)
+            try TestAdapter(isDoRA: isDoRA).write(Self.layers(Self.quantized), to: written)
             var options = EngineOptions(threads: 2)
             options.adapter = written.path
             let engine = try PhiEngine(folder: base.path, options: options)
             let found = try engine.logits(golden.ids)
             let allowed = 10 * 0.0055 * Float(7 * Self.quantized.layers + 1).squareRoot()
-            #expect(distance(golden.logits, found) < allowed)
+            let expected = isDoRA ? golden.dora : golden.logits
+            #expect(distance(expected, found) < allowed)
             let alone = try PhiEngine(folder: base.path, options: EngineOptions(threads: 2))
-            #expect(distance(golden.logits, try alone.logits(golden.ids)) > 3 * allowed)
+            #expect(distance(expected, try alone.logits(golden.ids)) > 3 * allowed)
         }
     }
 
-    @Test func bothFormatsGiveTheSameBits() throws {
+    /// Tensors that were trained as a whole, beside quantized layers.
+    @Test func savedModulesStandForTheModels() throws {
+        try withTemporaryFolder { folder in
+            var checkpoint = SyntheticCheckpoint(name: "adapter-saved", floats: .f32)
+            checkpoint.overrides = ["lm_head": (0, 0)]
+            let base = folder.appendingPathComponent("base")
+            let merged = folder.appendingPathComponent("merged")
+            try checkpoint.write(to: base)
+            try checkpoint.write(to: merged)
+            var adapter = TestAdapter()
+            adapter.extra = ["modules_to_save": ["lm_head", "norm"]]
+            let head = adapter.pair("lm_head", checkpoint.vocabulary, checkpoint.hidden).b
+            adapter.saved = [
+                (
+                    "lm_head.weight", [checkpoint.vocabulary, checkpoint.hidden],
+                    (0..<checkpoint.vocabulary * checkpoint.hidden).map { head[$0 % head.count] / 8 }
+                ),
+                (
+                    "model.norm.weight", [checkpoint.hidden],
+                    (0..<checkpoint.hidden).map { 1 + Float($0 % 7) / 8 }
+                ),
+            ]
+            let written = folder.appendingPathComponent("adapter")
+            try adapter.write([], to: written)
+            let cache = folder.appendingPathComponent("cache").path
+            func cached(_ adapter: URL?) -> EngineOptions {
+                var options = options(adapter)
+                options.cache = .folder(cache)
+                return options
+            }
+            let alone = try logits(base, cached(nil))
+            var store = try TensorStore(folder: merged.path)
+            var data = try Data(contentsOf: merged.appendingPathComponent("model.safetensors"))
+            for saved in adapter.saved {
+                data.replaceSubrange(
+                    try store.tensor(saved.name).range, with: saved.values.withUnsafeBytes { Data($0) })
+            }
+            try data.write(to: merged.appendingPathComponent("model.safetensors"))
+            let expected = try logits(merged, options(nil))
+            // From the same cache, whichever comes first.
+            for _ in 0..<2 {
+                #expect(try logits(base, cached(written)) == expected)
+                #expect(try logits(base, cached(nil)) == alone)
+            }
+            // A quantized matrix becomes what was saved.
+            checkpoint.overrides = [:]
+            try checkpoint.write(to: base)
+            store = try TensorStore(folder: base.path)
+            let applied = try Adapter(folder: written.path).applied(to: store)
+            #expect(store.contains("lm_head.scales") && !applied.contains("lm_head.scales"))
+            #expect(try applied.tensor("lm_head.weight").floats() == adapter.saved[0].values)
+        }
+    }
+
+    @Test func savedModulesThatTheModelLacksAreNamed() throws {
+        try withTemporaryFolder { folder in
+            let base = folder.appendingPathComponent("base")
+            let written = folder.appendingPathComponent("adapter")
+            try SyntheticCheckpoint(name: "adapter-tied", tied: true).write(to: base)
+            var adapter = TestAdapter()
+            adapter.saved = [
+                ("modules_to_save.default.lm_head.weight", [1], [0]), ("score.weight", [1], [0]),
+            ]
+            try adapter.write([], to: written)
+            let error = try #require(throws: ModelError.self) {
+                try PhiEngine(folder: base.path, options: options(written))
+            }
+            #expect(error.description.contains("\"lm_head.weight\", and the model has none"), "\(error)")
+        }
+    }
+
+    @Test func doraNeedsItsMagnitudes() throws {
+        try withTemporaryFolder { folder in
+            let checkpoint = SyntheticCheckpoint(name: "adapter-dora", layers: 1)
+            let (base, written) = (
+                folder.appendingPathComponent("base"), folder.appendingPathComponent("adapter")
+            )
+            try checkpoint.write(to: base)
+            var adapter = TestAdapter(isDoRA: true)
+            adapter.lacking = "mlp.down_proj.lora_magnitude_vector"
+            try adapter.write(Self.layers(checkpoint), to: written)
+            let error = try #require(throws: ModelError.self) {
+                try PhiEngine(folder: base.path, options: options(written))
+            }
+            #expect(
+                error.description.contains("down_proj.lora_magnitude_vector\", which DoRA needs"), "\(error)")
+        }
+    }
+
+    @Test(arguments: [false, true]) func bothFormatsGiveTheSameBits(isDoRA: Bool) throws {
         try withTemporaryFolder { folder in
             let base = folder.appendingPathComponent("base")
             try Self.quantized.write(to: base)
             let layers = Self.layers(Self.quantized)
             var results: [[Float]] = []
             for format in TestAdapter.Format.allCases {
-                var adapter = TestAdapter()
+                var adapter = TestAdapter(isDoRA: isDoRA)
                 adapter.format = format
                 let written = folder.appendingPathComponent("\(format)")
                 try adapter.write(layers, to: written)
@@ -150,12 +254,13 @@ import Testing
     }
 
     /// The same bits on all kernels and threads, and row by row as all at once.
-    @Test(arguments: [3, 16, 40]) func bitsAreTheSame(rank: Int) throws {
+    @Test(arguments: [(3, true), (16, false), (40, false)])
+    func bitsAreTheSame(rank: Int, isDoRA: Bool) throws {
         try withTemporaryFolder { folder in
             let base = folder.appendingPathComponent("base")
             let written = folder.appendingPathComponent("adapter")
             try SyntheticCheckpoint(name: "adapter-bits").write(to: base)
-            var adapter = TestAdapter()
+            var adapter = TestAdapter(isDoRA: isDoRA)
             adapter.rank = rank
             try adapter.write(Self.layers(SyntheticCheckpoint(name: "adapter-bits")), to: written)
             let expected = try logits(base, options(written, kernels: "reference"))
@@ -190,8 +295,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("use_dora", "true", "is true"), ("bias", "\"all\"", "is \"all\""),
-        ("modules_to_save", "[\"lm_head\"]", "is set"), ("peft_type", "\"IA3\"", "IA3"),
+        ("bias", "\"all\"", "is \"all\""),
+        ("trainable_token_indices", "[1]", "is set"), ("peft_type", "\"IA3\"", "IA3"),
         ("fan_in_fan_out", "true", "is true"), ("r", "0", "is 0"), ("r", "null", "is missing"),
         ("lora_alpha", "\"x\"", "a number is needed"), ("init_lora_weights", "\"pissa\"", "changes the base"),
         ("rank_pattern", "{\"q.*\": 4}", "names of layers"),

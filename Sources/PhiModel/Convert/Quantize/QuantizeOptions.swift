@@ -12,6 +12,8 @@ package struct QuantizeOptions: Sendable {
     package var overwrite: Bool
     /// A text that the model reads first, to learn which columns of its matrices count; nil writes what mlx-lm does.
     package var calibration: String?
+    /// The folder of an adapter that is merged into the weights first.
+    package var adapter: String?
     package var threads: Int
     /// Bytes of the tensors in one file, as in mlx-lm.
     var fileLimit = 5 << 30
@@ -19,7 +21,7 @@ package struct QuantizeOptions: Sendable {
     package init(
         standard: QuantizationParameters = .standard,
         embeddingBits: Int? = nil, rules: [LayerRule] = [], overwrite: Bool = false,
-        calibration: String? = nil,
+        calibration: String? = nil, adapter: String? = nil,
         threads: Int = Processors.count
     ) {
         self.standard = standard
@@ -27,6 +29,7 @@ package struct QuantizeOptions: Sendable {
         self.rules = rules
         self.overwrite = overwrite
         self.calibration = calibration
+        self.adapter = adapter
         self.threads = threads
     }
 

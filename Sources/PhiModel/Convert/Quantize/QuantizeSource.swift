@@ -9,6 +9,10 @@ struct QuantizeSource {
     let generation: JSONObject?
     let architecture: any Architecture
     let store: TensorStore
+    /// What is merged into the weights; nil for none.
+    let adapter: Adapter?
+    /// Paths of the layers that the adapter changes.
+    let adapted: Set<String>
     /// Its matrices as floats, and their way from tokens to logits.
     let plan: WeightPlan
     let network: any Network<RowOps>
@@ -23,8 +27,9 @@ struct QuantizeSource {
 
     private static let maximumFileSize = 64 << 20
 
+    /// - Parameter adapter: the folder of an adapter to merge into the weights.
     /// - Throws: `ModelError` naming file, key or tensor.
-    init(folder: String) throws {
+    init(folder: String, adapter adapterFolder: String? = nil, pool: ComputePool? = nil) throws {
         self.folder = folder
         let path = Paths.join(folder, "config.json")
         try ModelFolder.checkLinks(folder)
@@ -47,14 +52,18 @@ struct QuantizeSource {
                 "\"model_type\": \(type.models) can't be quantized here yet; take a model that is, or mlx-lm."
             )
         }
-        store = try TensorStore(folder: folder, without: type.leavesUnread)
+        let adapter = try adapterFolder.map { try Adapter(folder: $0) }
+        let checkpoint = try TensorStore(folder: folder, without: type.leavesUnread)
+        store = try adapter?.applied(to: checkpoint) ?? checkpoint
         for name in store.names where name.hasSuffix(".scales") {
             throw try store.tensor(name).fault(
                 .unsupported, "is a quantized layer's. Take the original model, in BF16, F16 or F32.")
         }
-        var reader = WeightReader(store, quantization: nil)
+        var reader = WeightReader(store, quantization: nil, adapter: adapter, pool: pool)
         // Looks for all tensors and checks their shapes.
         network = try architecture.network(&reader)
+        try adapter?.checkUse(of: reader.adapted)
+        (self.adapter, adapted) = (adapter, reader.adapted)
         var matrices: [String: [TensorView]] = [:]
         let all = reader.plan.matrices.map { ($0.name, $0.tensors) } + reader.routers.map { ($0, $1) }
         for case (let name, .plain(let tensor, _, _)) in all { matrices[name] = [tensor] }

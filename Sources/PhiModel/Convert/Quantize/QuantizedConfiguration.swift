@@ -10,8 +10,10 @@ struct QuantizedConfiguration {
         var members = source.config
         for key in ["_name_or_path", "vision_config"] { members[key] = nil }
         if let tokens = endOfSequence { members["eos_token_id"] = tokens }
-        members["quantization"] = quantization
-        members["quantization_config"] = quantization
+        if plan.tensors.contains(where: { $0.parameters != nil }) {
+            members["quantization"] = quantization
+            members["quantization_config"] = quantization
+        }
         return .object(JSONObject(Self.sorted(members.map { ($0.name, $0.value) })))
     }
 

@@ -28,6 +28,8 @@ package struct QuantizeSummary: Sendable, Equatable {
     package var hasTokenizer: Bool
     /// Tokens of the text that the model was calibrated with; 0 without one.
     package var calibrationTokens: Int
+    /// Layers that an adapter was merged into.
+    package var mergedLayers: Int
     /// What a person may want to know of the source.
     package var notes: [String]
 }
@@ -54,7 +56,8 @@ package enum Quantizer {
         _ source: String, to folder: String, options: QuantizeOptions,
         progress: (QuantizeProgress) -> Void = { _ in }
     ) throws -> QuantizeSummary {
-        let model = try QuantizeSource(folder: source)
+        let pool = ComputePool(threads: options.threads)
+        let model = try QuantizeSource(folder: source, adapter: options.adapter, pool: pool)
         let plan = try QuantizePlan(model, options)
         let configuration = QuantizedConfiguration(source: model, plan: plan)
         var files = try ConversionFolder.companions(in: source)
@@ -63,7 +66,6 @@ package enum Quantizer {
 
         try check(folder, options)
         try checkRoom(plan.byteCount + files.reduce(0) { $0 + $1.content.count }, in: folder)
-        let pool = ComputePool(threads: options.threads)
         let weights = try options.calibration.map { text in
             progress(QuantizeProgress(done: 0, total: plan.sourceByteCount, layer: "reading the text"))
             return try ColumnWeights(model, text: text, pool: pool)
@@ -71,7 +73,7 @@ package enum Quantizer {
         let target = try ConversionFolder(folder, sources: model.files, overwrite: options.overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
-        try write(plan, weights, stacks: model.stacks, to: target, pool, progress)
+        try write(plan, weights, model, to: target, pool, progress)
         try target.complete(files.map(\.name), weights: plan.fileNames)
 
         var matrices: [Int: Int] = [:]
@@ -86,7 +88,8 @@ package enum Quantizer {
             sourceByteCount: plan.sourceByteCount, byteCount: plan.byteCount,
             files: (files.map(\.name) + plan.fileNames).sorted(),
             hasTokenizer: files.contains { ["tokenizer.json", "cl100k_base.tiktoken"].contains($0.name) },
-            calibrationTokens: weights?.tokenCount ?? 0, notes: model.store.notes)
+            calibrationTokens: weights?.tokenCount ?? 0, mergedLayers: model.adapted.count,
+            notes: model.store.notes)
     }
 
     /// A folder with anything but a model is not ours to write in.
@@ -103,7 +106,8 @@ package enum Quantizer {
             "holds other files, such as \(name), but no model. Choose another folder.")
     }
 
-    private static func checkRoom(_ count: Int, in folder: String) throws {
+    /// - Throws: `ModelError` of kind `resources`.
+    static func checkRoom(_ count: Int, in folder: String) throws {
         guard let free = DiskSpace.free(at: folder), free < count else { return }
         throw ModelError(
             .resources, path: folder,
@@ -112,8 +116,9 @@ package enum Quantizer {
     }
 
     private static func write(
-        _ plan: QuantizePlan, _ weights: ColumnWeights?, stacks: [String: [String]],
-        to folder: ConversionFolder, _ pool: ComputePool, _ progress: (QuantizeProgress) -> Void
+        _ plan: QuantizePlan, _ weights: ColumnWeights?, _ model: QuantizeSource, to folder: ConversionFolder,
+        _ pool: ComputePool,
+        _ progress: (QuantizeProgress) -> Void
     ) throws {
         let writers = try zip(plan.files, plan.fileNames).map { tensors, name in
             SafetensorsWriter(try folder.newFile(name), path: folder.path(name), tensors: tensors)
@@ -122,7 +127,11 @@ package enum Quantizer {
         for tensor in plan.tensors {
             let quantizer = TensorQuantizer(
                 tensor: tensor, writers: writers,
-                columnWeights: (stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] })
+                columnWeights: (model.stacks[tensor.path] ?? [tensor.path]).map { weights?[$0] },
+                // An adapter changes no experts: each of them is a layer of its own.
+                factors: model.adapted.contains(tensor.path) && tensor.parts[0].name.hasSuffix(".weight")
+                    ? try model.adapter?.factors(tensor.path, rows: tensor.rows, columns: tensor.columns)
+                    : nil)
             let rowSize = tensor.byteCount / max(1, tensor.rows)
             let blockRows = quantizer.blockRows
             let step = max(blockRows, Self.stretch / max(1, rowSize) / blockRows * blockRows)

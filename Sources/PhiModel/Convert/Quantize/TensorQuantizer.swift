@@ -8,6 +8,8 @@ struct TensorQuantizer {
     let writers: [SafetensorsWriter]
     /// How much each column of each part counts [columns]; nil takes MLX's scales and biases.
     var columnWeights: [[Float]?]
+    /// What an adapter makes of the weights; nil leaves them.
+    var factors: Adapter.Factors?
 
     /// Bytes of the source that one thread reads at a time.
     private static let blockSize = 1 << 20
@@ -39,7 +41,7 @@ struct TensorQuantizer {
         try source.withBytes { bytes in
             let part = UnsafeRawBufferPointer(
                 rebasing: bytes[rows.lowerBound * rowSize..<rows.upperBound * rowSize])
-            if tensor.parameters == nil, source.type == tensor.floats {
+            if tensor.parameters == nil, source.type == tensor.floats, factors == nil {
                 try put(part, 0, number * count + rows.lowerBound)
             } else {
                 try convert(part, rows, of: number, count)
@@ -71,6 +73,7 @@ struct TensorQuantizer {
         guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
         for row in 0..<rows.count {
             phi_to_float(start + row * rowSize, source.type.kernelType, columns, floats)
+            factors?.merge(into: floats, row: rows.lowerBound + row)
             let outputs = zip(buffers, sizes).compactMap { buffer, size in
                 buffer.baseAddress.map { $0 + row * size }
             }
@@ -99,13 +102,13 @@ struct TensorQuantizer {
         }
     }
 
-    /// Rounds a row to the type to be written, where the source has another one.
+    /// Rounds a row to the type to be written, where the source has another one, or it was changed.
     /// - Parameter scratch: gets the row in that type if it is not quantized; has room for it in any case.
     private func narrow(
         _ floats: UnsafeMutablePointer<Float>, of source: TensorView, row: Int,
         in scratch: UnsafeMutablePointer<UInt8>
     ) throws {
-        guard tensor.floats != source.type else { return }
+        guard tensor.floats != source.type || factors != nil else { return }
         let columns = tensor.columns
         let type = tensor.floats.kernelType
         let limit: Float =

@@ -1,7 +1,8 @@
 import OperatingSystem
 
 /// A LoRA adapter (arXiv 2106.09685): for some linear layers two small matrices, so that the layer gives
-/// W x + scale * B (A x).
+/// W x + scale * B (A x). With DoRA (arXiv 2402.09353), each row of W + scale * B A is brought to a length of its own,
+/// too. Whole tensors that were trained (`modules_to_save`) stand in the place of the model's.
 ///
 /// It is applied as the layers run, and not merged into them: a difference smaller than a step of the quantization
 /// would be lost in 4 bits, and the packed weights of the base model serve all its adapters.
@@ -9,6 +10,9 @@ package struct Adapter {
     let folder: String
     private let configuration: AdapterConfiguration
     private let tensors: [String: TensorView]
+    /// Those that stand in the place of the model's, by its names.
+    private let saved: [String: TensorView]
+    private let file: SafetensorsFile
     private let weightsPath: String
 
     /// - Parameter folder: with adapter_config.json, and the weights of PEFT or of MLX.
@@ -37,24 +41,52 @@ package struct Adapter {
         self.folder = folder
         weightsPath = Paths.join(folder, format.weights)
         configuration = try AdapterConfiguration(folder: folder, format: format)
-        let file = try SafetensorsFile(path: weightsPath)
-        tensors = Dictionary(file.tensors.map { ($0.name, $0) }) { first, _ in first }
+        file = try SafetensorsFile(path: weightsPath)
+        let isPEFT = format == .peft
+        let names = file.tensors.map { isPEFT ? Self.savedName($0.name) : nil }
+        tensors = Dictionary(
+            zip(names, file.tensors).compactMap { $0 == nil ? ($1.name, $1) : nil }, uniquingKeysWith: { $1 })
+        saved = Dictionary(
+            zip(names, file.tensors).compactMap { name, tensor in name.map { ($0, tensor) } },
+            uniquingKeysWith: { $1 })
     }
 
-    /// The two matrices of a layer.
-    struct Factors {
-        /// a [rank][columns] and b [rows][rank]
-        let a, b: [Float]
-        let rank: Int
-        let scale: Float
+    /// The model's name of a tensor that stands in its place; nil for a part of a layer.
+    private static func savedName(_ name: String) -> String? {
+        let prefix = "base_model.model."
+        guard name.hasPrefix(prefix), !name.contains(".lora_"), !name.contains(".original_module.") else {
+            return nil
+        }
+        var parts = name.dropFirst(prefix.count).split(separator: ".")
+        // The second one: with the adapter's name.
+        if let place = parts.firstIndex(of: "modules_to_save") {
+            parts.removeSubrange(
+                place..<(parts.dropFirst(place + 1).first == "default" ? place + 2 : place + 1))
+        }
+        return parts.joined(separator: ".")
+    }
+
+    /// The model with the tensors of which this adapter has its own.
+    /// - Throws: `ModelError` naming a tensor that the model has not.
+    func applied(to store: TensorStore) throws -> TensorStore {
+        if let name = saved.keys.filter({ !store.contains($0) }).min() {
+            throw ModelError(
+                .unsupported, path: weightsPath,
+                "has a tensor for \"\(name)\", and the model has none that it could stand for.")
+        }
+        return saved.isEmpty ? store : store.replacing(saved, by: file, of: folder)
     }
 
     /// The adapter's part of the linear layer at `path`; nil if it leaves it alone.
+    /// - Parameter weights: the layer's own.
     /// - Throws: `ModelError` naming the tensor.
-    func layer(_ path: String, rows: Int, columns: Int) throws -> LowRank? {
+    func layer(_ path: String, of weights: LinearTensors, _ pool: ComputePool?) throws -> LowRank? {
+        let (rows, columns) = (weights.rows, weights.columns)
         guard let part = try factors(path, rows: rows, columns: columns) else { return nil }
-        return try LowRank(
+        var layer = try LowRank(
             a: part.a, b: part.b, rank: part.rank, rows: rows, columns: columns, scale: part.scale)
+        layer.rowScales = try part.rowScales(of: weights, pool)
+        return layer
     }
 
     /// The same as plain numbers.
@@ -83,11 +115,25 @@ package struct Adapter {
                 )
             }
         }
+        let magnitude = names.magnitude.lazy.compactMap { tensors[$0] }.first
+        if configuration.hasMagnitudes {
+            guard let magnitude else {
+                throw ModelError(
+                    .missing, path: weightsPath, "has no tensor \"\(names.magnitude[0])\", which DoRA needs.")
+            }
+            guard magnitude.type.isWeightFloat, magnitude.count == rows else {
+                throw magnitude.fault(
+                    .malformed,
+                    "has \(magnitude.count) values of \(magnitude.type); \(rows) floats are expected.")
+            }
+        }
         // As floats, turned, and packed.
         try MemoryRoom.require(3 * 4 * (rows + columns) * rank.rounded(up: 16), for: weightsPath)
         return Factors(
             a: try Self.values(a, rank, columns, isTransposed),
-            b: try Self.values(b, rows, rank, isTransposed), rank: rank, scale: configuration.scale(of: path))
+            b: try Self.values(b, rows, rank, isTransposed), rank: rank, columns: columns,
+            scale: configuration.scale(of: path),
+            magnitudes: configuration.hasMagnitudes ? try magnitude?.finiteFloats() : nil)
     }
 
     /// - Parameter layers: all that took their parts.
@@ -96,10 +142,11 @@ package struct Adapter {
         let used = Set(
             layers.flatMap { path in
                 let names = Self.names(path, configuration.format)
-                return [names.a, names.b].compactMap { $0.first { tensors[$0] != nil } }
+                return [names.a, names.b, configuration.hasMagnitudes ? names.magnitude : []]
+                    .compactMap { $0.first { tensors[$0] != nil } }
             })
         guard let unused = tensors.keys.filter({ !used.contains($0) }).min() else {
-            guard tensors.isEmpty else { return }
+            guard tensors.isEmpty, saved.isEmpty else { return }
             throw ModelError(.malformed, path: weightsPath, "holds no tensors.")
         }
         throw ModelError(
@@ -109,14 +156,15 @@ package struct Adapter {
     }
 
     private static func names(_ path: String, _ format: AdapterConfiguration.Format) -> (
-        a: [String], b: [String]
+        a: [String], b: [String], magnitude: [String]
     ) {
-        guard format == .peft else { return (["\(path).lora_a"], ["\(path).lora_b"]) }
+        guard format == .peft else { return (["\(path).lora_a"], ["\(path).lora_b"], ["\(path).m"]) }
         // The second one: saved with the adapter's name, which is "default" unless somebody says otherwise.
         let base = "base_model.model.\(path)"
         return (
             ["\(base).lora_A.weight", "\(base).lora_A.default.weight"],
-            ["\(base).lora_B.weight", "\(base).lora_B.default.weight"]
+            ["\(base).lora_B.weight", "\(base).lora_B.default.weight"],
+            ["", ".weight", ".default", ".default.weight"].map { "\(base).lora_magnitude_vector\($0)" }
         )
     }
 

@@ -21,6 +21,8 @@ struct AdapterConfiguration {
     private let strength: Double
     /// Divides by the square root of the rank (rsLoRA, arXiv 2312.03732).
     private let isRankStabilized: Bool
+    /// Whether each layer's rows are brought to a length of their own (DoRA, arXiv 2402.09353).
+    let hasMagnitudes: Bool
     private let ranks: JSONObject
     private let strengths: JSONObject
 
@@ -36,13 +38,16 @@ struct AdapterConfiguration {
             rank = try config.integer("r", 1...ConfigReader.maximumWidth)
             strength = try Self.number(config, "lora_alpha")
             isRankStabilized = try config.optionalBool("use_rslora") ?? false
+            hasMagnitudes = try config.optionalBool("use_dora") ?? false
             ranks = try config.optionalObject("rank_pattern")?.members ?? [:]
             strengths = try config.optionalObject("alpha_pattern")?.members ?? [:]
         case .mlx:
             let type = try config.optionalString("fine_tune_type") ?? "lora"
-            guard type == "lora" else {
-                throw config.fault(.unsupported, "fine_tune_type", "is \"\(type)\"; \"lora\" is supported")
+            guard ["lora", "dora"].contains(type) else {
+                throw config.fault(
+                    .unsupported, "fine_tune_type", "is \"\(type)\"; \"lora\" and \"dora\" are supported")
             }
+            hasMagnitudes = type == "dora"
             let parameters = try config.object("lora_parameters")
             rank = try parameters.integer("rank", 1...ConfigReader.maximumWidth)
             strength = try Self.number(parameters, "scale")
@@ -95,7 +100,7 @@ struct AdapterConfiguration {
         if let type = try config.optionalString("peft_type"), type.uppercased() != "LORA" {
             throw config.fault(.unsupported, "peft_type", "is \"\(type)\"; \"LORA\" is supported")
         }
-        for key in ["use_dora", "fan_in_fan_out", "lora_bias", "use_qalora"]
+        for key in ["fan_in_fan_out", "lora_bias", "use_qalora"]
         where try config.optionalBool(key) == true {
             throw config.fault(.unsupported, key, "is true; only adapters without it are supported")
         }
@@ -103,7 +108,7 @@ struct AdapterConfiguration {
             throw config.fault(.unsupported, "bias", "is \"\(bias)\"; \"none\" is supported")
         }
         for key in [
-            "modules_to_save", "layer_replication", "target_parameters", "trainable_token_indices",
+            "layer_replication", "target_parameters", "trainable_token_indices",
             "alora_invocation_tokens",
         ] {
             guard let value = config.value(key), value != .array([]), value != .object([:]) else { continue }

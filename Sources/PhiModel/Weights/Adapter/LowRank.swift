@@ -1,11 +1,13 @@
 import CPhiKernels
 
-/// An adapter's part of a linear layer [rows, columns]: scale * B (A x), in float32.
+/// An adapter's part of a linear layer [rows, columns]: scale * B (A x), in float32, and what all is multiplied by.
 package struct LowRank: Sendable {
     /// [rank, columns], with rows of zeros up to a whole block of 16.
     let a: PackedMatrix
     /// [rows, a's rows], scaled; what stands for a's rows of zeros is zero.
     let b: PackedMatrix
+    /// What the layer's results are multiplied by, before its bias is added [rows]; nil unless it is DoRA.
+    var rowScales: [Float]?
 
     /// - Parameters:
     ///   - a: [rank][columns]
@@ -32,10 +34,11 @@ final class LowRankRows {
     /// scale * B (A x) [rows][b's rows, to whole blocks]
     private let difference = Buffer<Float>()
 
-    /// out [rows][stride] += the part of x [rows][a's columns].
+    /// out [rows][stride] += the part of x [rows][a's columns]; and times the part's scales, plus the bias.
+    /// - Parameter bias: nil if it is added already.
     func add(
         _ part: LowRank, of x: UnsafePointer<Float>, rows: Int, to out: UnsafeMutablePointer<Float>,
-        stride: Int, _ kernels: PhiKernels, _ pool: ComputePool
+        stride: Int, bias: [Float]?, _ kernels: PhiKernels, _ pool: ComputePool
     ) throws(ModelError) {
         let (a, b) = (part.a, part.b)
         let width = b.blocks * 16
@@ -61,6 +64,11 @@ final class LowRankRows {
                 kernels.add(
                     out + row * stride + first, difference + row * width + first,
                     min(b.rows, blocks.upperBound * 16) - first)
+                guard let scales = part.rowScales else { continue }
+                for column in first..<min(b.rows, blocks.upperBound * 16) {
+                    let value = out[row * stride + column] * scales[column]
+                    out[row * stride + column] = value + (bias?[column] ?? 0)
+                }
             }
         }
         // Addresses in `aLayout` and `bLayout` are theirs.

@@ -63,11 +63,17 @@ struct WeightCache {
     private static func name(of store: TensorStore) -> String {
         let path = Platform.canonicalPath(store.folder)
         let last = path.split(separator: "/").last ?? ""
-        let plain = last.unicodeScalars.prefix(60).map { scalar -> Character in
-            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-                || "-_.".unicodeScalars.contains(scalar) ? Character(scalar) : "_"
-        }
-        let hash = Array(path.utf8).withUnsafeBytes { BlockChecksum.of($0) }
-        return String(plain) + "-" + String(hash, radix: 16) + ".weights"
+        let whole = path + (store.adapter.map { "\n" + Platform.canonicalPath($0) } ?? "")
+        let hash = Array(whole.utf8).withUnsafeBytes { BlockChecksum.of($0) }
+        return plainName(last) + "-" + String(hash, radix: 16) + ".weights"
+    }
+
+    /// What of a name can be part of any file's.
+    static func plainName(_ name: some StringProtocol) -> String {
+        String(
+            name.unicodeScalars.prefix(60).map { scalar -> Character in
+                scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                    || "-_.".unicodeScalars.contains(scalar) ? Character(scalar) : "_"
+            })
     }
 }
