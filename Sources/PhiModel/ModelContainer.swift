@@ -38,7 +38,8 @@ public final class ModelContainer: Sendable {
 
     deinit { threads.close() }
 
-    /// Loads a model folder (MLX's quantized format), on a thread of its own.
+    /// Loads a model folder (MLX's quantized format), on a thread of its own. A GGUF file, or a folder that another
+    /// program has quantized, is converted once into `EngineOptions.cache`, which must not be off then.
     ///
     /// If the task is cancelled, this returns at once; the thread lets the model go when it has it.
     /// - Parameters:
@@ -55,6 +56,7 @@ public final class ModelContainer: Sendable {
         }
         do {
             return try await WorkerThread.result("phibatch load") {
+                let folder = try PublishedModel(folder)?.folder(cache: options.cache) ?? folder
                 let engine = try PhiEngine(folder: folder, options: options)
                 return ModelContainer(
                     engine: engine, folder: folder, adapter: options.adapter, workers: workers)

@@ -1,23 +1,27 @@
 import ArgumentParser
 import Faults
+import OperatingSystem
 import PhiModel
 
 struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Turn a GGUF file into a model folder.",
+        abstract: "Turn a GGUF file, or a model that others have quantized, into a model folder.",
         discussion: """
-            Takes models of architecture phi2, phi3, phimoe and llama, in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, \
-            Q4_K, Q5_K and Q6_K. The folder gets the weights in MLX's quantized format, config.json and the \
-            tokenizer. Weights keep their exact values, but for Q6_K's, which become 8 bits; how far off they are \
-            is said at the end.
+            Takes GGUF files of architecture phi2, phi3, phimoe and llama, in \(GGMLType.supportedNames); and folders of \
+            Hugging Face in AWQ (GEMM), GPTQ (2, 4, 8 bits), compressed-tensors (4 and 8 bits, MXFP4), bitsandbytes \
+            (NF4, FP4, 8 bits) and MLX's mxfp4. The folder gets the weights in MLX's quantized format, config.json \
+            and the tokenizer. Weights keep their exact values, but for those of Q2_K, Q6_K, NF4, FP4 and GPTQ with \
+            desc_act, which become 8 bits; how far off they are is said at the end.
+
+            All these run without it, too: they are converted into the cache once.
 
             EXAMPLE:
               phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2-demo
             """)
 
-    @Argument(help: "The GGUF file.", completion: .file(extensions: ["gguf"]))
-    var file: String
+    @Argument(help: "The GGUF file, or the folder.", completion: .file(extensions: ["gguf"]))
+    var source: String
 
     @Argument(help: "The model folder to make.", completion: .directory)
     var folder: String
@@ -44,24 +48,24 @@ struct ConvertCommand: ParsableCommand {
     func run() throws {
         try Failure.reported {
             let console = Console(isQuiet: quiet)
-            var source = GGUFConverter.Tokenizer.embedded
-            if noTokenizer { source = .none }
-            if let tokenizer { source = .folder(path: tokenizer) }
-            let summary = try GGUFConverter.convert(
-                file: file, to: folder, tokenizer: source, overwrite: overwrite
-            ) { console.progress("\($0.layersDone) of \($0.layerCount) layers") }
+            var tokenizers = GGUFConverter.Tokenizer.embedded
+            if noTokenizer { tokenizers = .none }
+            if let tokenizer { tokenizers = .folder(path: tokenizer) }
+            guard let model = try PublishedModel(source) else {
+                throw ModelError(
+                    Files.kind(of: source) == nil ? .missing : .unsupported, path: source,
+                    "is neither a GGUF file nor a folder in a format that \"phibatch convert\" takes.")
+            }
+            let summary = try model.convert(to: folder, tokenizer: tokenizers, overwrite: overwrite) {
+                console.progress("\($0.layersDone) of \($0.layerCount) layers")
+            }
             let bits = summary.matricesByBits.sorted { $0.key < $1.key }
                 .map { "\($0.value) matrices of \($0.key) bits" }.joined(separator: ", ")
             console.say(
                 "\(folder): \(summary.modelName ?? summary.architecture), \(summary.layerCount) layers, \(bits), "
                     + "\(summary.byteCount / 1_000_000) MB")
             for note in summary.notes { console.warn("\(note)") }
-            for loss in summary.losses {
-                let percent = (loss.relativeError * 1e5).rounded() / 1000
-                console.say(
-                    "\(loss.matrices) matrices of \(loss.type) are now \(loss.bits) bits, and off by \(percent) % "
-                        + "(root mean square); all others keep their exact values")
-            }
+            console.say(losses: summary)
         }
     }
 }

@@ -2,6 +2,7 @@ import Essentials
 import Faults
 import ModelHub
 import OperatingSystem
+import PhiModel
 import Synchronization
 
 /// Finds the folder of a model that a person named, and fetches what is missing.
@@ -17,9 +18,23 @@ struct ModelFetch {
         self.settings = settings
     }
 
+    /// The folder of a model that can run: one that other programs publish is converted into the cache first, once.
+    /// - Parameter path: the name as a path.
+    /// - Throws: `HubError`; `ModelError` for a model that can't be converted.
+    func folder(_ name: String, path: String) throws -> String {
+        let folder = try source(name, path: path)
+        guard let model = try PublishedModel(folder) else { return folder }
+        return try model.folder(
+            cache: .standard(),
+            begins: { console.say("converting \(model.path), \(model.kind), once; it is kept in \($0)") },
+            progress: { console.progress("\($0.layersDone) of \($0.layerCount) layers") },
+            ends: { console.say(losses: $0) })
+    }
+
+    /// The folder or file of a model as it is published.
     /// - Parameter path: the name as a path.
     /// - Throws: `HubError`.
-    func folder(_ name: String, path: String) throws -> String {
+    func source(_ name: String, path: String) throws -> String {
         let model = try ModelName(name, path: path)
         // A model that is here needs no task: its threads may not be had where processes or memory are limited.
         if let folder = model.folder(in: HubCache(folder: settings.cacheFolder)) { return folder }
@@ -27,7 +42,7 @@ struct ModelFetch {
     }
 
     /// For the commands besides `run`: of a name, or a path from the working directory on.
-    /// - Throws: `HubError`.
+    /// - Throws: as `folder(_:path:)`.
     static func folder(_ name: String) throws -> String {
         try ModelFetch(console: Console(isQuiet: false), isOffline: false).folder(name, path: name)
     }
@@ -106,5 +121,17 @@ enum Blocking {
             done.change { $0 = result }
         }
         return try done.wait { $0 }.get()
+    }
+}
+
+extension Console {
+    /// What a conversion could not keep.
+    func say(losses summary: ConversionSummary) {
+        for loss in summary.losses {
+            let percent = (loss.relativeError * 1e5).rounded() / 1000
+            say(
+                "\(loss.matrices) matrices of \(loss.type) are now \(loss.bits) bits, and off by \(percent) % "
+                    + "(root mean square); all others keep their exact values")
+        }
     }
 }

@@ -91,7 +91,7 @@ struct QuantizeCommand: ParsableCommand {
                     .unsupported,
                     "\(source): this model is quantized already. Take the original, in BF16, F16 or F32.")
             }
-            let model = try ModelFetch(console: console, isOffline: false).folder(source, path: source)
+            let model = try ModelFetch(console: console, isOffline: false).source(source, path: source)
             let summary = try Quantizer.quantize(model, to: folder, options: options) { progress in
                 console.progress(
                     "\(ModelFetch.size(progress.done)) of \(ModelFetch.size(progress.total)), \(progress.layer)"

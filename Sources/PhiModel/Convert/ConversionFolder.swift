@@ -53,8 +53,12 @@ final class ConversionFolder {
     /// The files beside the weights that go with a model: its tokenizer's, and the code that its config.json may
     /// name, which nothing here runs.
     static func companions(in folder: String) throws -> [(name: String, content: Data)] {
+        try contents(of: companionNames(in: folder), in: folder)
+    }
+
+    static func companionNames(in folder: String) -> [String] {
         let code = ((try? Files.names(in: folder)) ?? []).filter { $0.hasSuffix(".py") }.sorted()
-        return try contents(of: tokenizerNames + otherNames + code, in: folder)
+        return tokenizerNames + otherNames + code
     }
 
     /// The contents of those that are there.

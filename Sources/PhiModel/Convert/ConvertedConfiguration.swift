@@ -157,24 +157,11 @@ struct ConvertedConfiguration {
         return .object(JSONObject(members))
     }
 
-    /// The most common width is the standard, the others are overrides.
     private var quantization: JSONValue? {
-        var layersByBits: [Int: [String]] = [:]
-        for layer in plan.layers {
-            if case .affine(let bits, _) = layer.format { layersByBits[bits, default: []].append(layer.path) }
-        }
-        guard
-            let standard = layersByBits.max(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) })?.key
-        else { return nil }
-        func parameters(_ bits: Int) -> [(String, JSONValue)] {
-            [("group_size", .int(PlannedLayer.groupSize)), ("bits", .int(bits))]
-        }
-        var members = parameters(standard)
-        for layer in plan.layers {
-            if case .affine(let bits, _) = layer.format, bits != standard {
-                members.append((layer.path, .object(JSONObject(parameters(bits)))))
-            }
-        }
-        return .object(JSONObject(members))
+        QuantizationConfiguration.member(
+            plan.layers.compactMap { layer in
+                guard case .affine(let bits, _) = layer.format else { return nil }
+                return (layer.path, QuantizationParameters(groupSize: PlannedLayer.groupSize, bits: bits))
+            })
     }
 }

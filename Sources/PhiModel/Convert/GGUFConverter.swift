@@ -1,5 +1,6 @@
 import Essentials
 import JSON
+import OperatingSystem
 
 /// What a conversion did.
 package struct ConversionSummary: Sendable, Equatable {
@@ -127,8 +128,11 @@ package enum GGUFConverter {
             hasTokenizer: tokenizer != .none, losses: ConversionLoss.all(of: plan), notes: converted.notes)
     }
 
+    /// Bytes that one thread writes at a time.
+    private static let blockSize = 1 << 20
+
     /// The configuration must pass the checks that loading will make, before anything is written.
-    private static func checkReadable(_ config: Data, path: String) throws {
+    static func checkReadable(_ config: Data, path: String) throws {
         let value: JSONValue
         do throws(JSONFault) { value = try JSONValue(parsing: [UInt8](config), limits: .file) } catch {
             preconditionFailure("the configuration made is not JSON: \(error.message)")
@@ -143,16 +147,31 @@ package enum GGUFConverter {
         let writer = SafetensorsWriter(
             try folder.newFile(ConversionFolder.weightsName), path: folder.path(ConversionFolder.weightsName),
             tensors: plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } })
+        let pool = ComputePool(threads: Processors.count)
+        var tensor = 0
         for (index, layer) in plan.layers.enumerated() {
             progress(ConversionProgress(layer: layer.path, layersDone: index, layerCount: plan.layers.count))
             for output in layer.outputs {
                 let encoder = RowEncoder(format: layer.format, output: output)
+                let size = RowEncoder.rowSize(layer.format, output, columns: layer.columns)
+                let step = max(1, blockSize / size)
+                var first = 0
                 for part in layer.parts {
-                    for row in 0..<part.count {
-                        let bytes = part.bytes(of: row)
-                        try writer.append { encoder.append(bytes, type: part.tensor.type, to: &$0) }
+                    let (number, start) = (tensor, first)
+                    try pool.runThrowing((part.count + step - 1) / step) { block in
+                        let rows = block * step..<min(part.count, (block + 1) * step)
+                        var bytes: [UInt8] = []
+                        bytes.reserveCapacity(rows.count * size)
+                        for row in rows {
+                            encoder.append(part.bytes(of: row), type: part.tensor.type, to: &bytes)
+                        }
+                        try bytes.withUnsafeBytes {
+                            try writer.put($0, tensor: number, at: (start + rows.lowerBound) * size)
+                        }
                     }
+                    first += part.count
                 }
+                tensor += 1
             }
         }
         return try writer.finish()

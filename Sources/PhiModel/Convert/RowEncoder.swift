@@ -62,16 +62,22 @@ struct RowEncoder {
             for group in 0..<groups {
                 let (block, within) = group.quotientAndRemainder(dividingBy: type.groupsPerBlock)
                 QuantizedBlock.codes(row, at: block * type.blockSize, group: within, type: type, into: base)
-                var (stream, filled) = (UInt64(0), 0)
-                for index in 0..<32 {
-                    stream |= UInt64(base[index]) << UInt64(filled)
-                    filled += bits
-                    while filled >= 8 {
-                        buffer.append(UInt8(truncatingIfNeeded: stream))
-                        stream >>= 8
-                        filled -= 8
-                    }
-                }
+                append(base, bits: bits, to: &buffer)
+            }
+        }
+    }
+
+    /// 32 codes, the first one lowest.
+    @inline(__always)
+    static func append(_ codes: UnsafePointer<UInt8>, bits: Int, to buffer: inout [UInt8]) {
+        var (stream, filled) = (UInt64(0), 0)
+        for index in 0..<32 {
+            stream |= UInt64(codes[index]) << UInt64(filled)
+            filled += bits
+            while filled >= 8 {
+                buffer.append(UInt8(truncatingIfNeeded: stream))
+                stream >>= 8
+                filled -= 8
             }
         }
     }

@@ -3,8 +3,7 @@ import JSON
 import OperatingSystem
 import Synchronization
 
-/// Writes a safetensors file: front to back, the header first, then the tensors in the order announced; or the
-/// tensors' bytes in any order.
+/// Writes a safetensors file, the tensors' bytes in any order.
 final class SafetensorsWriter {
     /// What the header says of a tensor.
     struct Announcement {
@@ -14,12 +13,9 @@ final class SafetensorsWriter {
         let byteCount: Int
     }
 
-    private static let bufferSize = 4 << 20
-
     private let file: Platform.NewFile
     private let path: String
-    private var buffer: [UInt8] = []
-    private var written = 0
+    private var start: [UInt8] = []
     /// Bytes that were put in their places.
     private let placed = Atomic(0)
     private let expected: Int
@@ -39,8 +35,8 @@ final class SafetensorsWriter {
             return end
         }
         expected = end
-        withUnsafeBytes(of: UInt64(header.count).littleEndian) { buffer.append(contentsOf: $0) }
-        buffer.append(contentsOf: header)
+        withUnsafeBytes(of: UInt64(header.count).littleEndian) { start.append(contentsOf: $0) }
+        start.append(contentsOf: header)
     }
 
     private static func header(_ tensors: [Announcement]) -> String {
@@ -65,12 +61,6 @@ final class SafetensorsWriter {
         return JSONValue.object(JSONObject(members)).indentedText
     }
 
-    /// Lets `fill` append to the buffer, and writes it out when it is large.
-    func append(_ fill: (inout [UInt8]) -> Void) throws {
-        fill(&buffer)
-        if buffer.count >= Self.bufferSize { try flush() }
-    }
-
     /// Writes a part of a tensor, whose number is its place among those announced. May be called from any thread,
     /// with each byte once.
     func put(_ bytes: UnsafeRawBufferPointer, tensor: Int, at offset: Int) throws {
@@ -84,16 +74,10 @@ final class SafetensorsWriter {
         }
     }
 
-    private func flush() throws {
-        try buffer.withUnsafeBytes { try write($0, at: written) }
-        written += buffer.count
-        buffer.removeAll(keepingCapacity: true)
-    }
-
-    /// Writes the rest and waits until all of it is on disk. Returns the file's size.
+    /// Writes the header and waits until all is on disk. Returns the file's size.
     func finish() throws -> Int {
-        try flush()
-        let written = written + placed.load(ordering: .relaxed)
+        try start.withUnsafeBytes { try write($0, at: 0) }
+        let written = start.count + placed.load(ordering: .relaxed)
         precondition(written == expected, "the tensors written are not those announced")
         do throws(Platform.Failure) { try file.sync() } catch {
             throw ModelError(.resources, path: path, "can't be written: \(error.reason).")

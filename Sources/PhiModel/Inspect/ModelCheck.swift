@@ -25,6 +25,10 @@ package enum ModelCheck {
         // The model as a whole says nothing new of a file that is damaged.
         guard faults.isEmpty else { return faults }
         collect {
+            if let converter = try PublishedConverter(folder) {
+                _ = try PublishedPlan(converter.format, TensorStore(folder: folder))
+                return
+            }
             let model = try Architectures.read(folder: folder)
             let store = try TensorStore(folder: folder, without: type(of: model).leavesUnread)
             var reader = WeightReader(store, quantization: model.shape.quantization)

@@ -51,7 +51,8 @@ extension QuantizationConfiguration {
             throw reader.fault(
                 .unsupported, "quant_method",
                 "is \"\(method)\": weights packed so are not read. Take the model in MLX's format (mlx-community on "
-                    + "Hugging Face, or a name of \"phibatch models\"), or its original and \"phibatch quantize\""
+                    + "Hugging Face, or a name of \"phibatch models\"), in one of "
+                    + "\(PublishedFormats.methods.joined(separator: ", ")), or its original and \"phibatch quantize\""
             )
         }
         let standard = try Self.parameters(reader, fallback: nil)

@@ -19,9 +19,11 @@ extension HelpTopic {
         that lead to one file end it with 65. An input's pattern leaves out what its own job writes.
 
         - ~/.cache/phibatch/weights :: Packed weights, 32 GB at most; see PHIBATCH_CACHE.
+        - ~/.cache/phibatch/models :: GGUF files and models that other programs have quantized, in MLX's format, 64 GB at \
+        most.
         - ~/.cache/phibatch/prefixes :: KV caches of beginnings that many prompts share, such as a system message, 8 GB at \
         most: the next run reads them. They hold the beginnings' tokens, and so their text; `kv_cache: off` keeps none.
-        - ~/.cache/phibatch/hashes :: Hashes of the models' files. Of these three folders only what the user owns and nobody \
+        - ~/.cache/phibatch/hashes :: Hashes of the models' files. Of these four folders only what the user owns and nobody \
         else can write is used (for root: what root owns); a message says of what is not.
         - ~/.cache/huggingface/hub :: Models that were fetched; see HF_HUB_CACHE.
         """)

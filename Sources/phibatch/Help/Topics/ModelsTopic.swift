@@ -4,9 +4,15 @@ extension HelpTopic {
     static let models = HelpTopic(
         "models", "names and folders of models, the cache, adapters, quantizing",
         """
-        `model` is a name that `phibatch models` lists, any `org/name[@revision]` of Hugging Face, or a folder. A folder \
-        holds a model in MLX's format: config.json, safetensors, quantized (2 to 8 bits) or not, and the tokenizer. Its \
-        type is one of \(Architectures.supported).
+        `model` is a name that `phibatch models` lists, any `org/name[@revision]` of Hugging Face, a folder, or a GGUF \
+        file. A folder holds a model in MLX's format: config.json, safetensors, quantized (2 to 8 bits) or not, and the \
+        tokenizer. Its type is one of \(Architectures.supported).
+
+        A folder may also be in AWQ (GEMM), GPTQ (2, 4 and 8 bits), compressed-tensors (4 and 8 bits, MXFP4), bitsandbytes \
+        (NF4, FP4, 8 bits) or MLX's mxfp4. Such a folder, and a GGUF file, is converted before it runs first, into \
+        `~/.cache/phibatch/models`; later runs take it from there. Weights keep their exact values. Those of the GGUF types \
+        Q2_K and Q6_K, of NF4, FP4 and of GPTQ with columns in another order can't be kept in this format: they become 8 \
+        bits, and how far off they are is said when it is done.
 
         A model that is named and not here is fetched when a run needs it, or by `phibatch pull NAME`, into Hugging \
         Face's own cache; `--offline` fetches nothing. `phibatch pull NAME --verify` reads what is here, too, and fetches \
@@ -19,12 +25,14 @@ extension HelpTopic {
           phibatch inspect phi-4-mini
           phibatch run job.yaml --model phi-4-mini
 
-        `adapter` applies a LoRA adapter: a folder as PEFT or MLX writes it.
+        `adapter` applies a LoRA or DoRA adapter, with modules that were saved whole: a folder as PEFT or MLX writes it. \
+        `phibatch quantize --adapter` merges one into a model in floats.
 
         `phibatch quantize` makes 4 bits of a model in floats, as some of the names are, better with `--calibrate` and \
-        some pages of text, and `phibatch convert` makes a folder of a GGUF file:
+        some pages of text, and `phibatch convert` makes a folder in MLX's format of any other:
 
           phibatch quantize microsoft/Phi-4-mini-instruct models/phi-4-mini --calibrate text.txt
+          phibatch quantize my-phi models/mine --adapter my-adapter
           phibatch convert SmolLM2-135M-Instruct.Q4_1.gguf models/smollm2
 
         Phi-4-mini-flash-reasoning is there in 16 bits only, so quantize it first (`phi-4-mini-flash-reasoning` is its \

@@ -1,0 +1,229 @@
+import Essentials
+import OperatingSystem
+
+/// A model as other programs publish it: a GGUF file, or a folder that one of them has quantized. It is converted to a
+/// folder in the cache once, which is then the model that runs.
+///
+/// The folder's name has a hash of what the model's files hold, so that other content is another model, wherever it
+/// lies; and what runs is told from any other by the converted files, as every model is.
+package struct PublishedModel {
+    private enum Source {
+        case gguf
+        case folder(PublishedConverter)
+    }
+
+    /// A file, or a folder.
+    package let path: String
+    private let source: Source
+
+    /// Raised with every change of what a conversion gives.
+    private static let version = 1
+    /// Bytes of all that is kept. Beyond it go those that were not used for longest.
+    private static let limit = 64_000_000_000
+
+    /// - Returns: nil for any other path, a model folder's in MLX's format among them.
+    /// - Throws: `ModelError` naming the key, for a variant that is not read; `unsupported` for a file or folder of
+    ///   another kind.
+    package init?(_ path: String) throws {
+        switch Files.kind(of: path) {
+        case .regular:
+            guard Self.isGGUF(path) else {
+                throw ModelError(
+                    .unsupported, path: path, "is no GGUF file. A model is a folder, a name, or a GGUF file.")
+            }
+            (self.path, source) = (path, .gguf)
+        case .folder:
+            if let converter = try PublishedConverter(path) {
+                (self.path, source) = (path, .folder(converter))
+            } else if let file = try Self.onlyGGUF(in: path) {
+                (self.path, source) = (file, .gguf)
+            } else {
+                return nil
+            }
+        case nil, .other: return nil
+        }
+    }
+
+    private static func isGGUF(_ path: String) -> Bool {
+        (try? OpenFile.at(path))?.begins(with: Array("GGUF".utf8)) ?? false
+    }
+
+    /// The GGUF file of a folder that holds no other model.
+    /// - Throws: `ModelError` of kind `unsupported` for several, or for a model in ONNX alone.
+    private static func onlyGGUF(in folder: String) throws -> String? {
+        let names = ((try? Files.names(in: folder)) ?? []).sorted()
+        guard !names.contains(where: { $0.hasSuffix(".safetensors") }) else { return nil }
+        let files = names.filter { $0.hasSuffix(".gguf") }
+        if files.count > 1 {
+            throw ModelError(
+                .unsupported, path: folder,
+                "holds \(files.count) GGUF files; name the one that is meant, such as \(files[0]).")
+        }
+        if files.isEmpty, let name = names.first(where: { $0.hasSuffix(".onnx") }) {
+            throw ModelError(
+                .unsupported, path: folder,
+                "holds a model in ONNX (\(name)), which is not read. Take the original, or one in MLX's format, AWQ, GPTQ "
+                    + "or GGUF.")
+        }
+        return files.first.map { Paths.join(folder, $0) }
+    }
+
+    /// As in "a GGUF file".
+    package var kind: String {
+        switch source {
+        case .gguf: "a GGUF file"
+        case .folder(let converter): "a folder in the format of \(converter.format.name)"
+        }
+    }
+
+    /// Makes a folder of it.
+    /// - Parameter tokenizer: of a GGUF file; that of a folder is its own.
+    /// - Throws: as `GGUFConverter.convert`.
+    package func convert(
+        to folder: String, tokenizer: GGUFConverter.Tokenizer = .embedded, overwrite: Bool,
+        progress: (ConversionProgress) -> Void
+    ) throws -> ConversionSummary {
+        switch source {
+        case .gguf:
+            return try GGUFConverter.convert(
+                file: path, to: folder, tokenizer: tokenizer, overwrite: overwrite, progress: progress)
+        case .folder(let converter):
+            guard tokenizer == .embedded else {
+                throw ModelError(
+                    .badRequest, path: path, "is a folder, whose tokenizer is copied as it is.")
+            }
+            return try converter.convert(to: folder, overwrite: overwrite, progress: progress)
+        }
+    }
+
+    // MARK: The cache
+
+    /// The folder in the cache, if it was made before.
+    package func cached(in cache: WeightCacheLocation) -> String? {
+        guard let parent = try? parent(cache), let folder = try? folder(in: parent), isWhole(folder) else {
+            return nil
+        }
+        return folder
+    }
+
+    /// The folder in the cache, made now if it is not there.
+    /// - Parameters:
+    ///   - begins: called with the folder's path before it is made.
+    ///   - ends: called with what was done.
+    /// - Throws: as `convert`; `ModelError` of kind `unsupported` if there is no cache to use.
+    package func folder(
+        cache: WeightCacheLocation, begins: (String) -> Void = { _ in },
+        progress: (ConversionProgress) -> Void = { _ in }, ends: (ConversionSummary) -> Void = { _ in }
+    ) throws -> String {
+        let parent = try parent(cache)
+        let folder = try folder(in: parent)
+        if !isWhole(folder) {
+            begins(folder)
+            ends(try make(folder, in: parent, progress))
+        }
+        try checkOwner(parent)
+        try checkOwner(folder)
+        Platform.touch(folder)
+        Self.removeUnused(in: parent, but: folder)
+        return folder
+    }
+
+    /// Converts into a folder beside it, which is then put in place, so that what is there is always whole.
+    private func make(
+        _ folder: String, in parent: String, _ progress: (ConversionProgress) -> Void
+    ) throws -> ConversionSummary {
+        let draft = "\(folder).\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16)).draft"
+        do {
+            try Files.makeFolder(parent, mode: 0o700)
+            try Files.makeFolder(draft, mode: 0o700)
+        } catch {
+            throw unusable("the folder \(draft) can't be made: \(error.reason)")
+        }
+        defer { if Files.kind(of: draft) != nil { Self.remove(draft) } }
+        try checkOwner(parent)
+        let summary = try convert(to: draft, overwrite: false, progress: progress)
+        do {
+            try Platform.replace(folder, with: draft)
+        } catch  where !isWhole(folder) {
+            // Somebody has taken some of its files away.
+            Self.remove(folder)
+            do throws(Platform.Failure) { try Platform.replace(folder, with: draft) } catch {
+                throw unusable("the folder \(folder) can't be put in place: \(error.reason)")
+            }
+        } catch {
+            // Another process was quicker.
+        }
+        return summary
+    }
+
+    private static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func parent(_ cache: WeightCacheLocation) throws -> String {
+        switch cache {
+        case .folder(let folder): return Paths.join(folder, "models")
+        case .off: throw unusable("the cache is off")
+        case .unknown(let reason): throw unusable(reason)
+        }
+    }
+
+    private func unusable(_ reason: String) -> ModelError {
+        ModelError(
+            .unsupported, path: path,
+            "is \(kind), which is converted into the cache once, and \(reason). \"phibatch convert\" makes a model "
+                + "folder of it.")
+    }
+
+    /// What others could have written is not run.
+    private func checkOwner(_ folder: String) throws {
+        do throws(FileFault) { _ = try OwnFolder(folder) } catch {
+            throw unusable("\(error.path) \(error.reason)")
+        }
+    }
+
+    /// The weights are put in place last.
+    private func isWhole(_ folder: String) -> Bool {
+        Files.kind(of: Paths.join(folder, ConversionFolder.weightsName)) == .regular
+    }
+
+    private func folder(in parent: String) throws -> String {
+        var sources = SourceFiles()
+        switch source {
+        case .gguf: sources.add([Paths.name(of: path)], in: Paths.folder(of: path))
+        case .folder(let converter): sources = try converter.sources()
+        }
+        let hashes = FileHashes(cache: Paths.folder(of: parent))
+        var text = try sources.identity(hashes, threads: Processors.usable)
+        // One of any name is the same model.
+        if case .gguf = source, let colon = text.firstIndex(of: ":") { text = String(text[colon...]) }
+        let hash = SHA.sha256(of: Array("conversion \(Self.version)\n\(text)".utf8)).prefix(16)
+        let name = WeightCache.plainName(Paths.name(of: Platform.canonicalPath(path)))
+        return Paths.join(parent, name + "-" + FileHash.hexadecimal(hash))
+    }
+
+    /// Removes what is beyond the limit, and what killed processes left.
+    private static func removeUnused(in parent: String, but kept: String) {
+        let all = ((try? Files.names(in: parent)) ?? []).map { (name: $0, path: Paths.join(parent, $0)) }
+            .filter { Files.kind(of: $0.path) == .folder && !Files.isLink($0.path) }
+        for draft in all where draft.name.wholeMatch(of: /.+-[0-9a-f]{32}\.[0-9a-f]{16}\.draft/) != nil {
+            let files = ((try? Files.names(in: draft.path)) ?? []).filter(ConversionFolder.isPartial)
+            let age = FileState.now - (Files.state(of: draft.path)?.modified ?? .max)
+            let isAbandoned =
+                files.isEmpty
+                ? age > 3_600_000_000_000
+                : files.allSatisfy { Platform.isAbandoned(Paths.join(draft.path, $0)) }
+            if isAbandoned { remove(draft.path) }
+        }
+        func size(_ folder: String) -> Int {
+            ((try? Files.names(in: folder)) ?? []).reduce(0) {
+                $0 + (Files.state(of: Paths.join(folder, $1))?.size ?? 0)
+            }
+        }
+        let folders = all.filter { $0.name.wholeMatch(of: /.+-[0-9a-f]{32}/) != nil }
+            .map { (path: $0.path, size: size($0.path), used: Files.state(of: $0.path)?.modified ?? 0) }
+        var total = folders.reduce(0) { $0 + $1.size }
+        for folder in folders.sorted(by: { $0.used < $1.used }) where total > limit && folder.path != kept {
+            remove(folder.path)
+            total -= folder.size
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import JSON
+
+/// What becomes of each tensor of a published checkpoint.
+struct PublishedPlan {
+    /// A layer that the checkpoint has quantized.
+    struct Layer {
+        let tensors: LayerTensors
+        let shape: [Int]
+        /// Of its codes.
+        let bits: Int
+        let target: PublishedMatrix.Target
+        let outputs: [SafetensorsWriter.Announcement]
+
+        var path: String { tensors.path }
+        var rows: Int { shape.dropLast().reduce(1, *) }
+        var columns: Int { shape[shape.count - 1] }
+
+        /// How MLX's format says what it is; nil for floats.
+        var parameters: QuantizationParameters? {
+            switch target {
+            case .affine(let group, _): QuantizationParameters(groupSize: group, bits: bits)
+            case .eightBits(let group): QuantizationParameters(groupSize: group, bits: 8)
+            case .floats: nil
+            }
+        }
+
+        init(_ tensors: LayerTensors, _ matrix: PublishedMatrix) {
+            self.tensors = tensors
+            (shape, bits, target) = (matrix.shape, matrix.bits, matrix.target)
+            func output(_ end: String, _ type: TensorType, _ width: Int) -> SafetensorsWriter.Announcement {
+                let shape = Array(matrix.shape.dropLast()) + [width]
+                return SafetensorsWriter.Announcement(
+                    name: tensors.path + end, type: type, shape: shape,
+                    byteCount: shape.reduce(1, *) * (type.itemSize ?? 0))
+            }
+            let (words, group, scales): (Int, Int, TensorType)
+            switch matrix.target {
+            case .affine(let size, let type):
+                (words, group, scales) = (matrix.columns * matrix.bits / 32, size, type)
+            case .eightBits(let size):
+                (words, group, scales) = (matrix.columns / 4, size, PublishedMatrix.eightBitScales)
+            case .floats:
+                outputs = [output(".weight", matrix.floats, matrix.columns)]
+                return
+            }
+            outputs =
+                [output(".weight", .u32, words)]
+                + [".scales", ".biases"].map { output($0, scales, matrix.columns / group) }
+        }
+    }
+
+    let layers: [Layer]
+    /// Those that stay as they are.
+    let copies: [TensorView]
+
+    /// Looks at all scales, and at no weights.
+    /// - Throws: `ModelError` naming the tensor at fault.
+    init(_ format: any PublishedFormat, _ store: TensorStore) throws {
+        let names = store.names
+        let paths = try names.filter { $0.hasSuffix(format.ends[0]) }
+            .filter { format.isLayer(try store.tensor($0)) }.map { String($0.dropLast(format.ends[0].count)) }
+        guard !paths.isEmpty else {
+            throw ModelError(
+                .malformed, path: store.folder,
+                "has no tensor \"...\(format.ends[0])\", although its config.json says that it is quantized (\(format.name))."
+            )
+        }
+        layers = try paths.map { path in
+            let tensors = LayerTensors(store: store, path: path)
+            let matrix = try format.matrix(tensors)
+            guard matrix.scales.allSatisfy({ ($0 * 255).isFinite }) else {
+                throw try tensors.tensor(format.ends[0]).fault(
+                    .malformed, "holds a scale that is not a finite number.")
+            }
+            return Layer(tensors, matrix)
+        }
+        let used = Set(paths.flatMap { path in format.ends.map { path + $0 } })
+        copies = try names.filter { !used.contains($0) }.map { try store.tensor($0) }
+        // What belongs to a layer and is not known may change its values.
+        let known = Set(paths)
+        for tensor in copies where !tensor.name.hasSuffix(".bias") {
+            let parts = tensor.name.split(separator: ".")
+            guard
+                let path = parts.indices.dropFirst().map({ parts[..<$0].joined(separator: ".") })
+                    .first(where: known.contains)
+            else { continue }
+            throw tensor.fault(
+                .unsupported, "has no place beside the quantized layer \"\(path)\" (\(format.name)).")
+        }
+    }
+
+    var outputs: [SafetensorsWriter.Announcement] {
+        layers.flatMap(\.outputs)
+            + copies.map {
+                SafetensorsWriter.Announcement(
+                    name: $0.name, type: $0.type, shape: $0.shape, byteCount: $0.range.count)
+            }
+    }
+
+    /// config.json of the model to be made.
+    func config(_ source: JSONObject) throws -> JSONObject {
+        var parameters = layers.compactMap { layer in layer.parameters.map { (layer.path, $0) } }
+        // MLX's affine layers beside those in another mode.
+        if case .object(let members)? = source["quantization"] {
+            for case (let path, .object(let own)) in members.map({ ($0.name, $0.value) }) {
+                guard case .int(let bits)? = own["bits"], case .int(let group)? = own["group_size"],
+                    copies.contains(where: { $0.name == path + ".biases" })
+                else { continue }
+                parameters.append((path, QuantizationParameters(groupSize: group, bits: bits)))
+            }
+        }
+        var members = source
+        for key in PublishedFormats.keys { members[key] = nil }
+        if let quantization = QuantizationConfiguration.member(parameters) {
+            members["quantization"] = quantization
+        }
+        return members
+    }
+}
+
+extension QuantizationConfiguration {
+    /// `quantization` of config.json; nil if there are no such layers. The most common parameters are the standard, the
+    /// others are overrides.
+    static func member(_ layers: [(path: String, parameters: QuantizationParameters)]) -> JSONValue? {
+        func rank(_ all: [QuantizationParameters]) -> (Int, Int, Int) {
+            (all.count, all[0].bits, all[0].groupSize)
+        }
+        let alike = Dictionary(grouping: layers.map(\.parameters)) { $0.bits << 8 | $0.groupSize }
+        guard let standard = alike.values.max(by: { rank($0) < rank($1) })?.first else { return nil }
+        func members(_ parameters: QuantizationParameters) -> [(String, JSONValue)] {
+            [("group_size", .int(parameters.groupSize)), ("bits", .int(parameters.bits))]
+        }
+        return .object(
+            JSONObject(
+                members(standard)
+                    + layers.filter { $0.parameters != standard }.map {
+                        ($0.path, .object(JSONObject(members($0.parameters))))
+                    }))
+    }
+}
