@@ -55,7 +55,7 @@ package enum Architectures {
     /// What to take in the place of models that are kin to those.
     private static func instead(of type: String) -> String {
         let kin = [
-            ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5"),
+            ("mixformer-sequential", "an early form of Phi-1 and Phi-1.5", "phi-1.5")
         ]
         guard let (_, name, model) = kin.first(where: { $0.0 == type }) else { return "" }
         return ", which is \(name); take \(model) (\"phibatch models\" lists what there is)"

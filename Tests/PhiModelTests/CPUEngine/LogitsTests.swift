@@ -121,6 +121,7 @@ import Testing
         .init(
             name: "phi-tiny-moe-20", model: .phimoe, hidden: 256, kvHeads: 1, headWidth: 32,
             intermediate: 64, context: 4096, slidingWindow: 24, bits: 0, floats: .f32),
+        .init(
             name: "phi-4-flash", model: .phi4flash, layers: 8, tied: true, slidingWindow: 24,
             convolutionLength: 4, overrides: ["dt_proj": (0, 0)]),
         .init(
