@@ -65,7 +65,7 @@ struct PublishedConverter {
             layerCount: try Architectures.read(folder: target).shape.layerCount,
             sourceTensors: store.names.count, writtenTensors: outputs.count, matricesByBits: matrices,
             byteCount: size, files: (files.map(\.0) + [name]).sorted(),
-            hasTokenizer: files.contains { $0.0 == "tokenizer.json" }, losses: losses)
+            hasTokenizer: files.contains { $0.0 == "tokenizer.json" }, losses: losses, notes: [])
     }
 
     private func write(
