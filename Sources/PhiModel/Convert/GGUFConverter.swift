@@ -35,10 +35,10 @@ package struct ConversionProgress: Sendable, Equatable {
 }
 
 /// Turns a GGUF file into a model folder in MLX's quantized format. Every weight keeps its exact value, but for
-/// Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
+/// Q2_K and Q6_K, of which MLX's format holds 8 bits (`ConversionSummary.losses` says how far off that is).
 ///
-/// Takes models of architecture `phi3`, `phi2` and `phimoe`, and `llama`, whose block is a Phi-3 block with q, k, v and gate, up
-/// apart; in F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K and Q6_K.
+/// Takes models of architecture `phi3`, `phi2` and `phimoe`, and `llama`, whose block is a Phi-3 block with q, k, v and
+/// gate, up apart; in the types of `GGMLType`.
 package enum GGUFConverter {
     /// Where the tokenizer comes from.
     package enum Tokenizer: Sendable, Equatable {
@@ -104,10 +104,12 @@ package enum GGUFConverter {
         }
         try checkReadable(files[0].content, path: path)
 
+        let outputs = plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } }
+        try Quantizer.checkRoom(outputs.reduce(0) { $0 + $1.byteCount }, in: folder)
         let target = try ConversionFolder(folder, sources: [path], overwrite: overwrite)
         defer { target.removePartialFiles() }
         for file in files { try target.write(file.content, name: file.name) }
-        let size = try write(plan, to: target, progress: progress)
+        let size = try write(plan, outputs, to: target, progress: progress)
         try target.complete(files.map(\.name))
         progress(
             ConversionProgress(layer: "", layersDone: plan.layers.count, layerCount: plan.layers.count))
@@ -121,9 +123,10 @@ package enum GGUFConverter {
             }
         }
         return ConversionSummary(
-            architecture: model.architecture.rawValue, modelName: try metadata.optionalString("general.name"),
+            architecture: model.architecture.rawValue,
+            modelName: try metadata.optionalString("general.name"),
             layerCount: model.layerCount, sourceTensors: source.tensors.count,
-            writtenTensors: plan.layers.reduce(0) { $0 + $1.outputs.count }, matricesByBits: matrices,
+            writtenTensors: outputs.count, matricesByBits: matrices,
             byteCount: size, files: (files.map(\.name) + [ConversionFolder.weightsName]).sorted(),
             hasTokenizer: tokenizer != .none, losses: ConversionLoss.all(of: plan), notes: converted.notes)
     }
@@ -137,20 +140,26 @@ package enum GGUFConverter {
         do throws(JSONFault) { value = try JSONValue(parsing: [UInt8](config), limits: .file) } catch {
             preconditionFailure("the configuration made is not JSON: \(error.message)")
         }
-        guard case .object(let members) = value else { preconditionFailure("the configuration is no object") }
+        guard case .object(let members) = value else {
+            preconditionFailure("the configuration is no object")
+        }
         _ = try Architectures.read(ConfigReader(path: path, members: members))
     }
 
     private static func write(
-        _ plan: ConversionPlan, to folder: ConversionFolder, progress: (ConversionProgress) -> Void
+        _ plan: ConversionPlan, _ outputs: [SafetensorsWriter.Announcement],
+        to folder: ConversionFolder,
+        progress: (ConversionProgress) -> Void
     ) throws -> Int {
         let writer = SafetensorsWriter(
-            try folder.newFile(ConversionFolder.weightsName), path: folder.path(ConversionFolder.weightsName),
-            tensors: plan.layers.flatMap { layer in layer.outputs.map { layer.announcement($0) } })
+            try folder.newFile(ConversionFolder.weightsName),
+            path: folder.path(ConversionFolder.weightsName),
+            tensors: outputs)
         let pool = ComputePool(threads: Processors.count)
         var tensor = 0
         for (index, layer) in plan.layers.enumerated() {
-            progress(ConversionProgress(layer: layer.path, layersDone: index, layerCount: plan.layers.count))
+            progress(
+                ConversionProgress(layer: layer.path, layersDone: index, layerCount: plan.layers.count))
             for output in layer.outputs {
                 let encoder = RowEncoder(format: layer.format, output: output)
                 let size = RowEncoder.rowSize(layer.format, output, columns: layer.columns)
@@ -193,7 +202,8 @@ extension PlannedLayer {
         let type: TensorType
         let width: Int
         switch (format, output) {
-        case (.affine(let bits, _), .weight): (name, type, width) = ("weight", .u32, columns * bits / 32)
+        case (.affine(let bits, _), .weight):
+            (name, type, width) = ("weight", .u32, columns * bits / 32)
         case (.affine(_, let scales), .scales):
             (name, type, width) = ("scales", scales, columns / Self.groupSize)
         case (.affine(_, let scales), .biases):

@@ -26,7 +26,7 @@ package enum ModelCheck {
         guard faults.isEmpty else { return faults }
         collect {
             if let converter = try PublishedConverter(folder) {
-                _ = try PublishedPlan(converter.format, TensorStore(folder: folder))
+                _ = try converter.plan()
                 return
             }
             let model = try Architectures.read(folder: folder)

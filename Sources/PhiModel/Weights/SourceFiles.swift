@@ -7,6 +7,8 @@ struct SourceFiles: Sendable {
 
     mutating func add(_ name: String, path: String, state: FileState) { files.append((name, path, state)) }
 
+    var paths: [String] { files.map(\.path) }
+
     /// As they are now, of those that are there.
     mutating func add(_ names: [String], in folder: String, as prefix: String = "") {
         for name in names {

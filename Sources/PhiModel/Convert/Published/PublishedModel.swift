@@ -62,8 +62,8 @@ package struct PublishedModel {
         if files.isEmpty, let name = names.first(where: { $0.hasSuffix(".onnx") }) {
             throw ModelError(
                 .unsupported, path: folder,
-                "holds a model in ONNX (\(name)), which is not read. Take the original, or one in MLX's format, AWQ, GPTQ "
-                    + "or GGUF.")
+                "holds a model in ONNX (\(name)) without its config.json, or more than one, which is not read."
+            )
         }
         return files.first.map { Paths.join(folder, $0) }
     }
