@@ -20,7 +20,7 @@ struct BenchCommand: ParsableCommand {
               phibatch bench --kernels
             """)
 
-    @Option(help: "The model: a folder or a name.", completion: .directory)
+    @Option(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String?
 
     @Flag(help: "Single matmuls instead of a model: each kernel variant, at Phi-3-mini's shapes.")

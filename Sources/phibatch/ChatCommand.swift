@@ -46,7 +46,7 @@ struct ChatCommand: ParsableCommand {
               74   stdout can't be written    129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM
             """)
 
-    @Argument(help: "The model: a folder or a name.", completion: .directory)
+    @Argument(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String?
 
     @OptionGroup(title: "Answers") var options: SettingOptions<Settings>

@@ -23,7 +23,7 @@ struct InspectCommand: ParsableCommand {
               0    all is well                 69   the model can't be used, or --verify has found a fault
             """)
 
-    @Argument(help: "The model: a folder or a name.", completion: .directory)
+    @Argument(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
     @Option(help: "Requests together, for the memory they take.")

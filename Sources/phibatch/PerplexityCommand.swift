@@ -18,7 +18,7 @@ struct PerplexityCommand: ParsableCommand {
               phibatch perplexity --model models/smollm2-demo text.txt
             """)
 
-    @Option(help: "The model: a folder or a name.", completion: .directory)
+    @Option(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
     @Option(help: "The folder of a LoRA adapter.", completion: .directory)

@@ -28,7 +28,7 @@ struct PipeCommand: ParsableCommand {
               74   stdin or stdout failed     129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM
             """)
 
-    @Argument(help: "The model: a folder or a name.", completion: .directory)
+    @Argument(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
     @OptionGroup(title: "Settings") var options: SettingOptions<Settings>

@@ -16,7 +16,7 @@ struct TokenizeCommand: ParsableCommand {
               echo '{"text": "Hello!"}' | phibatch tokenize --model models/phi-4-mini
             """)
 
-    @Option(help: "The model: a folder or a name.", completion: .directory)
+    @Option(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
     var model: String
 
     @Flag(help: "The other way: from ids to text.")

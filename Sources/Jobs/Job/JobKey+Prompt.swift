@@ -3,7 +3,7 @@ extension JobKey {
     package static let files = [
         JobKey(
             "model", "MODEL",
-            "a name of \"phibatch models\", org/name on Hugging Face, or a folder (required)",
+            "a name of \"phibatch models\", org/name on Hugging Face, a folder, or a GGUF file (required)",
             letter: "m",
             SettingMember { job, value throws(SettingProblem) in
                 job.model = try value.path()
@@ -11,7 +11,7 @@ extension JobKey {
             }),
         JobKey(
             "adapter", "FOLDER",
-            "a LoRA adapter of the model: a folder as PEFT or MLX writes it (default none)",
+            "a LoRA or DoRA adapter of the model: a folder as PEFT or MLX writes it (default none)",
             SettingMember { job, value throws(SettingProblem) in job.adapter = try value.path() }),
         JobKey(
             "input", "FILE",

@@ -2,10 +2,11 @@ extension HelpTopic {
     static let environment = HelpTopic(
         "environment", "variables that count",
         """
-        - PHIBATCH_CACHE :: The folder where weights are kept as the processor reads them, and the beginnings that prompts \
-        share (`kv_cache`), so that the next start is quick, and models that had to be converted; `off` keeps none. What was not used for longest goes first, \
-        and 1 GB of the disk is left free. By default it is `phibatch` in XDG_CACHE_HOME, else `~/.cache/phibatch` \
-        (`~/Library/Caches/phibatch` on macOS). It may be removed at any time.
+        - PHIBATCH_CACHE :: The folder where weights are kept as the processor reads them, models that had to be \
+        converted, and the beginnings that prompts share (`kv_cache`), so that the next start is quick; `off` keeps \
+        none. What was not used for longest goes first, and 1 GB of the disk is left free. By default it is \
+        `phibatch` in XDG_CACHE_HOME, else `~/.cache/phibatch` (`~/Library/Caches/phibatch` on macOS). It may be \
+        removed at any time.
         - PHIBATCH_KERNELS :: The instruction set to use, one of those that `phibatch doctor` lists. Results are the same \
         with each.
         - PHIBATCH_MLX :: Where MLX lies for `engine: mlx`, if not beside the program: a folder that `make mlx` made.
