@@ -6,6 +6,7 @@ import JSON
 package struct ControlTokens: Sendable {
     let texts: [[UInt8]]
     private let finder: TokenFinder
+    /// Bytes of the longest text; 1 if there is none.
     private let longest: Int
     /// The first characters of the texts, each once, as UTF-8.
     let beginnings: [[UInt8]]
@@ -13,7 +14,7 @@ package struct ControlTokens: Sendable {
     init(_ tokens: some Sequence<AddedToken>) {
         texts = tokens.filter(Self.isControl).map { Array($0.content.utf8) }.filter { !$0.isEmpty }
         finder = TokenFinder(texts)
-        longest = texts.map(\.count).max() ?? 0
+        longest = texts.map(\.count).max() ?? 1
         var beginnings: [[UInt8]] = []
         for text in texts {
             let first = Array(text[..<Self.width(of: text[0])])

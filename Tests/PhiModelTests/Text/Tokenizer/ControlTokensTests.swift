@@ -26,6 +26,11 @@ import Testing
         }
     }
 
+    @Test func aTokenizerMayHaveNone() {
+        let none = ControlTokens([AddedToken]())
+        for text in ["", "a", "a < b"] { #expect(none.shield(for: .string(text)) == nil) }
+    }
+
     @Test(arguments: ModelFixtures.models)
     func allStayText(_ model: String) throws {
         let codec = try codec(model)
