@@ -9,7 +9,7 @@ struct OpenAIBatchTests {
         #"{"custom_id":"text","method":"POST","url":"/v1/completions","body":{"prompt":"Once upon a time","max_tokens":5,"temperature":0,"logprobs":1}}"#,
         #"{"custom_id":"response","method":"POST","url":"/v1/responses","body":{"input":"Hello","instructions":"Be kind.","max_output_tokens":4,"temperature":0}}"#,
         #"{"custom_id":"tools","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function"}]}}"#,
-        #"{"custom_id":"calls","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"Paint two walls."},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"paint","arguments":"{\\"color\\":\\"red\\"}"}}]},{"role":"tool","tool_call_id":"c","content":"done"},{"role":"user","content":"And now blue."}],"max_completion_tokens":120,"temperature":1,"tools":[{"type":"function","function":{"name":"paint","description":"Paints a wall.","parameters":{"type":"object","properties":{"color":{"enum":["red","blue"]},"walls":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer","minimum":1,"maximum":4}},"required":["number"]},"minItems":1,"maxItems":2}},"required":["color","walls"],"additionalProperties":false}}}],"tool_choice":"required","parallel_tool_calls":false}}"#,
+        #"{"custom_id":"calls","method":"POST","url":"/v1/chat/completions","body":{"messages":[{"role":"user","content":"Paint two walls."},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"paint","arguments":"{\"color\":\"red\"}"}}]},{"role":"tool","tool_call_id":"c","content":"done"},{"role":"user","content":"And now blue."}],"max_completion_tokens":120,"temperature":1,"tools":[{"type":"function","function":{"name":"paint","description":"Paints a wall.","parameters":{"type":"object","properties":{"color":{"enum":["red","blue"]},"walls":{"type":"array","items":{"type":"object","properties":{"number":{"type":"integer","minimum":1,"maximum":4}},"required":["number"]},"minItems":1,"maxItems":2}},"required":["color","walls"],"additionalProperties":false}}}],"tool_choice":"required","parallel_tool_calls":false}}"#,
         #"{"custom_id":"call","method":"POST","url":"/v1/responses","body":{"input":"Paint it.","max_output_tokens":60,"temperature":0,"tools":[{"type":"function","name":"paint","parameters":{"type":"object","properties":{"color":{"enum":["red","blue"]}},"required":["color"],"additionalProperties":false}}],"tool_choice":{"type":"function","name":"paint"}}}"#,
         "{",
     ]
@@ -26,15 +26,10 @@ struct OpenAIBatchTests {
         let again = try job.run()
         #expect(again.status == 0 && again.errors.contains("nothing to do"), "\(again.errors)")
         #expect(try String(contentsOfFile: job.folder + "/out.jsonl", encoding: .utf8) == output)
-        // Arguments are whole, and name what the schema knows.
+        // Calls of both kinds, with arguments that are JSON in a text.
+        #expect(output.components(separatedBy: #""name":"paint","arguments":"{\"color\":\""#).count == 3)
         #expect(
-            output.matches(
-                of: /"name":"paint","arguments":"{\\"color\\":\\"(red|blue)\\"(,\\"walls\\":\[[^\]]+\])?}"/
-            ).count == 2,
-            "\(output)")
-        #expect(
-            output.contains("\"finish_reason\":\"tool_calls\"")
-                && output.contains("\"type\":\"function_call\""))
+            output.contains(#""finish_reason":"tool_calls""#) && output.contains(#""type":"function_call""#))
         // To a stream the same, and by one worker.
         let streamed = try Program.run(
             ["run", "--model", job.model, "--input", "in.jsonl", "--output", "-", "--workers", "1"]

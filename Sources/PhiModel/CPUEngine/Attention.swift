@@ -29,7 +29,7 @@ final class Attention {
     ) {
         self.slots = slots
         self.shapes = shapes.map(\.stored)
-        softmaxScales = shapes.map { 1 / Float($0.headDimension).squareRoot() }
+        softmaxScales = shapes.map(\.softmaxScale)
         self.rope = rope
         self.kernels = kernels
         self.pool = pool
@@ -94,7 +94,7 @@ final class Attention {
         func run(_ norms: HeadNorms<NormNumbers>?) {
             attend(
                 Layer(
-                    shape: shape, softmaxScale: shape.softmaxScale, norms: norms, qkv: qkv,
+                    shape: shape, softmaxScale: softmaxScales[number], norms: norms, qkv: qkv,
                     stride: stride, cache: head, headBytes: headBytes, precision: precision, runs: runs,
                     blockLists: lists, out: out))
         }

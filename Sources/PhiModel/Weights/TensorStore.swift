@@ -54,7 +54,7 @@ package struct TensorStore: Sendable {
 
     /// Tensors that were found in files of another kind.
     init(folder: String, tensors: [String: TensorView]) {
-        (self.folder, files, self.tensors, staleIndex) = (folder, [], tensors, nil)
+        (self.folder, files, self.tensors, staleIndex, unread) = (folder, [], tensors, nil, [])
     }
 
     /// The same with some tensors of an adapter's file in the place of those with these names. A matrix that was

@@ -88,7 +88,7 @@ import Testing
             """)
         var preview = try #require(try StepsPreview(job))
         let members = [
-            "steps: question: accept names question.titel, but nothing says that question has titel. It has finish_reason, logprobs, provenance, seed, text, tokens, usage.",
+            "steps: question: accept names question.titel, but nothing says that question has titel. It has finish_reason, logprobs, provenance, reasoning, reasoning_cut, seed, text, tokens, tool_calls, usage.",
             "steps: data: accept names data.titel, but nothing says that data has titel. Did you mean title?",
         ]
         #expect(preview.warnings == members)

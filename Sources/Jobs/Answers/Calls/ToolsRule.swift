@@ -87,18 +87,27 @@ struct ToolsRule: AnswerRule {
     var text: String { JSONWriter.text(of: told) }
     var fingerprint: String { AnswerForm.fingerprint(of: self) }
 
+    /// A schema with a name of its own, so that references within it are to itself wherever it stands.
+    /// - Parameter names: those of other schemas.
+    private static func named(_ schema: JSONValue, _ name: String, _ names: inout Set<String>) -> JSONValue {
+        guard case .object(var members) = schema else { return schema }
+        var key = "$id"
+        if case .string(let draft)? = members["$schema"], draft.contains("draft-04") { key = "id" }
+        if case .string(let own)? = members[key], !own.hasPrefix("#"), names.insert(own).inserted {
+            return schema
+        }
+        members[key] = .string(name)
+        return .object(members)
+    }
+
     /// What a list of calls must be.
     private var schema: JSONValue {
+        var names: Set<String> = []
         let calls = functions.enumerated().filter { only == nil || $1.name == only }.map { number, function in
-            var parameters = function.parameters
-            // References within are to the parameters, wherever these stand.
-            if case .object(var members) = parameters, members["$id"] == nil {
-                members["$id"] = .string("urn:tool:\(number)")
-                parameters = .object(members)
-            }
+            let parameters = Self.named(function.parameters, "urn:tool:\(number)", &names)
             let call: JSONValue = [
                 "type": "object",
-                "properties": ["name": ["const": .string(function.name)], "arguments": parameters],
+                "properties": ["name": ["enum": [.string(function.name)]], "arguments": parameters],
                 "required": ["name", "arguments"], "additionalProperties": false,
             ]
             return call
