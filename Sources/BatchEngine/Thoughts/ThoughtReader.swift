@@ -6,7 +6,7 @@ package struct ThoughtReader: Sendable {
 
     /// Text that has become certain.
     package struct Piece {
-        /// Of the thought, with its tags and the white space around it.
+        /// The thought's, with its tags and the white space around it.
         package var thought = ""
         package var answer = ""
     }

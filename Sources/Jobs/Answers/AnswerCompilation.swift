@@ -7,7 +7,7 @@ import PhiText
 package struct CompiledAnswer: Sendable {
     let rule: any CheckedRule
     package let grammar: AnswerGrammar
-    /// Of a rule of calls after text: both together.
+    /// The text and the calls after it, where the rule is of such.
     var calls: CallGrammar?
 
     var leastTokens: Int { calls?.leastTokens ?? grammar.leastTokens }

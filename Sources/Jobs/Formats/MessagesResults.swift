@@ -6,8 +6,8 @@ import PhiText
 ///
 ///     {"messages":[{"role":"system","content":"…"},{"role":"user",…},{"role":"assistant","content":"…"}]<kept>}
 ///
-/// Of a job with steps it is that of the last step that has a text sampled. Lines that failed, and rows that were dropped
-/// or passed over that step, have nothing in the output.
+/// In a job with steps it is that of the last step that has a text sampled. Lines that failed, and rows that were
+/// dropped or passed over that step, have nothing in the output.
 package struct MessagesResults: ResultFormat {
     private static let member = "messages"
 

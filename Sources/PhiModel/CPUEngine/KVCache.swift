@@ -46,7 +46,7 @@ struct KVCache: ~Copyable {
     private struct Layout {
         var layers: [Layer] = []
         var blockBytes = 0
-        /// Of a block of windows, and of a state, where sequences have slots.
+        /// Bytes of a block of windows, and of a state, where sequences have slots.
         var windowBytes = 0
         var stateBytes = 0
         var usesSlots = false

@@ -46,7 +46,7 @@ package final class RowOps: RowOperations {
     static let logitRows = 32
 
     // What belongs to the step.
-    /// Of the rows that are still computed.
+    /// The runs of the rows that are still computed.
     private var runs: [RowRun] = []
     /// Whether attention knows these.
     private var isPrepared = false

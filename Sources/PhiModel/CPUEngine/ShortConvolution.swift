@@ -33,7 +33,7 @@ struct ShortConvolution {
     let runs: [RowRun]
     /// The state [length - 1][width] after a run's block, by the block's place.
     let state: (RowRun, Int) -> UnsafeMutablePointer<Float>
-    /// Of so many of a run's last blocks the states are kept.
+    /// The states of so many of a run's last blocks are kept.
     var keptStates = Int.max
     let kernels: PhiKernels
 

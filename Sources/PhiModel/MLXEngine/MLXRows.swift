@@ -11,7 +11,7 @@ extension RowRun {
 struct MLXSight: Hashable {
     var window: Int?
     var sparsity: BlockSparsity?
-    /// Of a layer whose heads see different blocks.
+    /// The heads of a layer in which they see different blocks.
     var headCount = 1
 
     func isSeen(_ position: Int, from own: Int, head: Int) -> Bool {

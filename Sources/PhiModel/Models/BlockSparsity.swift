@@ -8,7 +8,7 @@ package struct BlockSparsity: Sendable, Hashable {
 
     /// A row's own block and those just before it, so many, are seen.
     var localBlocks: Int
-    /// Of those before them one of so many is seen.
+    /// One of so many of those before them is seen.
     var stride: Int
     /// How many blocks later a head's are than those of the next one; 0 if all heads see the same ones.
     var headStep: Int

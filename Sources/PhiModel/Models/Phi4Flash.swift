@@ -27,7 +27,7 @@ package struct Phi4Flash: Architecture, Equatable {
     package var scanWidth: Int
     /// Numbers of state of each channel.
     package var scanStates: Int
-    /// Of the matrix that makes the scans' steps.
+    /// The rank of the matrix that makes the scans' steps.
     package var scanRank: Int
     /// Positions that a scan's convolution sees.
     package var convolutionLength: Int

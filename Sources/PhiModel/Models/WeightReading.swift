@@ -68,7 +68,7 @@ package struct ScanTensors {
     let width: Int
     /// Numbers of state of each channel.
     let states: Int
-    /// Of the matrix that makes steps.
+    /// The rank of the matrix that makes steps.
     let rank: Int
     /// Positions that the convolution sees.
     let length: Int

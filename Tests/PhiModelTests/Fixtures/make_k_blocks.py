@@ -48,7 +48,7 @@ for name, size in SIZES.items():
         if name == "Q2_K" and number == 2:
             block[1:16:2] = block[0:16:2]
         if name == "MXFP4":
-            # Of all powers of two, those near both ends and one in the middle.
+            # The powers of two near both ends, and one in the middle.
             block[0] = [1, 120, 250][number]
         if name == "TQ1_0":
             # Each byte holds five digits to base 3, or four.

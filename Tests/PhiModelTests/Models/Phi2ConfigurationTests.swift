@@ -38,7 +38,7 @@ struct Phi2ConfigurationTests {
         #expect(bare.shape.rope.dimension == 40 && bare.shape.attention.keyValueHeadCount == 32)
     }
 
-    /// Of the same form, with the keys of microsoft/phi-1.
+    /// It has the same form, with the keys of microsoft/phi-1.
     @Test func thatOfPhi1IsRead() throws {
         let model = try #require(
             try configuration([

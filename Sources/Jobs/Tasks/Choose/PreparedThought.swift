@@ -4,7 +4,7 @@ import PhiText
 /// What a model thinks before it chooses, as a request of its own.
 struct PreparedThought: PreparedLine {
     let thought: Thought
-    /// Of the thought and the choice together.
+    /// The most tokens of the thought and the choice together.
     let maxTokens: Int
     let use: Reasoning.Use
     let choice: PreparedChoice

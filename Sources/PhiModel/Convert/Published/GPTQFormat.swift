@@ -1,7 +1,7 @@
 /// GPTQ's layers as AutoGPTQ and GPTQModel pack them (https://github.com/ModelCloud/GPTQModel): I32 words
 /// [columns / codes, rows] for the weights and [groups, rows / codes] for the zeros, value = (code - zero) * scale.
 ///
-/// Of format "gptq", 1 was subtracted from each zero. As GPTQModel does, it is added to whole words: an overflow of one
+/// In format "gptq" 1 was subtracted from each zero. As GPTQModel does, it is added to whole words: an overflow of one
 /// zero goes into the next, as the borrow did when they were written.
 struct GPTQFormat: PublishedFormat {
     let name = "GPTQ"

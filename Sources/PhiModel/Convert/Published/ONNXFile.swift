@@ -40,9 +40,9 @@ struct ONNXFile {
 
     private struct Field {
         let number: Int
-        /// Of a field with a length.
+        /// The bytes of a field with a length.
         let range: Range<Int>
-        /// Of one without.
+        /// The number of one without.
         let value: UInt64
     }
 

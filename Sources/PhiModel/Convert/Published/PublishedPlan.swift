@@ -6,7 +6,7 @@ struct PublishedPlan {
     struct Layer {
         let tensors: LayerTensors
         let shape: [Int]
-        /// Of its codes.
+        /// The bits of its codes.
         let bits: Int
         let target: PublishedMatrix.Target
         let outputs: [SafetensorsWriter.Announcement]

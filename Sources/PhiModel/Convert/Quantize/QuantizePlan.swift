@@ -4,7 +4,7 @@ struct PlannedTensor {
     let name: String
     /// All of one shape and type.
     let parts: [TensorView]
-    /// Of all parts together.
+    /// The rows of all parts together.
     let rows: Int
     let columns: Int
     /// The type of what is written: the tensor itself, or its scales and biases.

@@ -14,7 +14,7 @@ struct PublishedExample: Sendable, CustomTestStringConvertible {
     /// [rows][columns]
     let values: [[Float]]
     let floats: TensorType
-    /// Of a code, once it is converted.
+    /// The bits of a code, once it is converted.
     let bits: Int
     var testDescription: String { name }
 
