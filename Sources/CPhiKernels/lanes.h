@@ -30,6 +30,8 @@ INLINE f32x16 load_some(const float *p, size_t n) {
     return v;
 }
 INLINE f32x16 all(float x) { return (f32x16){} + x; }
+// The same without the addition, which takes time and makes 0 of -0.
+INLINE f32x16 same16(float x) { return (f32x16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
 INLINE f32x16 fma16(f32x16 a, f32x16 b, f32x16 c) { return __builtin_elementwise_fma(a, b, c); }
 INLINE f32x16 choose(i32x16 mask, f32x16 a, f32x16 b) {
     return (f32x16)(((i32x16)a & mask) | ((i32x16)b & ~mask));

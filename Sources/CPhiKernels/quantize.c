@@ -107,3 +107,26 @@ void phi_round(float *values, uint32_t float_type, size_t n) {
 void phi_from_float(const float *from, uint32_t float_type, size_t n, uint8_t *out) {
     for (size_t i = 0; i < n; i++) phi_store_float(out + i * phi_float_size(float_type), float_type, from[i]);
 }
+
+void phi_gather_outliers(const PhiActivations *x, size_t tokens) {
+    const PhiOutlier *own = x->outliers;
+    for (size_t t = 0; t < tokens; t += 16) {
+        PhiSharedOutliers *to = x->shared + t / 16;
+        uint32_t count = 0, rows = 0, n = 0;
+        for (uint32_t i = 0; i < 16 && t + i < tokens; i++, own += PHI_OUTLIERS) {
+            const uint32_t before = n;
+            for (size_t k = 0; k < PHI_OUTLIERS && own[k].column < x->columns; k++, n++) {
+                uint32_t place = 0;
+                while (place < count && to->columns[place] != own[k].column) place++;
+                if (place == count) to->columns[count++] = own[k].column;
+                to->places[n] = (uint8_t)place;
+                to->values[n] = own[k].value;
+            }
+            if (n == before) continue;
+            to->row[rows] = i;
+            to->ends[rows++] = n;
+        }
+        to->count = count;
+        to->rows = rows;
+    }
+}

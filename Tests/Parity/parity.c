@@ -66,6 +66,8 @@ static void products(const PhiKernels *k) {
                      tokens += type == PHI_F16 ? (tokens < 18 ? 1 : 23) : (tokens < 16 ? 5 : 25)) {
                     const size_t padded = (tokens + 15) / 16 * 16;
                     PhiActivations x = {.values = room(padded * columns),
+                                        .outliers = room(tokens * PHI_OUTLIERS * sizeof(PhiOutlier)),
+                                        .shared = room(padded / 16 * sizeof(PhiSharedOutliers)),
                                         .scales = room(padded * groups * 4),
                                         .shifts = room(padded * groups * 12),
                                         .steps = room(padded * 4),
@@ -82,8 +84,13 @@ static void products(const PhiKernels *k) {
                             if (c % group == 0) size = c % 7 ? 1.0f / (float)(1 << next_random() % 20) : 0;
                             row[c] = t == 1 ? 1 : uniform() * size;
                         }
+                        // Most rows share two outliers, some have more than are kept, two in one group among them.
+                        if (t != 1 && t % 5 != 2) row[7] = 30 * uniform(), row[columns - 1] = 25;
+                        for (uint32_t i = 0; t % 5 == 3 && i < PHI_OUTLIERS + t % 4; i++)
+                            row[(t * 37 + i * 19) % columns] = 20 + (float)(i % 3);
                         k->quantize(row, &x, t);
                     }
+                    phi_gather_outliers(&x, tokens);
                     k->linear(&m, &x, tokens, out, stride, 0, blocks);
                     add(out, tokens * stride * 4);
                     if (tokens == 1)
@@ -91,8 +98,8 @@ static void products(const PhiKernels *k) {
                             k->dequantize_row(&m, r, row);
                             add(row, columns * 4);
                         }
-                    free(x.values), free(x.scales), free(x.shifts), free(x.steps), free(x.sums), free(x.sum_steps);
-                    free(row), free(out);
+                    free(x.values), free(x.outliers), free(x.shared), free(x.scales), free(x.shifts), free(x.steps);
+                    free(x.sums), free(x.sum_steps), free(row), free(out);
                 }
                 free(words), free(scales), free(biases), free(packed);
             }
@@ -195,15 +202,17 @@ static void broken(const PhiKernels *k, float value, uint32_t kind) {
     random_floats(scales, PHI_F16, rows * 4), random_floats(biases, PHI_F16, rows * 4);
     phi_pack(&m, words, 4, scales, biases, packed, 0, phi_matrix_blocks(&m));
     m.data = packed;
-    PhiActivations x = {.values = room(16 * columns), .scales = room(16 * 4 * 4), .shifts = room(16 * 4 * 12),
-                        .steps = room(64), .sums = room(16 * 2 * 4), .sum_steps = room(64), .columns = columns,
-                        .group = group, .tile = tokens};
+    PhiActivations x = {.values = room(16 * columns), .outliers = room(tokens * PHI_OUTLIERS * sizeof(PhiOutlier)),
+                        .shared = room(sizeof(PhiSharedOutliers)), .scales = room(16 * 4 * 4),
+                        .shifts = room(16 * 4 * 12), .steps = room(64), .sums = room(16 * 2 * 4),
+                        .sum_steps = room(64), .columns = columns, .group = group, .tile = tokens};
     float row[columns], out[tokens * 32];
     for (size_t t = 0; t < tokens; t++) {
         for (size_t c = 0; c < columns; c++) row[c] = uniform();
         if (t == 1) row[77] = value;
         k->quantize(row, &x, t);
     }
+    phi_gather_outliers(&x, tokens);
     k->linear(&m, &x, tokens, out, stride, 0, phi_matrix_blocks(&m));
     for (size_t t = 0; t < tokens; t++) add_finite(out + t * stride, rows);
     // A query, a key or a value.
@@ -230,7 +239,8 @@ static void broken(const PhiKernels *k, float value, uint32_t kind) {
         phi_find_not_finite((const uint8_t *)out, PHI_F32, rows) != rows)
         printf("%s: a product makes numbers of none, or none of numbers\n", k->name), exit(1);
     free(words), free(scales), free(biases), free(packed);
-    free(x.values), free(x.scales), free(x.shifts), free(x.steps), free(x.sums), free(x.sum_steps);
+    free(x.values), free(x.outliers), free(x.shared), free(x.scales), free(x.shifts), free(x.steps);
+    free(x.sums), free(x.sum_steps);
 }
 
 int main(void) {

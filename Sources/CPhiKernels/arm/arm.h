@@ -79,8 +79,8 @@ INLINE int8x16_t phi_quad4(const void *p) {
             for (int r = 0; r < 4; r++)                                                                    \
                 vst1q_f32(out + (t + (size_t)i) * stride + 4 * r, vmulq_n_f32(S[i][r], x->steps[t + i]));  \
     }                                                                                                      \
-    static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,       \
-                             size_t stride, size_t begin, size_t end) {                                    \
+    static void HOOK(products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,     \
+                               size_t stride, size_t begin, size_t end) {                                  \
         for (size_t b = begin; b < end; b++) {                                                             \
             const uint8_t *block = w->data + b * phi_block_bytes(w);                                       \
             size_t t = 0;                                                                                  \

@@ -80,6 +80,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
 
+PHI_LINEAR(linear, HOOK(products))
+
 const PhiKernels phi_dotprod_kernels = {.name = "dotprod", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else

@@ -86,6 +86,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
 
+PHI_LINEAR(linear, HOOK(products))
+
 const PhiKernels phi_i8mm_kernels = {.name = "i8mm", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop
 #else

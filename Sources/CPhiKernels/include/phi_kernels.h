@@ -56,12 +56,32 @@ typedef struct {
 // together. After them all, whole tiles of 16 can be read (unspecified rows):
 //   values [tile][group][token][group size], scales (the integers) [tile][group][token],
 //   shifts (the exponents of a, b, c; 32 and more for zero) [tile][group][3][token], steps [tile][token]
+// Numbers that stand out of their row would make their groups' scales too coarse for all the others. At most
+// PHI_OUTLIERS of a row, its largest, are kept as floats (as Dettmers et al. do with whole columns, 2022, arXiv
+// 2208.07339), and are zero in `values`:
+//   outliers [token][PHI_OUTLIERS], columns rising, after the last one columns that no matrix has
+// Each 16 rows share most columns; what phi_gather_outliers says of them is in shared [tokens/16].
 // What a weight group's bias is multiplied by, scale * (the sum of the group's integers), is in 16 bits, with
 // one step for the groups of each segment of PHI_SEGMENT pairs, chosen so that the integer sum of a segment
 // fits into 32 bits:
 //   sums [tile][pair of groups][token][2], sum_steps [tile][segment][token]
 typedef struct {
+    uint32_t column;
+    float value;
+} PhiOutlier;
+#define PHI_OUTLIERS 4
+typedef struct {
+    uint32_t columns[16 * PHI_OUTLIERS], count;
+    // The rows that have outliers; those of the first one end before ends[0], of the next one before ends[1].
+    uint32_t rows, row[16], ends[16];
+    // Of each outlier: its column's place in `columns`.
+    float values[16 * PHI_OUTLIERS];
+    uint8_t places[16 * PHI_OUTLIERS];
+} PhiSharedOutliers;
+typedef struct {
     int8_t *values;
+    PhiOutlier *outliers;
+    PhiSharedOutliers *shared;
     float *scales;
     uint32_t *shifts;
     float *steps;
@@ -175,6 +195,8 @@ typedef struct PhiKernels {
     //   S = fma(float(isum * x.scale), scale, S), in order of g,
     // after the last group of each segment, with the exact integer product of its biases and x.sums
     //   S = fma(product, step * x.sum_step, S); out = S * x.step
+    // and for each of the row's outliers
+    //   out = fma(value, weight, out)
     // out needs room for 16 * blocks floats a row.
     void (*linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                    size_t begin, size_t end);
@@ -240,6 +262,8 @@ void phi_pack(const PhiMatrix *m, const uint8_t *words, uint32_t bits, const uin
               const uint8_t *biases, uint8_t *out, size_t begin, size_t end);
 // The same for plain elements [rows][columns] of m->float_type.
 void phi_pack_plain(const PhiMatrix *m, const uint8_t *elements, uint8_t *out, size_t begin, size_t end);
+// What `linear` needs to know of so many rows that are quantized: x->shared.
+void phi_gather_outliers(const PhiActivations *x, size_t tokens);
 // Turns n floats of a type into float32 (exact). `from` need not be aligned.
 void phi_to_float(const uint8_t *from, uint32_t float_type, size_t n, float *out);
 // The other way: the nearest floats of a type, ties to even. Past float16's largest magnitude comes that, past

@@ -26,7 +26,7 @@ INLINE f32x16 HOOK(load_scales)(const uint8_t *p, uint32_t float_type) {
     return v;
 }
 
-static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+static void HOOK(products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                          size_t begin, size_t end) {
     const size_t group = w->group, groups = w->columns / group, pairs = phi_pairs(w->columns, group);
     const size_t f = phi_float_size(w->float_type), half = group / 2, segments = phi_segments(w->columns, group);
@@ -81,5 +81,7 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
+
+PHI_LINEAR(linear, HOOK(products))
 
 const PhiKernels phi_reference_kernels = {.name = "reference", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};

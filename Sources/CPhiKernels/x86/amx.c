@@ -172,10 +172,10 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
     }
 }
 
-static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+static void HOOK(products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                          size_t begin, size_t end) {
     if (tokens < FEWEST_TOKENS) {
-        phi_avx512_linear(w, x, tokens, out, stride, begin, end);
+        phi_avx512_products(w, x, tokens, out, stride, begin, end);
         return;
     }
     size_t most = PANEL_BYTES / w->columns & ~(size_t)15;
@@ -214,6 +214,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 }
 
 #include "../lanes_ops.inc"
+
+PHI_LINEAR(linear, HOOK(products))
 
 const PhiKernels phi_amx_kernels = {.name = "amx", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop

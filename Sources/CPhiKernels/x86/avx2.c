@@ -139,7 +139,7 @@ INLINE void all_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const Ph
     }
 }
 
-static void HOOK(linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+static void HOOK(products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                          size_t begin, size_t end) {
 #define CASE(kind_, group_)                                                                                \
     if (w->kind == kind_ && w->group == group_) all_tokens(w, kind_, group_, x, tokens, out, stride, begin, end);
@@ -194,6 +194,8 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 #include "../one_query.inc"
 #include "../lanes_ops.inc"
+
+PHI_LINEAR(linear, HOOK(products))
 
 const PhiKernels phi_avx2_kernels = {.name = "avx2", .together = 2, .linear = HOOK(linear), PHI_LANES_OPS};
 #pragma clang attribute pop

@@ -208,17 +208,17 @@ INLINE void blocks(const PhiMatrix *w, const uint32_t kind, const size_t group, 
 #define CASE(kind_, group_, shifting)                                                                      \
     if (w->kind == kind_ && w->group == group_)                                                            \
         blocks(w, kind_, group_, shifting, x, tokens, out, stride, begin, end);
-void phi_avx512_linear(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+void phi_avx512_products(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                        size_t begin, size_t end) {
     if (tokens >= WIDE_TOKENS) begin = phi_avx512_wide(w, x, tokens, out, stride, begin, end);
     CASE(PHI_INT4, 32, 0) CASE(PHI_INT4, 64, 0) CASE(PHI_INT4, 128, 0)
     CASE(PHI_INT8, 32, 0) CASE(PHI_INT8, 64, 0) CASE(PHI_INT8, 128, 0)
 }
 
-static void HOOK(shifting_linear)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,
+static void HOOK(shifting_products)(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out,
                                   size_t stride, size_t begin, size_t end) {
     if (tokens < SHIFTED_TOKENS || w->kind != PHI_INT4 || w->group < 64) {
-        phi_avx512_linear(w, x, tokens, out, stride, begin, end);
+        phi_avx512_products(w, x, tokens, out, stride, begin, end);
         return;
     }
     CASE(PHI_INT4, 64, 1) CASE(PHI_INT4, 128, 1)
@@ -245,8 +245,11 @@ static uint64_t HOOK(probe_products)(size_t rounds) {
 
 #include "../lanes_ops.inc"
 
+PHI_LINEAR(linear, phi_avx512_products)
+PHI_LINEAR(shifting_linear, HOOK(shifting_products))
+
 const PhiKernels phi_avx512_kernels = {
-    .name = "avx512", .together = PHI_WIDE_BLOCKS, .linear = phi_avx512_linear, PHI_LANES_OPS};
+    .name = "avx512", .together = PHI_WIDE_BLOCKS, .linear = HOOK(linear), PHI_LANES_OPS};
 const PhiKernels phi_avx512_shifting_kernels = {
     .name = "avx512-shifting", .together = PHI_WIDE_BLOCKS, .linear = HOOK(shifting_linear), PHI_LANES_OPS};
 #pragma clang attribute pop

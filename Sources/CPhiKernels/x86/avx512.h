@@ -105,7 +105,7 @@ INLINE void phi_weighted_values512(const uint8_t (*weights)[64], int count, cons
 #undef WEIGHTED
 }
 
-void phi_avx512_linear(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
+void phi_avx512_products(const PhiMatrix *w, const PhiActivations *x, size_t tokens, float *out, size_t stride,
                        size_t begin, size_t end);
 #define PHI_WIDE_BLOCKS 3
 // The same for blocks three by three, of 4-bit matrices in groups of 64 or 128. Returns the first block not done.

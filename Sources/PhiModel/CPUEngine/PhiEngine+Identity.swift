@@ -1,7 +1,7 @@
 extension PhiEngine {
     /// Raised with every change that gives other bits anywhere, from embedding to choice of token: then results
     /// of earlier runs must not be mixed with new ones. `ArithmeticTests` holds what each version gives.
-    static let arithmeticVersion = "5"
+    static let arithmeticVersion = "6"
 
     /// What results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
     /// with these options: another identity, other results. Threads, memory and kernels are not in it.

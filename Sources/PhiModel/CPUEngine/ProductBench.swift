@@ -44,6 +44,7 @@ package final class ProductBench {
         let activations = try buffers.room(rows: tokens, columns: columns, group: Self.group)
         withUnsafePointer(to: activations) { x in
             for token in 0..<tokens { kernels.quantize(row.pointer, x, token) }
+            phi_gather_outliers(x, tokens)
         }
         var best = Double.infinity
         var clock = Stopwatch()

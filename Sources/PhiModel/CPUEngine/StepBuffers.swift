@@ -3,6 +3,8 @@ import CPhiKernels
 /// Memory for rows quantized to 8 bits.
 final class ActivationBuffers {
     private let values = Buffer<Int8>()
+    private let outliers = Buffer<PhiOutlier>()
+    private let shared = Buffer<PhiSharedOutliers>()
     private let scales = Buffer<Float>()
     private let shifts = Buffer<UInt32>()
     private let steps = Buffer<Float>()
@@ -13,14 +15,17 @@ final class ActivationBuffers {
     func room(rows: Int, columns: Int, group: Int) throws(ModelError) -> PhiActivations {
         let padded = (rows + 15) / 16 * 16
         try values.reserve(padded * columns)
+        try outliers.reserve(rows * Int(PHI_OUTLIERS))
+        try shared.reserve(padded / 16)
         try scales.reserve(padded * columns / group)
         try shifts.reserve(padded * columns / group * 3)
         try steps.reserve(padded)
         try sums.reserve(padded * phi_pairs(columns, group) * 2)
         try sumSteps.reserve(padded * phi_segments(columns, group))
         return PhiActivations(
-            values: values.pointer, scales: scales.pointer, shifts: shifts.pointer, steps: steps.pointer,
-            sums: sums.pointer, sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group),
+            values: values.pointer, outliers: outliers.pointer, shared: shared.pointer,
+            scales: scales.pointer, shifts: shifts.pointer, steps: steps.pointer, sums: sums.pointer,
+            sum_steps: sumSteps.pointer, columns: UInt32(columns), group: UInt32(group),
             tile: UInt32(max(1, min(rows, 16))))
     }
 }
@@ -71,6 +76,7 @@ final class MatmulInput {
         precondition(fits(matrix))
         let (isQuantized, layout, activations, floats) =
             (matrix.isQuantized, matrix.matrix, activations, floats.pointer)
+        if isQuantized { withUnsafePointer(to: activations) { phi_gather_outliers($0, rows) } }
         pool.runPieces(matrix.blocks, unit: kernels.together) { blocks in
             withUnsafePointer(to: layout) { layout in
                 if isQuantized {

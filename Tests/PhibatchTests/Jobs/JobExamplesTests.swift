@@ -136,7 +136,8 @@ struct JobExamplesTests {
             let accepted = rows.count { $0["dropped"] == nil }
             // Some of each, or the example shows little.
             #expect(accepted > 0 && accepted < 8)
-            #expect(run.errors.contains("rows: \(accepted) accepted, "), "\(run.errors)")
+            // The most frequent outcome comes first, whichever it is.
+            #expect(run.errors.contains(" \(accepted) accepted"), "\(run.errors)")
         }
     }
 
