@@ -249,8 +249,8 @@ int main(void) {
     for (size_t i = phi_kernels_count(); i-- > 0;) {
         const PhiKernels *k = phi_kernels_at(i);
         state = 1, digest = 14695981039346656037ull;
-        products(k), attention(k, PHI_KV_INT8), attention(k, PHI_KV_F16), elementwise(k);
-        for (uint32_t kind = PHI_KV_INT8; kind <= PHI_KV_F16; kind++) {
+        products(k), attention(k, PHI_KV_INT8), attention(k, PHI_KV_F16), attention(k, PHI_KV_F32), elementwise(k);
+        for (uint32_t kind = PHI_KV_INT8; kind <= PHI_KV_F32; kind++) {
             broken(k, __builtin_nanf(""), kind), broken(k, -__builtin_nanf(""), kind);
             broken(k, __builtin_inff(), kind), broken(k, -__builtin_inff(), kind);
         }

@@ -130,6 +130,7 @@ static inline size_t phi_biases_at(const PhiMatrix *m, size_t pair) { return (pa
 enum {
     PHI_KV_INT8 = 0,  // 8 bits, with a scale for each position of a head
     PHI_KV_F16 = 1,   // float16
+    PHI_KV_F32 = 2,   // float32, laid out as float16 is
 };
 
 // Where one head's keys and values of one layer are, in blocks of 64 positions. A block has four parts of
@@ -138,7 +139,7 @@ enum {
 //   8 bits: key_scales [16], value_scales [16]
 //           keys   [dims/4][16 positions][4 dims]     of transformed K; unsigned, 128 added
 //           values [dims/16][4][16 dims][4 positions] signed
-//   float16: keys [dims][16 positions], values [16 positions][dims]
+//   floats: keys [dims][16 positions], values [16 positions][dims]
 typedef struct {
     uint8_t *memory;     // of block 0
     size_t block_bytes;  // from one block to the next
@@ -153,7 +154,7 @@ typedef struct {
 #define PHI_KV_SCALES 128
 // Bytes of a head in one part.
 static inline size_t phi_kv_head_bytes(uint32_t kind, uint32_t dims) {
-    return kind == PHI_KV_F16 ? (size_t)dims * 64 : (size_t)dims * 32 + PHI_KV_SCALES;
+    return kind == PHI_KV_INT8 ? (size_t)dims * 32 + PHI_KV_SCALES : (size_t)dims * (kind == PHI_KV_F16 ? 64 : 128);
 }
 
 // One query of attention: one row's head.

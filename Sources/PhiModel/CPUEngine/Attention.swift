@@ -150,7 +150,7 @@ final class Attention {
                 kernels.quantize_query(
                     q + head * n, n, dims, layer.softmaxScale, queryValues.pointer + at * dims,
                     queryScales.pointer + at, querySums.pointer + at)
-            case .float16: queryScales.pointer[at] = layer.softmaxScale
+            case .float16, .float32: queryScales.pointer[at] = layer.softmaxScale
             }
         }
         if shape.keysLayer != nil { return }

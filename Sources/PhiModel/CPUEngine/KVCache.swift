@@ -7,6 +7,8 @@ public enum KVPrecision: Sendable {
     case int8
     /// float16: twice the room and the traffic.
     case float16
+    /// float32: four times the room.
+    case float32
 }
 
 extension KVPrecision {
@@ -15,6 +17,7 @@ extension KVPrecision {
         switch self {
         case .int8: UInt32(PHI_KV_INT8)
         case .float16: UInt32(PHI_KV_F16)
+        case .float32: UInt32(PHI_KV_F32)
         }
     }
 }

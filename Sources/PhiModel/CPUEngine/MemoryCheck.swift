@@ -34,13 +34,13 @@ struct MemoryCheck {
 
     init(
         _ model: any Architecture, _ store: TensorStore, precision: KVPrecision,
-        cache: WeightCacheLocation = .off, threads: Int = 1
+        cache: WeightCacheLocation = .off, threads: Int = 1, expands: Bool = false
     ) throws {
         folder = store.folder
         if case .folder = cache { mapsWeights = true } else { mapsWeights = false }
         stackBytes = threads * ComputePool.stackSize
         let shape = model.shape
-        weightBytes = try Self.packedBytes(shape.quantization, store)
+        weightBytes = try Self.packedBytes(shape.quantization, store, expands)
         // Logits exist twice, for sampling.
         workingBytes =
             Self.programBytes + Self.rows * model.rowBytes
@@ -52,9 +52,9 @@ struct MemoryCheck {
             + KVCache.bytes(shape.layers, precision, tokens: 0)
     }
 
-    /// 4 bits for what has 4 or fewer, else 8; scales and plain tensors as they are.
+    /// 4 bits for what has 4 or fewer, else 8, or floats; scales and plain tensors as they are.
     private static func packedBytes(
-        _ quantization: QuantizationConfiguration?, _ store: TensorStore
+        _ quantization: QuantizationConfiguration?, _ store: TensorStore, _ expands: Bool
     ) throws -> Int {
         var bytes = 0
         for name in store.names {
@@ -66,7 +66,7 @@ struct MemoryCheck {
                 bytes += count
                 continue
             }
-            bytes += count / bits * (bits <= 4 ? 4 : 8)
+            bytes += count / bits * (expands ? 32 : bits <= 4 ? 4 : 8)
         }
         return bytes
     }

@@ -6,11 +6,10 @@ extension PhiEngine {
     /// What results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
     /// with these options: another identity, other results. Threads, memory and kernels are not in it.
     package static func identity(_ options: EngineOptions) -> [(name: String, value: String)] {
-        [
-            ("arithmetic", arithmeticVersion), ("kv", options.kvPrecision.name),
+        [("arithmetic", arithmeticVersion), ("kv", options.kvPrecision.name)]
+            + (options.expandsWeights ? [("weights", "f32")] : [])
             // Which tokens end an answer besides those that the model's files name: another rule, other answers.
-            ("ends", TextCodec.turnEndNames.joined(separator: " ")),
-        ]
+            + [("ends", TextCodec.turnEndNames.joined(separator: " "))]
     }
 }
 
@@ -20,6 +19,7 @@ extension KVPrecision {
         switch self {
         case .int8: "int8"
         case .float16: "f16"
+        case .float32: "f32"
         }
     }
 }

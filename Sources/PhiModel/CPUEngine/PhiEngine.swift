@@ -16,6 +16,8 @@ public struct EngineOptions: Sendable {
     public var cache: WeightCacheLocation
     /// Whether keys and values of beginnings that many prompts share are kept in `cache`, too, if there is one.
     public var keepsPrefixes = true
+    /// Whether quantized weights become floats, and what is multiplied with them stays floats.
+    package var expandsWeights = false
     /// How many sequences may be under way where each has memory of its own beside blocks; nil chooses.
     package var sequences: Int?
     /// The folder of a LoRA adapter, of Hugging Face's PEFT or of MLX, that is applied to the model.
@@ -48,6 +50,7 @@ public struct EngineOptions: Sendable {
 package final class PhiEngine: RowEngine, @unchecked Sendable {
     package let shape: ModelShape
     package let limits: ModelLimits
+    package let identity: [(name: String, value: String)]
     package let kernels: Kernels
     package let threads: Int
     /// Nil if the folder has no tokenizer.
@@ -88,9 +91,9 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         let threads = options.threads ?? Processors.count
         // Before anything large is read.
         let budget = try MemoryCheck(
-            model, store, precision: options.kvPrecision, cache: options.cache, threads: threads
-        ).budget(
-            asked: options.kvBudget)
+            model, store, precision: options.kvPrecision, cache: options.cache, threads: threads,
+            expands: options.expandsWeights
+        ).budget(asked: options.kvBudget)
         codec = try TextCodec(folder: folder)
         let cache = try KVCache(
             shape.layers, precision: options.kvPrecision, budget: budget, sequences: options.sequences)
@@ -101,6 +104,7 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
                     + "need \(KVCache.bytes(shape.layers, options.kvPrecision, tokens: 1)) bytes")
         }
         limits = ModelLimits(shape, codec)
+        identity = Self.identity(options)
         sequences = SequenceTable(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
             hasState: shape.hasState, slots: cache.slots)
@@ -109,7 +113,9 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
             ? sources.store(options, store, blockBytes: cache.blockBytes, threads: threads) : nil
         pool = ComputePool(threads: threads)
         self.threads = pool.threads
-        var reader = WeightReader(store, quantization: shape.quantization, adapter: adapter, pool: pool)
+        var reader = WeightReader(
+            store, quantization: shape.quantization, adapter: adapter, pool: pool,
+            expands: options.expandsWeights)
         network = try model.network(&reader)
         try adapter?.checkUse(of: reader.adapted)
         let weights = try PackedWeights(reader.plan, from: store, cache: options.cache, pool: pool)
@@ -135,10 +141,6 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         var times = rows.tally.times
         times.sampling = logits.seconds
         return times
-    }
-
-    package var identity: [(name: String, value: String)] {
-        Self.identity(EngineOptions(kvPrecision: rows.cache.precision))
     }
 
     /// How its text becomes tokens.

@@ -39,7 +39,7 @@ package struct WeightReader: WeightReading {
     /// Paths of the layers that the adapter changes.
     private(set) var adapted: Set<String> = []
     /// What is to be packed, in the order in which it was asked for.
-    private(set) var plan = WeightPlan()
+    private(set) var plan: WeightPlan
     /// Places of the matrices that are multiplied by, rather than looked up in.
     private(set) var multiplied: Set<Int> = []
     /// Names of all tensors that were asked for, but for a matrix' scales and biases.
@@ -51,11 +51,14 @@ package struct WeightReader: WeightReading {
     /// The output's matrix is the embedding's.
     private(set) var isTied = false
 
-    /// - Parameter pool: works out what the adapter needs of the weights.
+    /// - Parameters:
+    ///   - pool: works out what the adapter needs of the weights.
+    ///   - expands: whether quantized matrices become floats.
     init(
         _ store: TensorStore, quantization: QuantizationConfiguration?, adapter: Adapter? = nil,
-        pool: ComputePool? = nil
+        pool: ComputePool? = nil, expands: Bool = false
     ) {
+        plan = WeightPlan(expands: expands)
         self.store = store
         self.quantization = quantization
         self.adapter = adapter

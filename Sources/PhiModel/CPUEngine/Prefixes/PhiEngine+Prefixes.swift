@@ -20,9 +20,9 @@ struct PrefixSources {
     ) -> PrefixStore? {
         guard options.keepsPrefixes, let cache = options.cache.folder else { return nil }
         let files = files + weights.sources
-        let precision = options.kvPrecision.name
+        let numbers = options.kvPrecision.name + (options.expandsWeights ? ", weights f32" : "")
         return PrefixStore(cache: cache) {
-            "arithmetic \(PhiEngine.arithmeticVersion), kv \(precision), layout \(KVCache.layoutVersion), "
+            "arithmetic \(PhiEngine.arithmeticVersion), kv \(numbers), layout \(KVCache.layoutVersion), "
                 + "\(KVCache.blockLength) positions in \(blockBytes) bytes\n"
                 + (try files.identity(FileHashes(cache: cache), threads: threads))
         }

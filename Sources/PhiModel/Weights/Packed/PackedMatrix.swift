@@ -57,11 +57,20 @@ extension LinearTensors {
         }
     }
 
+    /// The same where what is quantized becomes floats.
+    var floatLayout: PhiMatrix {
+        guard case .quantized = self else { return layout }
+        return PhiMatrix(
+            data: nil, rows: UInt32(rows), columns: UInt32(columns), group: 0, kind: UInt32(PHI_PLAIN),
+            float_type: UInt32(PHI_F32))
+    }
+
     /// Packs blocks of 16 rows into `out`, which holds these blocks alone. The checkpoint's pages they
     /// come from leave memory, so that it never holds a model twice.
+    /// - Parameter layout: `layout` or `floatLayout`.
     /// - Throws: `ModelError` of kind `malformed` for a scale, bias or plain weight that is not finite. So what
     ///   is packed is finite.
-    func pack(_ blocks: Range<Int>, into out: UnsafeMutablePointer<UInt8>) throws {
+    func pack(_ blocks: Range<Int>, as layout: PhiMatrix, into out: UnsafeMutablePointer<UInt8>) throws {
         let first = blocks.lowerBound * 16
         let last = min(rows, blocks.upperBound * 16)
         var part = layout
@@ -72,9 +81,18 @@ extension LinearTensors {
         case .quantized(let q):
             for tensor in [q.scales, q.biases] { try tensor.checkFinite(rows: first..<last, of: rows) }
             let sources = [q.weight, q.scales, q.biases].map { $0.bytes(ofRows: first..<last, of: rows) }
-            phi_pack(
-                &part, sources[0].start, UInt32(q.bits), sources[1].start, sources[2].start, out, 0,
-                blocks.count)
+            if layout.kind == UInt32(PHI_PLAIN) {
+                let values = Buffer<Float>()
+                try values.reserve((last - first) * columns)
+                for row in first..<last { read(row, into: values.pointer + (row - first) * columns) }
+                values.pointer.withMemoryRebound(to: UInt8.self, capacity: (last - first) * columns * 4) {
+                    phi_pack_plain(&part, $0, out, 0, blocks.count)
+                }
+            } else {
+                phi_pack(
+                    &part, sources[0].start, UInt32(q.bits), sources[1].start, sources[2].start, out, 0,
+                    blocks.count)
+            }
             sources.forEach(Platform.dropPages)
         case .plain(let weight, _, _):
             try weight.checkFinite(rows: first..<last, of: rows)

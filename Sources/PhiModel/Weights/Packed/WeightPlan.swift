@@ -20,6 +20,8 @@ struct WeightPlan {
         let bytes: Range<Int>
     }
 
+    /// Whether quantized matrices become floats.
+    let expands: Bool
     private(set) var matrices: [Matrix] = []
     private(set) var chunks: [Chunk] = []
     /// Bytes of all matrices together.
@@ -29,10 +31,12 @@ struct WeightPlan {
     private static let alignment = 4096
     static let chunkSize = 2 << 20
 
+    init(expands: Bool = false) { self.expands = expands }
+
     /// - Parameter order: the tensors' rows in the order that they shall have, whole blocks of 16; nil leaves them.
     /// - Returns: the matrix' place in `matrices`.
     mutating func add(_ name: String, _ tensors: LinearTensors, order: [Range<Int>]? = nil) -> Int {
-        let layout = tensors.layout
+        let layout = expands ? tensors.floatLayout : tensors.layout
         let size = layout.blockBytes
         let blocks = (tensors.rows + 15) / 16
         let order = order?.flatMap { rows in
@@ -57,10 +61,13 @@ struct WeightPlan {
     /// - Throws: as `LinearTensors.pack`.
     func pack(_ chunk: Chunk, into out: UnsafeMutablePointer<UInt8>) throws {
         let matrix = matrices[chunk.matrix]
-        guard let order = matrix.order else { return try matrix.tensors.pack(chunk.blocks, into: out) }
+        guard let order = matrix.order else {
+            return try matrix.tensors.pack(chunk.blocks, as: matrix.layout, into: out)
+        }
         for (place, block) in chunk.blocks.enumerated() {
             try matrix.tensors.pack(
-                order[block]..<order[block] + 1, into: out + place * matrix.layout.blockBytes)
+                order[block]..<order[block] + 1, as: matrix.layout,
+                into: out + place * matrix.layout.blockBytes)
         }
     }
 
