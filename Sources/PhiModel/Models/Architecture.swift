@@ -16,7 +16,8 @@ package protocol Architecture: Sendable {
     var shape: ModelShape { get set }
     /// Floats of a row within the feed-forward network.
     var intermediateSize: Int { get }
-    /// Bytes of buffers that a step needs for each of its rows, logits apart.
+    /// Bytes of buffers that a step needs for each of its rows, logits apart. Without being said, those of attention and
+    /// a gated feed-forward network.
     var rowBytes: Int { get }
 
     /// Reads and checks the keys of config.json. Keys that would change the arithmetic and are not supported are
@@ -33,6 +34,13 @@ package protocol Architecture: Sendable {
 
 extension Architecture {
     package static func leavesUnread(_ tensor: String) -> Bool { false }
+
+    package var rowBytes: Int {
+        let widest = max(shape.attention.qkvWidth, 2 * intermediateSize)
+        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; bytes:
+        // the quantized input of a matmul.
+        return 4 * (2 * shape.hiddenSize + widest + intermediateSize) + widest
+    }
 }
 
 /// The weights of a model, and the way of a step's rows through them.

@@ -34,13 +34,6 @@ extension GatedTransformer {
             + ["input_layernorm", "post_attention_layernorm"]
     }
 
-    package var rowBytes: Int {
-        let widest = max(shape.attention.qkvWidth, 2 * intermediateSize)
-        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; bytes:
-        // the quantized input of a matmul.
-        return 4 * (2 * shape.hiddenSize + widest + intermediateSize) + widest
-    }
-
     package func network<Weights: WeightReading>(
         _ weights: inout Weights
     ) throws -> any Network<Weights.Operations> {
@@ -49,14 +42,14 @@ extension GatedTransformer {
         let head =
             tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork<GatedLayer<Weights.Operations>>(
+        return LayeredNetwork(
             embedding: embedding, layers: layers, norm: try weights.rmsNorm("model.norm", h, normEpsilon),
             head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> GatedLayer<Weights.Operations> {
+    ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
         // Asked for in this order, in which they are packed.
@@ -68,12 +61,10 @@ extension GatedTransformer {
             let isBase = Self.hasBranches && weights.contains(base + ".weight")
             return try weights.linear(isBase ? base : path + name, rows, columns, hasBias: hasBias)
         }
-        var qkv: [Weights.Operations.Linear] = []
-        for (name, rows) in Self.isFused
-            ? [("qkv", attention.qkvWidth)]
-            : [("q", attention.queryWidth), ("k", attention.keyWidth), ("v", attention.keyWidth)]
-        {
-            qkv.append(try linear("self_attn.\(name)_proj", rows, h, hasBias: Self.hasBiases))
+        let (names, widths) =
+            Self.isFused ? (["qkv"], [attention.qkvWidth]) : (["q", "k", "v"], attention.widths)
+        let qkv = try zip(names, widths).map {
+            try linear("self_attn.\($0)_proj", $1, h, hasBias: Self.hasBiases)
         }
         func headNorm(_ name: String) throws -> Weights.Operations.Norm {
             try weights.rmsNorm("\(path)self_attn.\(name)_norm", attention.headDimension, normEpsilon)
@@ -81,42 +72,12 @@ extension GatedTransformer {
         let headNorms = Self.hasHeadNorms ? HeadNorms(query: try headNorm("q"), key: try headNorm("k")) : nil
         let output = try linear("self_attn.o_proj", h, attention.queryWidth)
         let feedForwardNorm = try weights.rmsNorm(path + "post_attention_layernorm", h, normEpsilon)
-        var gateUp: [Weights.Operations.Linear] = []
-        for (name, rows) in Self.isFused ? [("gate_up", 2 * inner)] : [("gate", inner), ("up", inner)] {
-            gateUp.append(try linear("mlp.\(name)_proj", rows, h))
+        let gateUp = try (Self.isFused ? [("gate_up", 2 * inner)] : [("gate", inner), ("up", inner)]).map {
+            try linear("mlp.\($0)_proj", $1, h)
         }
-        return GatedLayer(
-            attentionNorm: attentionNorm, qkv: qkv, headNorms: headNorms, output: output,
-            feedForwardNorm: feedForwardNorm, gateUp: gateUp,
-            down: try linear("mlp.down_proj", h, inner))
-    }
-}
-
-private struct GatedLayer<Operations: RowOperations>: NetworkLayer {
-    /// [h]
-    let attentionNorm: Operations.Norm
-    /// [queries, keys and values by heads, h], as one or three
-    let qkv: [Operations.Linear]
-    let headNorms: HeadNorms<Operations.Norm>?
-    /// [h, heads * head dimension]
-    let output: Operations.Linear
-    /// [h]
-    let feedForwardNorm: Operations.Norm
-    /// [gate, then up, h], as one or two
-    let gateUp: [Operations.Linear]
-    /// [h, intermediate size]
-    let down: Operations.Linear
-
-    func attend(_ rows: Operations, number: Int) throws(ModelError) {
-        try rows.project(qkv, of: .norm(attentionNorm))
-        try rows.attend(layer: number, norms: headNorms)
-    }
-
-    func feedForward(_ rows: Operations) throws(ModelError) {
-        try rows.project([output], of: .attended)
-        rows.addToHidden()
-        try rows.project(gateUp, of: .norm(feedForwardNorm))
-        try rows.project([down], of: .gatedSilu)
-        rows.addToHidden()
+        return NetworkLayer(
+            norm: attentionNorm, input: qkv, mixer: .attention(headNorms), output: output,
+            feedForward: .dense(
+                .norm(feedForwardNorm), up: gateUp, .gatedSilu, down: try linear("mlp.down_proj", h, inner)))
     }
 }

@@ -83,90 +83,38 @@ package struct Lfm2: Architecture, Equatable {
         let head =
             tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork<Lfm2Layer<Weights.Operations>>(
+        return LayeredNetwork(
             embedding: embedding, layers: layers,
             norm: try weights.rmsNorm("model.embedding_norm", h, normEpsilon), head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> Lfm2Layer<Weights.Operations> {
+    ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner) = (shape.hiddenSize, intermediateSize)
         let path = "model.layers.\(number)."
-        return Lfm2Layer(
+        let isAttention = shape.layers[number].headCount > 0
+        let mixer = isAttention ? "self_attn." : "conv."
+        let n = shape.attention.headDimension
+        return NetworkLayer(
             norm: try weights.rmsNorm(path + "operator_norm", h, normEpsilon),
-            mixer: shape.layers[number].headCount > 0
-                ? try attention(number, path + "self_attn.", &weights)
-                : .convolution(
-                    input: try weights.linear(path + "conv.in_proj", 3 * h, h),
-                    weights: try weights.convolution(path + "conv.conv", h, convolutionLength),
-                    output: try weights.linear(path + "conv.out_proj", h, h)),
-            feedForwardNorm: try weights.rmsNorm(path + "ffn_norm", h, normEpsilon),
-            gateUp: [
-                try weights.linear(path + "feed_forward.w1", inner, h),
-                try weights.linear(path + "feed_forward.w3", inner, h),
-            ],
-            down: try weights.linear(path + "feed_forward.w2", h, inner))
-    }
-
-    private func attention<Weights: WeightReading>(
-        _ number: Int, _ path: String, _ weights: inout Weights
-    ) throws -> Lfm2Layer<Weights.Operations>.Mixer {
-        let (h, attention) = (shape.hiddenSize, shape.layers[number])
-        let qkv = [
-            try weights.linear(path + "q_proj", attention.queryWidth, h),
-            try weights.linear(path + "k_proj", attention.keyWidth, h),
-            try weights.linear(path + "v_proj", attention.keyWidth, h),
-        ]
-        return .attention(
-            qkv: qkv,
-            norms: HeadNorms(
-                query: try weights.rmsNorm(path + "q_layernorm", attention.headDimension, normEpsilon),
-                key: try weights.rmsNorm(path + "k_layernorm", attention.headDimension, normEpsilon)),
-            output: try weights.linear(path + "out_proj", h, attention.queryWidth))
-    }
-}
-
-private struct Lfm2Layer<Operations: RowOperations>: NetworkLayer {
-    enum Mixer {
-        /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h]; output
-        /// [h, heads * head dimension].
-        case attention(
-            qkv: [Operations.Linear], norms: HeadNorms<Operations.Norm>, output: Operations.Linear)
-        /// Input [b, c, then x, h]; output [h, h].
-        case convolution(
-            input: Operations.Linear, weights: Operations.Convolution, output: Operations.Linear)
-    }
-
-    /// [h]
-    let norm: Operations.Norm
-    let mixer: Mixer
-    /// [h]
-    let feedForwardNorm: Operations.Norm
-    /// w1 and w3 [intermediate size, h]
-    let gateUp: [Operations.Linear]
-    /// w2 [h, intermediate size]
-    let down: Operations.Linear
-
-    func attend(_ rows: Operations, number: Int) throws(ModelError) {
-        switch mixer {
-        case .attention(let qkv, let norms, _):
-            try rows.project(qkv, of: .norm(norm))
-            try rows.attend(layer: number, norms: norms)
-        case .convolution(let input, let weights, _):
-            try rows.project([input], of: .norm(norm))
-            try rows.convolve(layer: number, weights)
-        }
-    }
-
-    func feedForward(_ rows: Operations) throws(ModelError) {
-        switch mixer {
-        case .attention(_, _, let output), .convolution(_, _, let output):
-            try rows.project([output], of: .attended)
-        }
-        rows.addToHidden()
-        try rows.project(gateUp, of: .norm(feedForwardNorm))
-        try rows.project([down], of: .gatedSilu)
-        rows.addToHidden()
+            input: try isAttention
+                ? zip(["q", "k", "v"], shape.layers[number].widths).map {
+                    try weights.linear("\(path)\(mixer)\($0)_proj", $1, h)
+                } : [weights.linear(path + mixer + "in_proj", 3 * h, h)],
+            mixer: try isAttention
+                ? .attention(
+                    HeadNorms(
+                        query: weights.rmsNorm(path + mixer + "q_layernorm", n, normEpsilon),
+                        key: weights.rmsNorm(path + mixer + "k_layernorm", n, normEpsilon)))
+                : .convolution(weights.convolution(path + mixer + "conv", h, convolutionLength)),
+            output: try weights.linear(
+                path + mixer + "out_proj", h, isAttention ? shape.layers[number].queryWidth : h),
+            feedForward: .dense(
+                .norm(try weights.rmsNorm(path + "ffn_norm", h, normEpsilon)),
+                up: [
+                    try weights.linear(path + "feed_forward.w1", inner, h),
+                    try weights.linear(path + "feed_forward.w3", inner, h),
+                ], .gatedSilu, down: try weights.linear(path + "feed_forward.w2", h, inner)))
     }
 }

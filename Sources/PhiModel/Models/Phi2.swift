@@ -48,28 +48,28 @@ package struct Phi2: Architecture, Equatable {
         let embedding = try weights.embedding(names.embedding, vocabulary, h)
         let head = try weights.linear(names.head, vocabulary, h, hasBias: true)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork<Phi2Layer<Weights.Operations>>(
+        return LayeredNetwork(
             embedding: embedding, layers: layers,
             norm: try weights.layerNorm(names.lastNorm, h, normEpsilon), head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> Phi2Layer<Weights.Operations> {
+    ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "\(names.layers).\(number)."
         let norm = try weights.layerNorm(path + names.norm, h, normEpsilon)
         func linear(_ name: String, _ rows: Int, _ columns: Int) throws -> Weights.Operations.Linear {
             try weights.linear(path + name, rows, columns, hasBias: true)
         }
-        let widths = [attention.queryWidth, attention.keyWidth, attention.keyWidth]
-        return Phi2Layer(
+        return NetworkLayer(
             norm: norm,
-            qkv: names.qkv.count == 1
+            input: names.qkv.count == 1
                 ? [try linear(names.qkv[0], attention.qkvWidth, h)]
-                : try zip(names.qkv, widths).map { try linear($0, $1, h) },
-            dense: try linear(names.dense, h, attention.queryWidth),
-            fc1: try linear("mlp.fc1", inner, h), fc2: try linear("mlp.fc2", h, inner))
+                : try zip(names.qkv, attention.widths).map { try linear($0, $1, h) },
+            mixer: .attention(nil), output: try linear(names.dense, h, attention.queryWidth),
+            feedForward: .dense(
+                .normed, up: [try linear("mlp.fc1", inner, h)], .gelu, down: try linear("mlp.fc2", h, inner)))
     }
 }
 
@@ -87,30 +87,4 @@ struct Phi2Names: Equatable {
 
     /// A layer's, in MLX's order.
     var modules: [String] { qkv + [dense, norm, "mlp.fc1", "mlp.fc2"] }
-}
-
-private struct Phi2Layer<Operations: RowOperations>: NetworkLayer {
-    /// [h]
-    let norm: Operations.Norm
-    /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h], as one or three.
-    let qkv: [Operations.Linear]
-    /// [h, heads * head dimension]
-    let dense: Operations.Linear
-    /// [intermediate size, h]
-    let fc1: Operations.Linear
-    /// [h, intermediate size]
-    let fc2: Operations.Linear
-
-    func attend(_ rows: Operations, number: Int) throws(ModelError) {
-        try rows.project(qkv, of: .norm(norm))
-        try rows.attend(layer: number)
-    }
-
-    func feedForward(_ rows: Operations) throws(ModelError) {
-        try rows.project([dense], of: .attended)
-        rows.addToHidden()
-        try rows.project([fc1], of: .normed)
-        try rows.project([fc2], of: .gelu)
-        rows.addToHidden()
-    }
 }

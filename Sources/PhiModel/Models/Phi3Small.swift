@@ -84,13 +84,6 @@ package struct Phi3Small: Architecture, Equatable {
         }
     }
 
-    package var rowBytes: Int {
-        let widest = max(shape.attention.qkvWidth, 2 * intermediateSize)
-        // Floats: hidden and normed rows, a matmul's results, what attention and the gate make of them; bytes:
-        // the quantized input of a matmul.
-        return 4 * (2 * shape.hiddenSize + widest + intermediateSize) + widest
-    }
-
     package func network<Weights: WeightReading>(
         _ weights: inout Weights
     ) throws -> any Network<Weights.Operations> {
@@ -98,7 +91,7 @@ package struct Phi3Small: Architecture, Equatable {
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = weights.linear(tiedTo: embedding, hiding: Self.dummies.filter { $0 < vocabulary })
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork<Phi3SmallLayer<Weights.Operations>>(
+        return LayeredNetwork(
             embedding: embedding, multiplier: embeddingMultiplier, layers: layers,
             norm: try weights.layerNorm(
                 "model.final_layernorm", h, normEpsilon, times: 1 / widthMultiplier), head: head)
@@ -106,18 +99,23 @@ package struct Phi3Small: Architecture, Equatable {
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> Phi3SmallLayer<Weights.Operations> {
+    ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner, attention) = (shape.hiddenSize, intermediateSize, shape.layers[number])
         let path = "model.layers.\(number)."
-        return Phi3SmallLayer(
-            attentionNorm: try weights.layerNorm(path + "input_layernorm", h, normEpsilon),
-            qkv: try weights.linear(
-                path + "self_attn.query_key_value", attention.qkvWidth, h, hasBias: true,
-                order: attention.rowsByKind),
-            dense: try weights.linear(path + "self_attn.dense", h, attention.queryWidth, hasBias: true),
-            feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon),
-            up: try weights.linear(path + "mlp.up_proj", 2 * inner, h, hasBias: true),
-            down: try weights.linear(path + "mlp.down_proj", h, inner, hasBias: true), limit: limit)
+        return NetworkLayer(
+            norm: try weights.layerNorm(path + "input_layernorm", h, normEpsilon),
+            input: [
+                try weights.linear(
+                    path + "self_attn.query_key_value", attention.qkvWidth, h, hasBias: true,
+                    order: attention.rowsByKind)
+            ],
+            mixer: .attention(nil),
+            output: try weights.linear(path + "self_attn.dense", h, attention.queryWidth, hasBias: true),
+            feedForward: .dense(
+                .norm(try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon)),
+                up: [try weights.linear(path + "mlp.up_proj", 2 * inner, h, hasBias: true)],
+                .gegelu(limit: limit),
+                down: try weights.linear(path + "mlp.down_proj", h, inner, hasBias: true)))
     }
 }
 
@@ -129,34 +127,5 @@ extension AttentionShape {
         let groups = (0..<keyValueHeadCount).map { $0 * (own + 2) * n }
         return groups.map { $0..<$0 + own * n } + groups.map { $0 + own * n..<$0 + (own + 1) * n }
             + groups.map { $0 + (own + 1) * n..<$0 + (own + 2) * n }
-    }
-}
-
-private struct Phi3SmallLayer<Operations: RowOperations>: NetworkLayer {
-    /// [h]
-    let attentionNorm: Operations.Norm
-    /// [queries, keys and values by heads, h]
-    let qkv: Operations.Linear
-    /// [h, heads * head dimension]
-    let dense: Operations.Linear
-    /// [h]
-    let feedForwardNorm: Operations.Norm
-    /// Rows of gate and up in turn [2 * intermediate size, h].
-    let up: Operations.Linear
-    /// [h, intermediate size]
-    let down: Operations.Linear
-    let limit: Float
-
-    func attend(_ rows: Operations, number: Int) throws(ModelError) {
-        try rows.project([qkv], of: .norm(attentionNorm))
-        try rows.attend(layer: number)
-    }
-
-    func feedForward(_ rows: Operations) throws(ModelError) {
-        try rows.project([dense], of: .attended)
-        rows.addToHidden()
-        try rows.project([up], of: .norm(feedForwardNorm))
-        try rows.project([down], of: .gegelu(limit: limit))
-        rows.addToHidden()
     }
 }

@@ -125,7 +125,7 @@ package struct Phi4Flash: Architecture, Equatable {
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head =
             tiedEmbeddings ? weights.linear(tiedTo: embedding) : try weights.linear("lm_head", vocabulary, h)
-        var layers: [Phi4FlashLayer<Weights.Operations>] = []
+        var layers: [NetworkLayer<Weights.Operations>] = []
         var memory: Weights.Operations.Scan?
         for number in shape.layers.indices { layers.append(try layer(number, &memory, &weights)) }
         return LayeredNetwork(
@@ -137,86 +137,44 @@ package struct Phi4Flash: Architecture, Equatable {
     /// - Parameter memory: the last scan.
     private func layer<Weights: WeightReading>(
         _ number: Int, _ memory: inout Weights.Operations.Scan?, _ weights: inout Weights
-    ) throws -> Phi4FlashLayer<Weights.Operations> {
+    ) throws -> NetworkLayer<Weights.Operations> {
         let (h, inner) = (shape.hiddenSize, intermediateSize)
         let path = "model.layers.\(number)."
         let norm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
-        let mixer = try mixer(number, path + "attn", &memory, &weights)
+        let (input, mixer) = try mixer(number, path + "attn", &memory, &weights)
         let isScan = number % 2 == 0
         let width = isScan ? scanWidth : shape.layers[number].queryWidth
-        return Phi4FlashLayer(
-            norm: norm, mixer: mixer,
+        return NetworkLayer(
+            norm: norm, input: [input], mixer: mixer,
             output: try weights.linear(path + "attn.out_proj", h, width, hasBias: !isScan),
-            feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon),
-            gateUp: try weights.linear(path + "mlp.fc1", 2 * inner, h),
-            down: try weights.linear(path + "mlp.fc2", h, inner))
+            feedForward: .dense(
+                .norm(try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon)),
+                up: [try weights.linear(path + "mlp.fc1", 2 * inner, h)], .gatedSilu,
+                down: try weights.linear(path + "mlp.fc2", h, inner)))
     }
 
     private func mixer<Weights: WeightReading>(
         _ number: Int, _ path: String, _ memory: inout Weights.Operations.Scan?, _ weights: inout Weights
-    ) throws -> Phi4FlashLayer<Weights.Operations>.Mixer {
+    ) throws -> (Weights.Operations.Linear, NetworkLayer<Weights.Operations>.Mixer) {
         let (h, isShared) = (shape.hiddenSize, number >= firstShared)
         guard number % 2 == 0 else {
             let attention = shape.layers[number]
-            return .attention(
-                input: try weights.linear(
+            return (
+                try weights.linear(
                     path + ".Wqkv", isShared ? attention.queryWidth : attention.qkvWidth, h, hasBias: true),
-                try weights.difference(
-                    path + ".inner_cross_attn", layer: number, attention.headDimension))
+                .difference(
+                    try weights.difference(
+                        path + ".inner_cross_attn", layer: number, attention.headDimension))
+            )
         }
         if isShared, let memory {
-            return .memory(input: try weights.linear(path + ".in_proj", scanWidth, h), memory)
+            return (try weights.linear(path + ".in_proj", scanWidth, h), .memory(memory))
         }
         let input = try weights.linear(path + ".in_proj", 2 * scanWidth, h)
         let scan = try weights.scan(
             ScanTensors(
                 path: path, width: scanWidth, states: scanStates, rank: scanRank, length: convolutionLength))
         memory = scan
-        return .scan(input: input, scan)
-    }
-}
-
-private struct Phi4FlashLayer<Operations: RowOperations>: NetworkLayer {
-    enum Mixer {
-        /// [x, then z, h]
-        case scan(input: Operations.Linear, Operations.Scan)
-        /// [the scan's width, h], and the scan whose results it gates.
-        case memory(input: Operations.Linear, Operations.Scan)
-        /// Queries, and where the layer has its own, keys and values [heads * head dimension, h].
-        case attention(input: Operations.Linear, Operations.Difference)
-    }
-
-    /// [h]
-    let norm: Operations.Norm
-    let mixer: Mixer
-    /// [h, the scan's width or heads * head dimension]
-    let output: Operations.Linear
-    /// [h]
-    let feedForwardNorm: Operations.Norm
-    /// [gate, then up, h]
-    let gateUp: Operations.Linear
-    /// [h, intermediate size]
-    let down: Operations.Linear
-
-    func attend(_ rows: Operations, number: Int) throws(ModelError) {
-        switch mixer {
-        case .scan(let input, let weights):
-            try rows.project([input], of: .norm(norm))
-            try rows.scan(layer: number, weights)
-        case .memory(let input, let weights):
-            try rows.project([input], of: .norm(norm))
-            try rows.recall(weights)
-        case .attention(let input, let weights):
-            try rows.project([input], of: .norm(norm))
-            try rows.attend(layer: number, weights)
-        }
-    }
-
-    func feedForward(_ rows: Operations) throws(ModelError) {
-        try rows.project([output], of: .attended)
-        rows.addToHidden()
-        try rows.project([gateUp], of: .norm(feedForwardNorm))
-        try rows.project([down], of: .gatedSilu)
-        rows.addToHidden()
+        return (input, .scan(scan))
     }
 }

@@ -59,14 +59,14 @@ package struct PhiMoE: Architecture, Equatable {
         let embedding = try weights.embedding("model.embed_tokens", vocabulary, h)
         let head = try weights.linear("lm_head", vocabulary, h, hasBias: headBias)
         let layers = try shape.layers.indices.map { try layer($0, &weights) }
-        return LayeredNetwork<PhiMoELayer<Weights.Operations>>(
+        return LayeredNetwork(
             embedding: embedding, layers: layers, norm: try weights.layerNorm("model.norm", h, normEpsilon),
             head: head)
     }
 
     private func layer<Weights: WeightReading>(
         _ number: Int, _ weights: inout Weights
-    ) throws -> PhiMoELayer<Weights.Operations> {
+    ) throws -> NetworkLayer<Weights.Operations> {
         let (h, attention) = (shape.hiddenSize, shape.layers[number])
         let path = "model.layers.\(number)."
         let attentionNorm = try weights.layerNorm(path + "input_layernorm", h, normEpsilon)
@@ -74,15 +74,13 @@ package struct PhiMoE: Architecture, Equatable {
             try weights.linear("\(path)self_attn.\(name)", rows, columns, hasBias: attentionBias)
         }
         let areApart = weights.contains(path + "block_sparse_moe.experts.0.w1.weight")
-        return PhiMoELayer(
-            attentionNorm: attentionNorm,
-            qkv: [
-                try linear("q_proj", attention.queryWidth, h), try linear("k_proj", attention.keyWidth, h),
-                try linear("v_proj", attention.keyWidth, h),
-            ],
-            output: try linear("o_proj", h, attention.queryWidth),
-            feedForwardNorm: try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon),
-            experts: try weights.experts(experts(path + "block_sparse_moe.", areApart: areApart)))
+        return NetworkLayer(
+            norm: attentionNorm,
+            input: try zip(["q_proj", "k_proj", "v_proj"], attention.widths).map { try linear($0, $1, h) },
+            mixer: .attention(nil), output: try linear("o_proj", h, attention.queryWidth),
+            feedForward: .experts(
+                .norm(try weights.layerNorm(path + "post_attention_layernorm", h, normEpsilon)),
+                try weights.experts(experts(path + "block_sparse_moe.", areApart: areApart))))
     }
 
     /// Hugging Face has the tensors of all experts one by one; MLX stacks them.
@@ -97,29 +95,5 @@ package struct PhiMoE: Architecture, Equatable {
             router: path + "gate", count: expertCount, gate: place("gate_proj", "w1"),
             up: place("up_proj", "w3"), down: place("down_proj", "w2"), hiddenSize: shape.hiddenSize,
             intermediateSize: intermediateSize, mixer: mixer)
-    }
-}
-
-private struct PhiMoELayer<Operations: RowOperations>: NetworkLayer {
-    /// [h]
-    let attentionNorm: Operations.Norm
-    /// Queries [heads * head dimension, h], keys and values [key and value heads * head dimension, h].
-    let qkv: [Operations.Linear]
-    /// [h, heads * head dimension]
-    let output: Operations.Linear
-    /// [h]
-    let feedForwardNorm: Operations.Norm
-    let experts: Operations.Experts
-
-    func attend(_ rows: Operations, number: Int) throws(ModelError) {
-        try rows.project(qkv, of: .norm(attentionNorm))
-        try rows.attend(layer: number)
-    }
-
-    func feedForward(_ rows: Operations) throws(ModelError) {
-        try rows.project([output], of: .attended)
-        rows.addToHidden()
-        try rows.mix(experts, of: .norm(feedForwardNorm))
-        rows.addToHidden()
     }
 }
