@@ -50,7 +50,7 @@ package struct GeneratedResult: TaskResult {
 
     /// Thoughts and calls have a column where the job itself asks for them.
     static func columns(of job: JobSettings) -> [String] {
-        let thinks = job.request.reasoning == Reasoning.Use.separate.rawValue
+        let thinks = job.request.reasoning == RequestSettings.ReasoningUse.separate.rawValue
         let calls = job.forms[ToolsRule.name] != nil
         return [allColumns[0]] + (thinks ? ["reasoning"] : []) + (calls ? ["tool_calls"] : [])
             + allColumns.dropFirst()
