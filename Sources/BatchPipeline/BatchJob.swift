@@ -36,9 +36,7 @@ public struct BatchJob: Sendable {
     public init(_ settings: JobSettings) throws {
         try settings.check(file: nil)
         try settings.checkValues()
-        if settings.engine.usesMLX, let problem = settings.engine.problemWithMLX {
-            throw JobError(.badJob, problem)
-        }
+        if let problem = settings.engine.problem { throw JobError(.badJob, problem) }
         self.settings = settings
         self.settings.chooseOutputFormat()
         try self.settings.checkOutputFormat(file: nil)
@@ -51,7 +49,7 @@ public struct BatchJob: Sendable {
 
     /// What is hardly meant, but no error.
     package func warnings() throws -> [String] {
-        (settings.engine.fallback.map { [$0] } ?? []) + (try settings.warnings())
+        settings.engine.fallbacks + (try settings.warnings())
     }
 
     /// Runs the job with a model of its own, loaded when the first line needs it: never, if all lines are done.
@@ -91,10 +89,12 @@ public struct BatchJob: Sendable {
                 "adapter is \(settings.adapter ?? "none"), but the model was loaded with \(model.adapter ?? "none")."
             )
         }
-        guard !settings.engine.usesMLX else {
+        let entry = settings.engine.kind.entry
+        guard entry.kind == model.kind else {
             throw JobError(
                 .badJob,
-                "engine is \(settings.engine.kind.rawValue), but the model was loaded with the CPU engine.")
+                "engine is \(settings.engine.kind.rawValue), but the model was loaded with \(model.kind.rawValue)."
+            )
         }
         guard settings.engine.threads == .auto, settings.engine.kvBudget == .auto else {
             throw JobError(
@@ -108,7 +108,7 @@ public struct BatchJob: Sendable {
             )
         }
         let precision = settings.engine.kvPrecision
-        let wanted = PhiEngine.identity(EngineOptions(kvPrecision: precision.engineValue))
+        let wanted = try entry.identity(EngineOptions(kvPrecision: precision.engineValue))
         guard precision == .auto || wanted.elementsEqual(model.engine.identity, by: ==) else {
             throw JobError(
                 .badJob, "kv is \(precision.rawValue), but the model was loaded with another precision.")

@@ -10,24 +10,46 @@ extension CachePrecision {
 }
 
 extension EngineSettings {
-    /// Whether MLX computes.
-    package var usesMLX: Bool { kind == .mlx || (kind == .auto && MLXLibrary.hasGPU) }
+    /// Why `auto` passes over engines that are there.
+    package var fallbacks: [String] {
+        guard kind == .auto else { return [] }
+        return EngineEntry.all.compactMap { other in
+            other.fault().map {
+                "engine: auto takes \(kind.entry.title), as \(other.title) can't be used: \($0)"
+            }
+        }
+    }
 
-    /// Why `auto` takes the CPU although there is an MLX; nil where it doesn't.
-    package var fallback: String? {
-        guard kind == .auto, let fault = MLXLibrary.fault else { return nil }
-        return "engine: auto takes the CPU, as MLX can't be used: \(fault)"
+    /// What is wrong with the settings together; nil if nothing is.
+    package var problem: String? {
+        kind.entry.problem(
+            given: (threads == .auto ? [] : ["threads"]) + (kvPrecision == .auto ? [] : ["kv"]))
     }
 
     /// All that results depend on as far as the engine chooses it, of a model that is loaded with these settings.
-    /// - Throws: `ModelError` if MLX is wanted and not there.
+    /// - Throws: `ModelError` if a library is wanted and not there.
     package func identity(cache: WeightCacheLocation) throws -> [(name: String, value: String)] {
-        usesMLX ? try MLXEngine.identity() : PhiEngine.identity(options(cache: cache))
+        try kind.entry.identity(options(cache: cache))
+    }
+
+    /// As a command is given them.
+    package init(_ kind: EngineKind, threads: Int?, kv: CachePrecision = .auto) {
+        self.init()
+        (self.kind, kvPrecision) = (kind, kv)
+        if let threads { self.threads = .count(threads) }
+    }
+
+    /// For a model that is loaded once, with what is kept from one start to the next.
+    /// - Throws: `JobError` of kind `usage` if the settings don't go together.
+    package func checkedOptions() throws -> EngineOptions {
+        if let problem { throw JobError(.usage, problem) }
+        return options(cache: .standard())
     }
 
     /// For a model that is loaded with these settings.
     package func options(cache: WeightCacheLocation) -> EngineOptions {
         var options = EngineOptions(kvPrecision: kvPrecision.engineValue, cache: cache)
+        options.engine = kind
         options.keepsPrefixes = kvCache == .auto
         if case .count(let threads) = threads { options.threads = threads }
         switch kvBudget {
@@ -41,5 +63,5 @@ extension EngineSettings {
 }
 
 extension LoadedModel {
-    package init(_ engine: PhiEngine) { self.init(engine: engine, text: engine.text) }
+    package init(_ engine: any ModelEngine) { self.init(engine: engine, text: engine.text) }
 }

@@ -27,7 +27,7 @@ package final class JobSession {
             job.log.info("\(path) matches the input's pattern, but is the job's own, and no input")
         }
         if job.settings.engine.kind == .auto {
-            job.log.info("engine: auto takes \(job.settings.engine.usesMLX ? "MLX" : "the CPU")")
+            job.log.info("engine: auto takes \(job.settings.engine.kind.entry.title)")
         }
         let identity = try engine ?? job.settings.engine.identity(cache: job.cache)
         fingerprint = try Self.fingerprint(of: job, identity)
@@ -116,8 +116,8 @@ package final class JobSession {
     /// - Throws: `JobError` if the folder can't be made or read.
     private func answers(among stores: inout [Files.Identity: AnswerStore]) throws -> StoredAnswers? {
         guard let folder = settings.answers else { return nil }
-        // By MLX answers are the same to within rounding only: they prove nothing of each other.
-        if job.verified != nil, settings.engine.usesMLX { return nil }
+        // Answers that are the same to within rounding only prove nothing of each other.
+        if job.verified != nil, !settings.engine.kind.entry.isReproducible { return nil }
         let place = Files.identity(of: folder)
         if let store = place.flatMap({ stores[$0] }) {
             store.limit = min(store.limit, settings.answersLimit)
@@ -253,7 +253,7 @@ extension BatchJob {
         func place(_ path: String?) -> Files.Identity? { path.flatMap { Files.identity(of: $0) } }
         let (mine, others) = (settings, other.settings)
         return place(mine.model) == place(others.model) && place(mine.adapter) == place(others.adapter)
-            && mine.engine.usesMLX == others.engine.usesMLX
+            && mine.engine.kind.entry.kind == others.engine.kind.entry.kind
             && mine.engine.threads == others.engine.threads
             && mine.engine.kvBudget == others.engine.kvBudget
             && mine.engine.kvPrecision.engineValue == others.engine.kvPrecision.engineValue
@@ -296,24 +296,14 @@ extension BatchJob {
     }
 
     /// The engine alone, for what measures it.
-    package func loadEngine() throws -> PhiEngine {
-        try PhiEngine(folder: settings.model, options: engineOptions)
+    package func loadEngine() throws -> any ModelEngine {
+        try settings.engine.kind.entry.load(settings.model, engineOptions)
     }
 
     fileprivate func loadModel() throws -> LoadedModel {
-        if settings.engine.usesMLX {
-            let engine = try MLXEngine(folder: settings.model, options: engineOptions)
-            for note in engine.notes { log.warning("\(note)") }
-            if let advice = engine.advice { log.notice("\(advice)") }
-            return LoadedModel(engine: engine, text: engine.text)
-        }
         let engine = try loadEngine()
         for note in engine.notes { log.warning("\(note)") }
-        if let advice = engine.advice { log.notice("\(advice)") }
-        if let fault = engine.threadFault { log.notice("\(fault)") }
-        if let fault = engine.cacheFault {
-            log.notice("packed weights are not kept for the next start: \(fault)")
-        }
+        for advice in engine.advice { log.notice("\(advice)") }
         return LoadedModel(engine)
     }
 }

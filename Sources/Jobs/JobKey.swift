@@ -94,7 +94,7 @@ extension JobKey {
         func others(_ names: String...) -> [JobKey] { names.compactMap(named) }
         return others("adapter") + others("system").map { $0.described("system message, as it is") }
             + requests
-            + others("threads", "kv_budget", "kv")
+            + others("engine", "threads", "kv_budget", "kv")
     }()
 }
 

@@ -17,7 +17,9 @@ import OperatingSystem
 /// All requests share one loop on a thread of the model's own: they join and leave between two steps, and each
 /// step is one forward pass over the rows of all. An answer is the same, byte for byte, whatever runs beside it.
 public final class ModelContainer: Sendable {
-    package let engine: PhiEngine
+    package let engine: any ModelEngine
+    /// Which that is.
+    package let kind: EngineKind
     /// Where the model was loaded from; nil for an engine that was there before.
     package let folder: String?
     /// The adapter it was loaded with.
@@ -26,8 +28,11 @@ public final class ModelContainer: Sendable {
     public let workers: Int
     private let threads: ModelThreads
 
-    package init(engine: PhiEngine, folder: String? = nil, adapter: String? = nil, workers: Int? = nil) {
-        self.engine = engine
+    package init(
+        engine: any ModelEngine, _ kind: EngineKind = .cpu, folder: String? = nil, adapter: String? = nil,
+        workers: Int? = nil
+    ) {
+        (self.engine, self.kind) = (engine, kind)
         self.folder = folder
         self.adapter = adapter
         let workers = workers ?? Scheduler.automaticWorkers(threads: engine.threads)
@@ -44,7 +49,7 @@ public final class ModelContainer: Sendable {
     /// If the task is cancelled, this returns at once; the thread lets the model go when it has it.
     /// - Parameters:
     ///   - folder: with config.json, weights, and most often a tokenizer and a chat template.
-    ///   - options: threads, memory, precision and adapter.
+    ///   - options: engine, threads, memory, precision and adapter.
     ///   - workers: the most requests that run together; by default enough to make arithmetic the limit
     ///     and not the reading of weights.
     /// - Throws: `ModelError` naming the file, tensor or key at fault; `CancellationError`.
@@ -57,9 +62,10 @@ public final class ModelContainer: Sendable {
         do {
             return try await WorkerThread.result("phibatch load") {
                 let folder = try PublishedModel(folder)?.folder(cache: options.cache) ?? folder
-                let engine = try PhiEngine(folder: folder, options: options)
+                let entry = options.engine.entry
                 return ModelContainer(
-                    engine: engine, folder: folder, adapter: options.adapter, workers: workers)
+                    engine: try entry.load(folder, options), entry.kind, folder: folder,
+                    adapter: options.adapter, workers: workers)
             }
         } catch let error as WorkerThread.CannotStart {
             throw ModelError(noThread: error)

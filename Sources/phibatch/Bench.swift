@@ -7,8 +7,8 @@ struct Bench {
     struct Sample {
         var tokens: Int
         var times: ComputeTimes
-        /// How many the matmuls with weights take.
-        var multiplyAdds: Int
+        /// Of the matmuls with weights; nil if the engine doesn't say.
+        var work: EngineWork?
         var steps: [Step]
         /// Bytes of keys and values that attention had to read; 0 in prefill.
         var attentionBytes = 0
@@ -36,7 +36,7 @@ struct Bench {
         var ofMemory: Double { Double(bytes) / seconds / memory }
     }
 
-    let engine: PhiEngine
+    let engine: any ModelEngine
     let probe: LimitProbe
 
     /// A prompt that no other one shares a beginning with.
@@ -73,15 +73,19 @@ struct Bench {
     private func prefill(_ count: Int) throws -> Sample {
         let (sequence, ids) = try admit(prompt: count, tokens: 1)
         defer { engine.release(sequence) }
-        let (start, before, multiplied) = (ContinuousClock.now, engine.times, engine.multiplyAdds)
-        let read = engine.weightBytesRead
+        let (start, before, done) = (ContinuousClock.now, engine.times, engine.work)
         _ = try engine.step([StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
         return Sample(
-            tokens: count, times: engine.times - before, multiplyAdds: engine.multiplyAdds - multiplied,
+            tokens: count, times: engine.times - before, work: work(since: done),
             steps: [
                 Step(
-                    seconds: (ContinuousClock.now - start).seconds, bytes: engine.weightBytesRead - read)
+                    seconds: (ContinuousClock.now - start).seconds,
+                    bytes: work(since: done)?.weightBytes ?? engine.weightBytes)
             ])
+    }
+
+    private func work(since before: EngineWork?) -> EngineWork? {
+        before.flatMap { before in engine.work.map { $0 - before } }
     }
 
     private func generate(batch: Int, prompt: Int, tokens: Int) throws -> Sample {
@@ -95,13 +99,13 @@ struct Bench {
                 [StepInput(sequence: sequence, tokens: ids[...], sampling: Self.greedy)])
             next.append(try Self.token(of: answers[0].choice))
         }
-        let (before, multiplied) = (engine.times, engine.multiplyAdds)
+        let (before, done) = (engine.times, engine.work)
         // Memory that is shared with others gives twice as much a second later: it is read in turn with the steps.
         var readings = [probe.read()]
         var steps: [Step] = []
         var attentionBytes = 0
         for number in 0..<tokens {
-            let (start, read) = (ContinuousClock.now, engine.weightBytesRead)
+            let (start, sofar) = (ContinuousClock.now, engine.work)
             let inputs = zip(sequences, next).map {
                 StepInput(sequence: $0, tokens: [$1], sampling: Self.greedy)
             }
@@ -113,12 +117,12 @@ struct Bench {
             steps.append(
                 Step(
                     seconds: seconds,
-                    bytes: engine.weightBytesRead - read + keysAndValues,
+                    bytes: (work(since: sofar)?.weightBytes ?? engine.weightBytes) + keysAndValues,
                     memory: (readings[number] + readings[number + 1]) / 2))
         }
         return Sample(
             tokens: batch * tokens, times: engine.times - before,
-            multiplyAdds: engine.multiplyAdds - multiplied, steps: steps, attentionBytes: attentionBytes)
+            work: work(since: done), steps: steps, attentionBytes: attentionBytes)
     }
 
     private static func token(of choice: TokenChoice?) throws -> Int32 {

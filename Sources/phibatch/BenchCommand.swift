@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchPipeline
 import OperatingSystem
 import PhiModel
 
@@ -41,6 +42,9 @@ struct BenchCommand: ParsableCommand {
     @Option(help: "Runs of each test; the median counts.")
     var repeats = 3
 
+    @Option(help: "What computes: \(EngineKind.placeholder).")
+    var engine = EngineKind.cpu
+
     @Option(help: "Compute threads.")
     var threads: Int?
 
@@ -74,12 +78,12 @@ struct BenchCommand: ParsableCommand {
             let console = Console(isQuiet: false)
             console.progress("loading")
             let start = ContinuousClock.now
-            var options = EngineOptions(threads: threads, cache: .standard())
+            var options = try EngineSettings(engine, threads: self.threads).checkedOptions()
             options.keepsPrefixes = false
-            let engine = try PhiEngine(folder: ModelFetch.folder(model), options: options)
+            let engine = try engine.entry.load(ModelFetch.folder(model), options)
             let loading = (ContinuousClock.now - start).seconds
             console.progress("measuring the machine")
-            let probe = try LimitProbe(of: engine)
+            let probe = try engine.makeProbe()
             var limits = probe.measure()
             var report = BenchReport(engine: engine, loadSeconds: loading)
             let bench = Bench(engine: engine, probe: probe)
@@ -101,7 +105,7 @@ struct BenchCommand: ParsableCommand {
                 report.add(test, samples)
             }
             console.say(
-                "\(model): \(engine.weightBytes / 1_000_000) MB of packed weights, loaded in \(loading) s")
+                "\(model): \(engine.weightBytes / 1_000_000) MB of weights, loaded in \(loading) s")
             print(json ? report.json : report.table)
         }
     }

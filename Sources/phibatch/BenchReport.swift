@@ -22,10 +22,10 @@ struct BenchReport {
         var lowest: Double
         var highest: Double
         /// Shares of the machine's limits at that time, 0 ... 1; the medians of the runs, and of the steps.
-        var ofPeak: Double
+        var ofPeak: Double?
         var ofMemory: Double
         /// The matmuls alone, of the peak.
-        var matmulOfPeak: Double
+        var matmulOfPeak: Double?
         /// Shares of the time, 0 ... 1.
         var matmul: Double
         var attention: Double
@@ -36,13 +36,13 @@ struct BenchReport {
         var steps: [Bench.Step]
     }
 
-    private let engine: PhiEngine
+    private let engine: any ModelEngine
     private let loadSeconds: Double
     /// The best of all that were measured.
     private var limits = MachineLimits()
     private var rows: [Row] = []
 
-    init(engine: PhiEngine, loadSeconds: Double) {
+    init(engine: any ModelEngine, loadSeconds: Double) {
         self.engine = engine
         self.loadSeconds = loadSeconds
     }
@@ -51,6 +51,12 @@ struct BenchReport {
         limits = samples.reduce(limits) { $0.max($1.limits) }
         func median(_ value: (Bench.Sample) -> Double) -> Double {
             samples.map(value).sorted()[samples.count / 2]
+        }
+        func ofPeak(_ seconds: (Bench.Sample) -> Double) -> Double? {
+            guard samples.allSatisfy({ $0.work != nil }) else { return nil }
+            return median {
+                Double($0.work?.multiplyAdds ?? 0) / seconds($0) / $0.limits.multiplyAddsPerSecond
+            }
         }
         let steps = samples.flatMap { sample in
             sample.steps.map { step in
@@ -64,11 +70,9 @@ struct BenchReport {
                 test: test, tokensPerSecond: median(\.tokensPerSecond),
                 lowest: samples.map(\.tokensPerSecond).min() ?? 0,
                 highest: samples.map(\.tokensPerSecond).max() ?? 0,
-                ofPeak: median { Double($0.multiplyAdds) / $0.seconds / $0.limits.multiplyAddsPerSecond },
+                ofPeak: ofPeak(\.seconds),
                 ofMemory: steps.map(\.ofMemory).sorted()[steps.count / 2],
-                matmulOfPeak: median {
-                    Double($0.multiplyAdds) / $0.times.matmul / $0.limits.multiplyAddsPerSecond
-                },
+                matmulOfPeak: ofPeak(\.times.matmul),
                 matmul: median { $0.times.matmul / $0.seconds },
                 attention: median { $0.times.attention / $0.seconds },
                 attentionOfMemory: test.isPrefill ? nil : median { $0.attentionOfMemory ?? 0 },
@@ -79,7 +83,9 @@ struct BenchReport {
         func cell(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(0, width - text.count))
         }
-        func percent(_ share: Double) -> String { (share * 100).text(decimals: 0) + " %" }
+        func percent(_ share: Double?) -> String {
+            share.map { ($0 * 100).text(decimals: 0) + " %" } ?? "-"
+        }
         let heads = [
             "test", "tokens/s", "lowest", "highest", "of peak", "of memory", "matmul", "of peak",
             "attention", "of memory",
@@ -90,7 +96,7 @@ struct BenchReport {
                 row.lowest.text(decimals: 1),
                 row.highest.text(decimals: 1), percent(row.ofPeak), percent(row.ofMemory),
                 percent(row.matmul), percent(row.matmulOfPeak), percent(row.attention),
-                row.attentionOfMemory.map(percent) ?? "-",
+                percent(row.attentionOfMemory),
             ]
         }
         let widths = heads.indices.map { column in ([heads] + body).map { $0[column].count }.max() ?? 0 }
@@ -103,7 +109,7 @@ struct BenchReport {
         let peak = (limits.multiplyAddsPerSecond * 1e-9).text(decimals: 0)
         let memory = (limits.bytesPerSecond * 1e-9).text(decimals: 1)
         lines.append(
-            "kernels \(engine.kernels.name)\(processor), \(engine.threads) threads; "
+            "kernels \(engine.kernelName)\(processor), \(engine.threads) threads; "
                 + "peak \(peak) billion multiply-adds/s, memory \(memory) GB/s")
         return lines.joined(separator: "\n")
     }
@@ -111,7 +117,7 @@ struct BenchReport {
     var json: String {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.string("kernels", engine.kernels.name)
+            writer.string("kernels", engine.kernelName)
             if let family = ProcessorFamily.current.name { writer.string("processor_family", family) }
             writer.int("threads", engine.threads)
             writer.number("load_seconds", loadSeconds)
@@ -132,11 +138,9 @@ struct BenchReport {
                     ("highest", row.highest), ("of_peak", row.ofPeak), ("of_memory", row.ofMemory),
                     ("matmul_of_peak", row.matmulOfPeak), ("matmul_share", row.matmul),
                     ("attention_share", row.attention), ("sampling_share", row.sampling),
+                    ("attention_of_memory", row.attentionOfMemory),
                 ] {
-                    writer.number(key, value)
-                }
-                if let share = row.attentionOfMemory {
-                    writer.number("attention_of_memory", share)
+                    if let value { writer.number(key, value) }
                 }
                 write(row.steps, &writer)
             }

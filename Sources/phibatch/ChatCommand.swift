@@ -106,17 +106,18 @@ struct ChatCommand: ParsableCommand {
         let name = model ?? folder
         console.progress("loading \(name)")
         let start = ContinuousClock.now
-        var options = settings.engine.options(cache: .standard())
+        var options = try settings.engine.checkedOptions()
         options.adapter = settings.adapter
         // A conversation is nobody else's.
         options.keepsPrefixes = false
-        let engine = try PhiEngine(folder: folder, options: options)
+        let entry = options.engine.entry
+        let engine = try entry.load(folder, options)
         guard let codec = engine.codec, codec.template != nil else {
             throw ModelError(
                 .missing, path: folder,
                 "has no \(engine.codec == nil ? "tokenizer.json" : "chat template"), which a chat needs.")
         }
-        let container = ModelContainer(engine: engine, folder: folder, workers: 1)
+        let container = ModelContainer(engine: engine, entry.kind, folder: folder, workers: 1)
         if console.isTerminal {
             let seconds = ((ContinuousClock.now - start).seconds * 10).rounded() / 10
             console.say("\(name) is loaded (\(seconds) s); /help says what can be typed")

@@ -84,7 +84,7 @@ struct JobEstimate {
 
     init(_ job: BatchJob, _ check: JobCheck) throws {
         let engine = try job.loadEngine()
-        let bench = Bench(engine: engine, probe: try LimitProbe(of: engine))
+        let bench = Bench(engine: engine, probe: try engine.makeProbe())
         let results = check.promptTokens.count * job.settings.sampleCount
         let workers = max(1, min(job.settings.engine.workerCount, results))
         let length = max(1, min(256, check.promptTokens(atPercent: 50)))

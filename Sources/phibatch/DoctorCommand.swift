@@ -12,8 +12,7 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Say what this machine is to phibatch, to be pasted in a bug report.",
         discussion: """
             Processor, kernels, threads, memory and what limits it, the speed of memory (measured for about a \
-            second), the libraries of `engine: mlx` and of fetching models, \
-            folders and the models in them. Tells no tokens.
+            second), the libraries of engines and of fetching models, folders and the models in them. Tells no tokens.
 
             EXAMPLE:
               phibatch doctor
@@ -45,13 +44,19 @@ struct DoctorReport {
         "HF_HUB_OFFLINE", "PHIBATCH_CURL",
     ]
 
-    /// What `engine: mlx` would load.
-    private let mlx = Result { () throws(ModelError) in try MLXLibrary.load() }
+    /// What engines would load.
+    private let libraries = EngineEntry.all.compactMap { entry in
+        entry.library.map { load in
+            (name: entry.kind.rawValue, result: Result { () throws(ModelError) in try load() })
+        }
+    }
 
-    private var mlxText: String {
-        switch mlx {
-        case .success(let library): "\(MLXLibrary.wantedVersion), \(library.device)"
-        case .failure(let error): "none: \(error)"
+    private var libraryRows: [(String, String)] {
+        libraries.map { name, result in
+            switch result {
+            case .success(let library): (name, "\(library.version), \(library.device)")
+            case .failure(let error): (name, "none: \(error)")
+            }
         }
     }
 
@@ -96,7 +101,10 @@ struct DoctorReport {
             ("version", Phibatch.version),
             ("processor", (machine.processor ?? "unknown") + (machine.family.map { ", \($0)" } ?? "")),
             ("kernels", "\(machine.chosen), of \(machine.kernels.joined(separator: ", "))"),
-            ("mlx", mlxText), ("libcurl", curlText), ("threads", threads),
+        ]
+        rows += libraryRows
+        rows += [
+            ("libcurl", curlText), ("threads", threads),
             ("memory", machine.memoryLimits.joined(separator: "; ")),
             ("speed", speed),
         ]
@@ -162,8 +170,10 @@ struct DoctorReport {
             string("processor_family", machine.family)
             string("kernels", machine.chosen)
             writer.array("available_kernels", machine.kernels) { $0.string($1) }
-            string("mlx", (try? mlx.get()).map { _ in MLXLibrary.wantedVersion })
-            string("mlx_device", (try? mlx.get())?.device)
+            for (name, result) in libraries {
+                string(name, (try? result.get())?.version)
+                string(name + "_device", (try? result.get())?.device)
+            }
             string("libcurl", (try? curl.get())?.version)
             number("processors", machine.processors)
             number("cores", machine.topology.cores.count)

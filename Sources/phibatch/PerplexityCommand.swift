@@ -30,6 +30,9 @@ struct PerplexityCommand: ParsableCommand {
     @Option(help: "Windows at most; all if not given.")
     var windows: Int?
 
+    @Option(help: "What computes: \(EngineKind.placeholder).")
+    var engine = EngineKind.cpu
+
     @Option(help: "Precision of the KV cache: int8 or f16.")
     var kv: CachePrecision = .auto
 
@@ -52,9 +55,9 @@ struct PerplexityCommand: ParsableCommand {
             if let each, let output = Files.identity(of: each), output == Files.identity(of: file) {
                 throw ModelError(.badRequest, path: each, "is the text itself; name another file for --each.")
             }
-            var options = EngineOptions(threads: threads, kvPrecision: kv.engineValue, cache: .standard())
+            var options = try EngineSettings(engine, threads: threads, kv: kv).checkedOptions()
             options.adapter = adapter
-            let engine = try PhiEngine(folder: ModelFetch.folder(model), options: options)
+            let engine = try engine.entry.load(ModelFetch.folder(model), options)
             guard let codec = engine.codec else {
                 throw ModelError(.missing, path: model, "has no tokenizer.json, which a text needs.")
             }
@@ -74,7 +77,7 @@ struct PerplexityCommand: ParsableCommand {
         }
     }
 
-    private func measure(_ engine: PhiEngine, _ ids: [Int32], windows: Int) throws {
+    private func measure(_ engine: any ModelEngine, _ ids: [Int32], windows: Int) throws {
         let console = Console(isQuiet: false)
         var sum = 0.0
         var squares = 0.0
@@ -94,10 +97,11 @@ struct PerplexityCommand: ParsableCommand {
         let mean = sum / Double(counted)
         let error = ((squares / Double(counted) - mean * mean) / Double(counted)).squareRoot()
         console.say(
-            "\(windows) window\(windows == 1 ? "" : "s") of \(context) tokens, \(counted) counted, kernels \(engine.kernels.name)"
+            "\(windows) window\(windows == 1 ? "" : "s") of \(context) tokens, \(counted) counted, kernels \(engine.kernelName)"
         )
         print("perplexity \(exp(mean)) +/- \(exp(mean) * error)")
     }
 }
 
 extension CachePrecision: ExpressibleByArgument {}
+extension EngineKind: ExpressibleByArgument {}

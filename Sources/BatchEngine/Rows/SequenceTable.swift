@@ -23,12 +23,13 @@ package struct SequenceTable: Sendable {
     }
 
     private let limits: ModelLimits
-    private let blockBytes: Int
+    package let blockBytes: Int
     private let hasState: Bool
     private let slots: SequenceSlots?
     private var freeSlots: [Int32]
     package var blocks: KVBlocks
     private var entries: [RequestID: Entry] = [:]
+    private var directCount = 0
 
     /// - Parameters:
     ///   - capacity: blocks.
@@ -51,6 +52,12 @@ package struct SequenceTable: Sendable {
     }
 
     package subscript(id: RequestID) -> Entry? { entries[id] }
+
+    /// The id of a sequence that begins without a loop, whose numbers go up from 0.
+    package mutating func nextDirectID() -> RequestID {
+        directCount += 1
+        return RequestID(-directCount)
+    }
 
     /// As `Engine` says it.
     /// - Parameter restore: may insert what is kept elsewhere of the tokens' beginning, for the branch that it is given.

@@ -62,16 +62,6 @@ public enum LongRopeSetting: String, Sendable, CaseIterable {
     }
 }
 
-/// What computes.
-public enum EngineKind: String, Sendable, CaseIterable {
-    /// `mlx` where it is there and finds a GPU, else `cpu`.
-    case auto
-    /// phibatch's own arithmetic, with the same bytes on every machine.
-    case cpu
-    /// Apple's MLX, which `make mlx` fetches: results are the same to within rounding.
-    case mlx
-}
-
 /// How the machine is used. Results don't depend on it, but for the engine and the KV cache's precision, which are in
 /// the engine's identity, and the rotary factors.
 public struct EngineSettings: Sendable, Equatable {
@@ -111,14 +101,5 @@ public struct EngineSettings: Sendable, Equatable {
     private var threadCount: Int {
         if case .count(let count) = threads { return count }
         return Processors.count
-    }
-
-    /// What is wrong with the settings together, if MLX computes; nil if nothing is.
-    package var problemWithMLX: String? {
-        guard threads != .auto || kvPrecision != .auto else { return nil }
-        let name = threads != .auto ? "threads" : "kv"
-        return
-            "\(name) belongs to the CPU engine, and engine is \(kind.rawValue): MLX has its own threads, and keeps KV "
-            + "caches in the precision that it computes in. Leave \(name) out."
     }
 }

@@ -1,10 +1,11 @@
+import BatchEngine
+
 /// How the machine is used.
 extension JobKey {
     package static let engine = [
         JobKey(
-            "engine", "cpu|mlx|auto",
-            "what computes: cpu; mlx, which runs on GPUs (\"make mlx\" fetches it) and gives the same results to "
-                + "within rounding, not byte for byte; or auto, which is mlx where it finds a GPU (default cpu)",
+            "engine", EngineKind.placeholder,
+            "what computes (default cpu; \"phibatch help engines\" says what each does)",
             .word(\.engine.kind)),
         JobKey(
             "workers", "N", "requests that advance together, or auto, which measures how many (default auto)",

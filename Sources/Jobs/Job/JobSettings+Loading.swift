@@ -161,9 +161,7 @@ extension JobSettings {
                 kind, at: file,
                 "messages have no place without a chat template; put them into prompt, or drop chat: false.")
         }
-        if let problem = stepsProblem ?? taskProblem ?? choicesProblem ?? answerProblem
-            ?? (engine.kind == .mlx ? engine.problemWithMLX : nil)
-        {
+        if let problem = stepsProblem ?? taskProblem ?? choicesProblem ?? answerProblem {
             throw JobError(kind, at: file, problem)
         }
         var names = FileNames()

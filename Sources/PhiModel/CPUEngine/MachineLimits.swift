@@ -34,11 +34,9 @@ package final class LimitProbe {
         try self.init(kernels, ComputePool(threads: threads))
     }
 
-    /// With the engine's own threads, so that two sets of them do not get in each other's way.
+    /// With threads that are there.
     /// - Throws: `ModelError` of kind `resources`.
-    package convenience init(of engine: PhiEngine) throws { try self.init(engine.kernels, engine.pool) }
-
-    private init(_ kernels: Kernels, _ pool: ComputePool) throws {
+    init(_ kernels: Kernels, _ pool: ComputePool) throws {
         self.kernels = kernels.table
         self.pool = pool
         memory = try PageMemory(count: pool.width * Self.bytesPerThread)

@@ -1,3 +1,13 @@
+import BatchEngine
+
+extension EngineEntry {
+    static let cpu = EngineEntry(
+        kind: .cpu, title: "the CPU",
+        help: "The default. Results are the same, byte for byte, on every machine, however many requests run "
+            + "together and whatever interrupts them.",
+        identity: { PhiEngine.identity($0) }, load: { try PhiEngine(folder: $0, options: $1) })
+}
+
 extension PhiEngine {
     /// Raised with every change that gives other bits anywhere, from embedding to choice of token: then results
     /// of earlier runs must not be mixed with new ones. `ArithmeticTests` holds what each version gives.

@@ -3,11 +3,13 @@ import OperatingSystem
 
 /// How a model is loaded.
 public struct EngineOptions: Sendable {
+    /// What computes.
+    public var engine = EngineKind.cpu
     /// Compute threads; nil takes one for each processor that this process may use.
     public var threads: Int?
     /// Bytes of KV cache; nil takes a quarter of the machine's memory, or less if less is free.
     public var kvBudget: Int?
-    /// What the KV cache holds.
+    /// What the KV cache holds, where `engine` leaves it open.
     public var kvPrecision: KVPrecision
     /// Which kernels (see `Kernels`); nil takes `PHIBATCH_KERNELS` or the best.
     package var kernels: String?
@@ -47,24 +49,18 @@ public struct EngineOptions: Sendable {
 /// One caller at a time, as `Engine` says; the results of a sequence do not depend on the others in a step,
 /// the number of threads, or the kernels.
 // Unchecked, as its buffers and cache are C memory: one thread at a time runs it, as `Engine` asks.
-package final class PhiEngine: RowEngine, @unchecked Sendable {
+package final class PhiEngine: ModelEngine, @unchecked Sendable {
     package let shape: ModelShape
     package let limits: ModelLimits
     package let identity: [(name: String, value: String)]
     package let kernels: Kernels
     package let threads: Int
-    /// Nil if the folder has no tokenizer.
     package let codec: TextCodec?
+    package let notes: [String]
+    package let advice: [String]
     /// Why packed weights are not kept although `EngineOptions.cache` asked for it; nil if they are.
     /// Nothing but the next start is slower for it.
-    package let cacheFault: String?
-    /// What a person may want to know of how the model was loaded, a sentence each: that an index was passed
-    /// over, or old files removed from the cache.
-    package let notes: [String]
-    /// How the model could take less memory; nil if it is quantized.
-    package let advice: String?
-    /// Why there are fewer compute threads than `EngineOptions.threads` asked for; nil if there are not.
-    package var threadFault: String? { pool.fault }
+    let cacheFault: String?
 
     private let network: any Network<RowOps>
     let rows: RowOps
@@ -73,8 +69,6 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
     package var sequences: SequenceTable
     /// Nil if none are kept.
     let prefixes: PrefixStore?
-    /// Sequences begun without a loop.
-    var directCount = 0
     private var move: WeightMove?
     private var hasStepped = false
 
@@ -122,29 +116,25 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         weightBytes = try reader.multiplied.reduce(0) { try $0 + weights[$1].bytes }
         cacheFault = weights.cacheFault
         notes = store.notes + weights.notes
-        advice = reader.plan.quantizationAdvice(store)
+        let cacheNote = cacheFault.map { "packed weights are not kept for the next start: \($0)" }
+        advice = [reader.plan.quantizationAdvice(store), pool.fault, cacheNote].compactMap(\.self)
         move = weights.move
         rows = RowOps(shape, weights: weights, cache: cache, kernels: kernels, pool: pool)
         logits = LogitReader(Sampler(kernels.table), pool)
     }
 
-    /// Multiply-adds of the weight matrices in all steps so far.
-    package var multiplyAdds: Int { rows.tally.multiplyAdds }
-    /// Bytes of packed weights that matmuls have read in all steps so far.
-    package var weightBytesRead: Int { rows.tally.weightBytes }
-    /// Bytes of packed weights that one forward pass reads; where there are experts, at most.
+    package var work: EngineWork? { rows.tally.work }
     package let weightBytes: Int
-    /// Bytes of KV cache that hold one token.
-    package var kvBytesPerToken: Int { rows.cache.blockBytes / KVCache.blockLength }
+    package var kernelName: String { kernels.name }
+
+    /// With the engine's own threads, so that two sets of them do not get in each other's way.
+    package func makeProbe() throws -> LimitProbe { try LimitProbe(kernels, pool) }
 
     package var times: ComputeTimes {
         var times = rows.tally.times
         times.sampling = logits.seconds
         return times
     }
-
-    /// How its text becomes tokens.
-    package var text: any TextCoding { codec ?? NoText() }
 
     package func forward(_ runs: [RowRun], use: (LogitPiece) throws -> Void) throws {
         moveWeights()
@@ -172,8 +162,6 @@ package final class PhiEngine: RowEngine, @unchecked Sendable {
         if move.isDone { self.move = nil }
     }
 
-    /// Does at once what the first steps do on their way: moves the weights to large pages, and touches the
-    /// KV cache's memory for new sequences of these lengths. For measurements; nothing else needs it.
     package func warmUp(lengths: [Int]) {
         hasStepped = true
         while move != nil { moveWeights() }

@@ -4,10 +4,7 @@ import BatchEngine
 struct WorkTally {
     /// Where the time went.
     private(set) var times = ComputeTimes()
-    /// How many the matmuls took.
-    private(set) var multiplyAdds = 0
-    /// Bytes of packed weights that matmuls read.
-    private(set) var weightBytes = 0
+    private(set) var work = EngineWork()
     private var clock = Stopwatch()
 
     /// From here on time counts.
@@ -21,7 +18,7 @@ struct WorkTally {
     /// The same for a matmul of so many rows.
     mutating func countMatmul(rows: Int, by linear: Linear, _ matrix: PackedMatrix) {
         times.matmul += clock.lap()
-        multiplyAdds += rows * linear.rows * linear.columns
-        weightBytes += matrix.bytes
+        work.multiplyAdds += rows * linear.rows * linear.columns
+        work.weightBytes += matrix.bytes
     }
 }

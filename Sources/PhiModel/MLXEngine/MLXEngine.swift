@@ -8,17 +8,17 @@ import OperatingSystem
 /// byte, whatever runs beside it. Everything else is as `PhiEngine` does it: which tokens a sequence may come to, which
 /// rotary factors it has, how tokens are chosen from logits.
 // Unchecked, as MLX's arrays are C++'s: one thread at a time runs it, as `Engine` asks.
-package final class MLXEngine: RowEngine, @unchecked Sendable {
+package final class MLXEngine: ModelEngine, @unchecked Sendable {
     package let limits: ModelLimits
-    /// Nil if the folder has no tokenizer.
     package let codec: TextCodec?
-    /// What a person may want to know of how the model was loaded, a sentence each.
     package let notes: [String]
-    /// How it could be faster; nil if a GPU computes.
-    package var advice: String? {
+    package var advice: [String] {
         mlx.isGPU
-            ? nil : "MLX finds no GPU and computes on the processor, where \"engine: cpu\" is much faster"
+            ? [] : ["MLX finds no GPU and computes on the processor, where \"engine: cpu\" is much faster"]
     }
+    package let threads: Int
+    package var kernelName: String { "mlx" }
+    package let weightBytes: Int
 
     private let shape: ModelShape
     private let mlx: MLXLibrary
@@ -86,9 +86,11 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
         sequences = SequenceTable(
             limits, capacity: cache.capacity, blockLength: KVCache.blockLength, blockBytes: cache.blockBytes,
             hasState: shape.hasState)
-        logits = LogitReader(
-            Sampler(try Kernels.chosen().table), ComputePool(threads: options.threads ?? Processors.count))
+        let pool = ComputePool(threads: options.threads ?? Processors.count)
+        threads = pool.threads
+        logits = LogitReader(Sampler(try Kernels.chosen().table), pool)
         notes = store.notes
+        weightBytes = memory.weightBytes
     }
 
     static func refusal(_ model: any Architecture.Type, _ folder: String) -> ModelError {
@@ -97,18 +99,9 @@ package final class MLXEngine: RowEngine, @unchecked Sendable {
             "holds \(model.models), which the engine mlx can't run; use \"engine: cpu\".")
     }
 
-    /// How its text becomes tokens.
-    package var text: any TextCoding { codec ?? NoText() }
-
     package var identity: [(name: String, value: String)] { Self.identity(mlx) }
 
-    /// What results depend on besides model, request and seed.
-    /// - Throws: `ModelError` if MLX is not there.
-    package static func identity() throws(ModelError) -> [(name: String, value: String)] {
-        identity(try MLXLibrary.load())
-    }
-
-    private static func identity(_ mlx: MLXLibrary) -> [(name: String, value: String)] {
+    static func identity(_ mlx: MLXLibrary) -> [(name: String, value: String)] {
         [
             // Raised with every change of the models' definitions that gives other numbers.
             ("engine", "mlx 1"), ("mlx", MLXLibrary.wantedVersion), ("device", mlx.device),

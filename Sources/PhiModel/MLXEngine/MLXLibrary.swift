@@ -23,9 +23,6 @@ package final class MLXLibrary: Sendable {
     ///   version or can't be loaded.
     package static func load() throws(ModelError) -> MLXLibrary { try shared.get() }
 
-    /// Whether there is a library that works on a GPU.
-    package static var hasGPU: Bool { (try? load())?.isGPU ?? false }
-
     /// Why the library can't be used that is there, or that PHIBATCH_MLX names; nil if it can, or there is none.
     package static var fault: ModelError? {
         guard case .failure(let error) = shared, error.kind != .missing || named != nil else { return nil }

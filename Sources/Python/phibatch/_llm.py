@@ -35,7 +35,7 @@ class LLM:
         model: a name of ``phibatch models``, ``org/name`` on Hugging Face, or a folder. One that is named and not
             on this machine is fetched.
         adapter: the folder of a LoRA adapter.
-        engine: ``cpu``, ``mlx`` or ``auto``.
+        engine: what computes; ``phibatch help engines`` lists them.
         workers: requests that advance together; None measures how many.
         threads: compute threads; None is the cores that this process may use.
         kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.

@@ -30,7 +30,6 @@ struct PrefixSources {
 }
 
 extension PhiEngine {
-    /// Whether the beginnings of prompts are kept from one run to the next.
     package var keepsPrefixes: Bool { prefixes != nil }
 
     /// Brings what an earlier run has kept of a prompt's beginning, as far as there is unused room.

@@ -1,10 +1,10 @@
+import PhiModel
+
 extension HelpTopic {
     static let engines = HelpTopic(
         "engines", "what computes: the processor's own kernels, or MLX on a GPU",
         """
-        - engine: cpu :: The default. Results are the same, byte for byte, on every machine, however many requests run \
-        together and whatever interrupts them.
-        - engine: mlx :: Apple's MLX, which computes on Apple's and NVIDIA's GPUs.
+        \(EngineEntry.all.map { "- engine: \($0.kind.rawValue) :: \($0.help)" }.joined(separator: "\n"))
         - engine: auto :: mlx where it is there and finds a GPU, else cpu. An MLX that is there and can't be used is a \
         warning that says why.
 

@@ -1,7 +1,7 @@
 import BatchEngine
 
 /// For those who take the steps themselves instead of leaving it to a loop: measurements and tests.
-extension PhiEngine {
+extension RowEngine {
     /// Begins a sequence with room for a prompt and `maxTokens` more, all at once.
     /// - Returns: its id, and how many prompt tokens are in the cache and must not be sent again; nil if there
     ///   is no room now.
@@ -10,9 +10,7 @@ extension PhiEngine {
     package func begin(
         prompt: [Int32], maxTokens: Int, cacheable: Int = .max
     ) throws -> (id: RequestID, cached: Int)? {
-        directCount += 1
-        // A loop's numbers go up from 0.
-        let id = RequestID(-directCount)
+        let id = sequences.nextDirectID()
         let ceiling = prompt.count + max(0, maxTokens)
         switch admit(id, tokens: prompt, ceiling: ceiling, lookahead: 0, cacheable: cacheable) {
         case .ready(let cached, _):

@@ -1,0 +1,18 @@
+import BatchEngine
+
+extension EngineEntry {
+    static let mlx = EngineEntry(
+        kind: .mlx, title: "MLX", help: "Apple's MLX, which computes on Apple's and NVIDIA's GPUs.",
+        leavesOut: [
+            ("threads", "MLX has its own threads"),
+            ("kv", "MLX keeps KV caches in the precision that it computes in"),
+        ],
+        isReproducible: false,
+        library: { () throws(ModelError) in
+            let library = try MLXLibrary.load()
+            return Library(
+                version: MLXLibrary.wantedVersion, device: library.device, isGPU: library.isGPU)
+        },
+        fault: { MLXLibrary.fault }, identity: { _ in MLXEngine.identity(try MLXLibrary.load()) },
+        load: { try MLXEngine(folder: $0, options: $1) })
+}
