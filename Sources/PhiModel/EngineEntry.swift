@@ -52,6 +52,7 @@ extension EngineKind {
         case .auto: .automatic
         case .cpu: .cpu
         case .mlx: .mlx
+        case .exact: .exact
         }
     }
 }

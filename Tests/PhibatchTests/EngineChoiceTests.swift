@@ -82,24 +82,30 @@ struct EngineChoiceTests {
     }
     private static let missing: Comment = "MLX is not there; make mlx fetches it, over the network"
 
-    @Test(.enabled(if: hasMLX, missing)) func resultsOfTwoEnginesAreNotMixed() throws {
-        try withJob("mlx") { job in
+    /// Those of this machine, beside the CPU's.
+    private static let others = hasMLX ? ["exact", "mlx"] : ["exact"]
+
+    @Test(arguments: others) func resultsOfTwoEnginesAreNotMixed(engine: String) throws {
+        try withJob(engine) { job in
             let first = try job.run()
             #expect(first.status == 0, "\(first.errors)")
             job.settings[1] = "cpu"
             let other = try job.run()
-            #expect(other.status == 65 && other.errors.contains("engine"), "\(other.errors)")
-            job.settings[1] = "mlx"
+            let word = engine == "mlx" ? "engine" : "weights"
+            #expect(other.status == 65 && other.errors.contains(word), "\(other.errors)")
+            job.settings[1] = engine
             #expect(try job.run().errors.contains("nothing to do"))
         }
     }
 
-    @Test(.enabled(if: hasMLX, missing)) func settingsOfTheOtherEngineAreRefused() throws {
-        for setting in [["--threads", "1"], ["--kv", "f16"]] {
-            try withJob("mlx", setting) { job in
+    @Test func settingsOfTheOtherEngineAreRefused() throws {
+        for (engine, setting) in [
+            ("mlx", ["--threads", "1"]), ("mlx", ["--kv", "f16"]), ("exact", ["--kv", "f16"]),
+        ] {
+            try withJob(engine, setting) { job in
                 let run = try job.run()
                 #expect(run.status == 64 || run.status == 65, "\(run.errors)")
-                #expect(run.errors.contains("has no meaning with engine: mlx"), "\(run.errors)")
+                #expect(run.errors.contains("has no meaning with engine: \(engine)"), "\(run.errors)")
             }
         }
     }

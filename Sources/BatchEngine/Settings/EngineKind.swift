@@ -4,6 +4,8 @@ public enum EngineKind: String, Sendable, CaseIterable {
     case cpu
     /// Apple's MLX, which `make mlx` fetches: results are the same to within rounding.
     case mlx
+    /// Float32 on the processor: what 8-bit arithmetic is measured by.
+    case exact
     /// `mlx` where it is there and finds a GPU, else `cpu`.
     case auto
 
