@@ -211,6 +211,7 @@ package final class JobSession {
                 prunes: job.prunes,
                 keptOutputCount: settings.keepOld,
                 inputs: settings.input.filter { $0 != "-" } + settings.pick.compactMap { $0.file?.path },
+                pins: settings.distant.map(PinnedInput.init),
                 waiting: job.waits ? waiting : nil)
         }
         let store = try job.redo?.store(of: settings, note: job.noteRedo, open: open) ?? open()

@@ -73,9 +73,13 @@ package struct Manifest: Sendable {
 
     private static func input(_ job: JobSettings) throws -> [JSONValue] {
         guard let rows = job.rows else {
-            return try job.input.map { $0 == "-" ? ["file": "-"] : try file($0) }
+            let distant = job.distant.flatMap(\.files)
+            return try job.input.map { path in
+                if path == "-" { return ["file": "-"] }
+                return try file(path, from: distant.first { $0.path == path })
+            }
         }
-        let picks = try job.pick.map { ($0.name, try $0.shown(file)) }
+        let picks = try job.pick.map { ($0.name, try $0.shown { try file($0) }) }
         return [["rows": .int(rows), "pick": .object(JSONObject(picks))]]
     }
 
@@ -92,11 +96,13 @@ package struct Manifest: Sendable {
         return path
     }
 
-    private static func file(_ path: String) throws -> JSONValue {
+    /// - Parameter origin: of what was brought here.
+    private static func file(_ path: String, from origin: DistantInput.File? = nil) throws -> JSONValue {
         let (size, sha256) = try hash(path)
-        return [
-            "file": .string(Paths.name(of: path)), "bytes": .int(size), "sha256": .string(sha256),
-        ]
+        var members: [(String, JSONValue)] = [("file", .string(Paths.name(of: path)))]
+        if let origin { members.append(("source", .string(origin.source))) }
+        if let version = origin?.version { members.append(("version", .string(version))) }
+        return .object(JSONObject(members + [("bytes", .int(size)), ("sha256", .string(sha256))]))
     }
 
     private static func hash(_ path: String) throws -> (size: Int, sha256: String) {

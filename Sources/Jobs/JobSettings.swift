@@ -1,4 +1,5 @@
 import BatchEngine
+import OperatingSystem
 import PhiText
 
 /// As a job writes it.
@@ -58,6 +59,8 @@ public struct JobSettings: Sendable, Equatable {
     public var input: [String] = []
     /// As the job names them, with patterns.
     package var inputPatterns: [String] = []
+    /// What was brought here of those that lie elsewhere.
+    package var distant: [DistantInput] = []
     /// How many lines the job makes, in place of an input; nil where it reads one.
     public var rows: Int?
     /// The fields of the lines that the job makes.

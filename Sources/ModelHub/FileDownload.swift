@@ -6,7 +6,7 @@ import OperatingSystem
 /// hash, and in place in one step.
 struct FileDownload {
     /// Fewer bytes than these in one try are as good as none: who sends a byte at a time is not waited for for ever.
-    private static let progress = 1 << 16
+    static let progress = 1 << 16
 
     let client: HubClient
     let cache: HubCache
@@ -30,28 +30,21 @@ struct FileDownload {
                 try Files.makeFolder(folder)
             }
             if !isHere {
-                let lock = try takeLock()
+                let lock = try FileLock.taken(cache.lock(id, file.etag), client.stop, waits: waits)
                 defer { withExtendedLifetime(lock) {} }
                 if !isHere { try fetch() }
             }
             counted(file.size, 0)
-            for link in links { try Links.make(link, to: "../../blobs/\(file.etag)") }
+            for (path, link) in zip(paths, links) {
+                let up = String(repeating: "../", count: 2 + path.utf8.count { $0 == UInt8(ascii: "/") })
+                try Links.make(link, to: "\(up)blobs/\(file.etag)")
+            }
         } catch let error as Files.Failure {
             throw HubError(.files, blob, "can't be written: \(error.reason).")
         }
     }
 
     private var isHere: Bool { (try? OpenFile.at(blob).state().size) == file.size }
-
-    private func takeLock() throws -> FileLock {
-        var hasWaited = false
-        while true {
-            if let lock = try FileLock.take(cache.lock(id, file.etag)) { return lock }
-            if !hasWaited { waits() }
-            hasWaited = true
-            try client.stop.sleep(0.2)
-        }
-    }
 
     private func fetch() throws {
         let part = try PartFile(HubCache.part(ofBlob: blob))
@@ -120,5 +113,20 @@ struct FileDownload {
         }
         counted(part.size, 0)
         return hash
+    }
+}
+
+extension FileLock {
+    /// Waits until it can be had.
+    /// - Parameter waits: told if that is not at once.
+    /// - Throws: `Files.Failure`, `CancellationError`.
+    static func taken(_ path: String, _ stop: Stop, waits: () -> Void) throws -> FileLock {
+        var hasWaited = false
+        while true {
+            if let lock = try take(path) { return lock }
+            if !hasWaited { waits() }
+            hasWaited = true
+            try stop.sleep(0.2)
+        }
     }
 }

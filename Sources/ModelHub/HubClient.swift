@@ -15,11 +15,15 @@ struct HubClient: Sendable {
     /// How often and how patiently a request that failed is tried again.
     let patience: Patience
     let stop: Stop
+    /// Who asks.
+    let access: Access
+    /// The address that may know who asks; nil where it is the first that is asked.
+    let home: String?
     /// Told why it waits, and how many seconds.
     let pauses: @Sendable (Message, Double) -> Void
 
     init(
-        settings: HubSettings, patience: Patience, stop: Stop,
+        settings: HubSettings, patience: Patience, stop: Stop, access: Access? = nil,
         pauses: @escaping @Sendable (Message, Double) -> Void
     ) throws(HubError) {
         let curl = try Curl.load()
@@ -27,6 +31,8 @@ struct HubClient: Sendable {
         self.curl = curl
         self.patience = patience
         self.stop = stop
+        self.access = access ?? settings.token.map(Access.bearer) ?? .nobody
+        home = access == nil ? settings.endpoint : nil
         self.pauses = pauses
     }
 
@@ -36,16 +42,8 @@ struct HubClient: Sendable {
     /// - Throws: `HubError` or `CancellationError`.
     func listing(_ id: RepositoryID) throws -> HubListing {
         let address =
-            "\(settings.endpoint)/api/models/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
-        let bytes = try tries("\(id)") {
-            var bytes: [UInt8] = []
-            let response = try HubRequest(client: self, seconds: patience.answering).send(to: address) {
-                bytes += $1
-                return bytes.count <= Self.listingLimit
-            }
-            try check(response, id, file: nil)
-            return bytes
-        }
+            "\(settings.endpoint)/api/\(id.kind.plural)/\(id.name)/revision/\(Self.escaped(id.revision, slashes: true))"
+        let bytes = try answer(HubRequest(client: self, seconds: patience.answering), address, id)
         guard let value = try? JSONValue(parsing: bytes, limits: .file),
             case .string(let commit)? = value["sha"],
             commit.utf8.count == 40, commit.utf8.allSatisfy(\.isHexadecimal),
@@ -61,10 +59,35 @@ struct HubClient: Sendable {
         return HubListing(commit: commit, paths: paths)
     }
 
+    /// The content of a small file. - Throws: as `listing`.
+    func contents(of path: String, _ id: RepositoryID, commit: String) throws -> [UInt8] {
+        try answer(
+            HubRequest(client: self, seconds: patience.answering), address(path, of: id, commit: commit), id,
+            file: path)
+    }
+
+    /// What the hub answers, if that is no more than a few megabytes, and a success.
+    /// - Parameter accepts: whether another status will do as well.
+    /// - Throws: as `listing`.
+    func answer(
+        _ request: HubRequest, _ address: String, _ id: RepositoryID, file: String? = nil,
+        accepts: (Int) -> Bool = { _ in false }
+    ) throws -> [UInt8] {
+        try tries("\(id)") {
+            var bytes: [UInt8] = []
+            let response = try request.send(to: address) {
+                bytes += $1
+                return bytes.count <= Self.listingLimit
+            }
+            if !accepts(response.status) { try check(response, id, file: file) }
+            return bytes
+        }
+    }
+
     /// What the hub says of one file. - Throws: as `listing`.
     func file(_ path: String, of id: RepositoryID, commit: String) throws -> HubFile {
         try tries("\(id)") {
-            let request = HubRequest(client: self, headOnly: true, seconds: patience.answering)
+            let request = HubRequest(client: self, method: "HEAD", seconds: patience.answering)
             let response = try request.send(to: address(path, of: id, commit: commit))
             if response.status >= 400 { try check(response, id, file: path) }
             let head = response.head
@@ -141,7 +164,7 @@ struct HubClient: Sendable {
     }
 
     /// Goes on until it succeeds or patience ends.
-    private func tries<Value>(_ place: String, _ body: () throws -> Value) throws -> Value {
+    func tries<Value>(_ place: String, _ body: () throws -> Value) throws -> Value {
         var failures = 0
         while true {
             do { return try body() } catch let error where Patience.isFinal(error) {
@@ -162,17 +185,21 @@ struct HubClient: Sendable {
     }
 
     private func address(_ path: String, of id: RepositoryID, commit: String) -> String {
-        "\(settings.endpoint)/\(id.name)/resolve/\(commit)/\(Self.escaped(path, slashes: false))"
+        "\(settings.endpoint)/\(id.page)/resolve/\(commit)/\(Self.escaped(path, slashes: false))"
     }
 
-    private func check(_ response: HubResponse, _ id: RepositoryID, file: String?) throws {
+    func check(_ response: HubResponse, _ id: RepositoryID, file: String?) throws {
         guard response.status >= 300 else { return }
-        if Patience.isPassing(response.status) {
-            throw Retry.later(
-                after: response.head.number("Retry-After"),
-                "\(response.host) answers \(response.head.statusText)")
-        }
+        try retryIfPassing(response)
         throw HubError(refused: response, id, file: file, settings)
+    }
+
+    /// - Throws: `Retry` if another try may have another answer.
+    func retryIfPassing(_ response: HubResponse, _ isPassing: Bool = false) throws {
+        guard isPassing || Patience.isPassing(response.status) else { return }
+        throw Retry.later(
+            after: response.head.number("Retry-After"),
+            "\(response.host) answers \(response.head.statusText)")
     }
 
     /// An ETag without its quotes, as the name of a blob; nil if it can't be one.
@@ -186,7 +213,7 @@ struct HubClient: Sendable {
             && 1...200 ~= name.utf8.count ? name : nil
     }
 
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "a")...UInt8(ascii: "z"):
@@ -196,7 +223,7 @@ struct HubClient: Sendable {
     }
 
     /// - Parameter slashes: whether they are escaped, too.
-    private static func escaped(_ text: String, slashes: Bool) -> String {
+    static func escaped(_ text: String, slashes: Bool) -> String {
         var escaped = ""
         for byte in text.utf8 {
             let isPlain =

@@ -6,7 +6,7 @@ extension HubError {
         let status = response.status
         let code = response.head.first("X-Error-Code") ?? ""
         let said = response.head.first("X-Error-Message")
-        let page = "\(settings.endpoint)/\(id.name)"
+        let page = "\(settings.endpoint)/\(id.page)"
         let token: Message = settings.tokenOrigin.map { "the token of \($0)" } ?? "no token"
         switch (status, code) {
         case (_, "GatedRepo"):
@@ -20,15 +20,16 @@ extension HubError {
             self.init(.missing, "\(id)", "there is no file \(file ?? "") in it.")
         case (401, _) where settings.token != nil && code != "RepoNotFound":
             self.init(
-                .forbidden, "\(id)", "\(token) is not valid; make a new one, or unset it for a public model.")
+                .forbidden, "\(id)",
+                "\(token) is not valid; make a new one, or unset it for a public \(id.kind).")
         case (401, _), (404, _), (_, "RepoNotFound"):
             self.init(
                 .missing, "\(id)",
-                "there is no such model at \(settings.endpoint), or it is private and \(token) \(settings.token == nil ? "is given (HF_TOKEN)" : "has no access")."
+                "there is no such \(id.kind) at \(settings.endpoint), or it is private and \(token) \(settings.token == nil ? "is given (HF_TOKEN)" : "has no access")."
             )
         case (403, _):
             self.init(
-                .forbidden, "\(id)", "\(token) lacks the right to read it\(said.map { ": \($0)" } ?? "").")
+                .forbidden, "\(id)", "\(token) lacks the right to it\(said.map { ": \($0)" } ?? "").")
         default:
             self.init(.network, "\(id)", "the hub answers \(status)\(said.map { ": \($0)" } ?? "").")
         }

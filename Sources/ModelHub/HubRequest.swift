@@ -1,3 +1,5 @@
+import OperatingSystem
+
 /// A response, and who gave it.
 struct HubResponse {
     let head: ResponseHead
@@ -8,16 +10,19 @@ struct HubResponse {
     var status: Int { head.status }
 }
 
-/// One request to the hub and what its redirects lead to.
+/// One request and what its redirects lead to.
 ///
-/// The token goes to the hub's own origin only: large files lie with other hosts, whose addresses are signed.
+/// The token goes to the hub's own origin only: large files lie with other hosts, whose addresses are signed. What lets
+/// somebody in elsewhere goes to the origin that was asked first.
 struct HubRequest {
     static let redirectLimit = 10
 
     let client: HubClient
-    /// Only the head is asked for, and only of the hub: the host with the content need not be asked yet.
-    var headOnly = false
+    /// With HEAD only the hub is asked: the host with the content need not be asked yet.
+    var method = "GET"
     var fields: [String] = []
+    /// What goes along; nil for nothing.
+    var body: RequestBody?
     /// After which it is given up; nil where what comes may last.
     var seconds: Double?
 
@@ -27,8 +32,14 @@ struct HubRequest {
         to text: String, body: (HubResponse, UnsafeRawBufferPointer) throws -> Bool = { _, _ in true }
     ) throws -> HubResponse {
         let curl = client.curl
-        guard var address = WebAddress(text, curl), let hub = WebAddress(client.settings.endpoint, curl)
-        else { throw HubError(.badName, text, "is no address (HF_ENDPOINT).") }
+        let shown = Addresses.shown(text)
+        guard var address = WebAddress(text, curl), let hub = WebAddress(client.home ?? text, curl)
+        else {
+            throw HubError(
+                .badName, shown,
+                "is no address of http or https\(client.home == nil ? "" : " (HF_ENDPOINT)").")
+        }
+        let headOnly = method == "HEAD"
         for _ in 0...Self.redirectLimit {
             let isHub = address.origin == hub.origin
             func response(_ head: ResponseHead) -> HubResponse {
@@ -36,33 +47,37 @@ struct HubRequest {
             }
             let head = try client.connections.lend(orMake: client.connection) { connection in
                 try connection.perform(
-                    address, headOnly: headOnly, fields: fields(isHub: isHub), seconds: seconds,
-                    stop: client.stop
+                    address, method: method, fields: fields(address, isHub: isHub), sends: self.body,
+                    seconds: seconds, stop: client.stop
                 ) { head, bytes in
                     // What a redirect says besides where is not asked for.
                     try head.location == nil && body(response(head), bytes)
                 }
             }
-            guard let location = head.location, !headOnly || head.first("X-Linked-Etag") == nil else {
-                return response(head)
-            }
+            guard let location = head.location, !headOnly || head.first("X-Linked-Etag") == nil,
+                headOnly || method == "GET" || head.status >= 307
+            else { return response(head) }
             guard let next = WebAddress(location, relativeTo: address, curl) else {
-                throw HubError(.network, text, "leads to \(location), which is no address of http or https.")
+                throw HubError(
+                    .network, shown,
+                    "leads to \(Addresses.shown(location)), which is no address of http or https.")
             }
             if headOnly, next.origin != address.origin { return response(head) }
             guard next.scheme == "https" || address.scheme != "https" else {
-                throw HubError(.network, text, "leads to an address without encryption, \(location).")
+                throw HubError(
+                    .network, shown,
+                    "leads to an address without encryption, \(Addresses.shown(location)).")
             }
             address = next
         }
-        throw HubError(.network, text, "leads on and on (\(Self.redirectLimit) redirects).")
+        throw HubError(.network, shown, "leads on and on (\(Self.redirectLimit) redirects).")
     }
 
-    private func fields(isHub: Bool) -> [String] {
-        // The size and the ETag are the file's own only if nothing is compressed.
-        var all = ["User-Agent: phibatch", "Accept-Encoding: identity"] + fields
-        if isHub, let token = client.settings.token { all.append("Authorization: Bearer \(token)") }
-        return all
+    private func fields(_ address: WebAddress, isHub: Bool) throws -> [String] {
+        // The size and the ETag are the file's own only if nothing is compressed. No server is waited for to agree to
+        // what it is sent.
+        let all = ["User-Agent: phibatch", "Accept-Encoding: identity", "Expect:"] + fields
+        return isHub ? all + (try client.access.fields(method, address, fields, body)) : all
     }
 }
 

@@ -2,7 +2,7 @@ import Faults
 import OperatingSystem
 import Synchronization
 
-/// Fetches a model from Hugging Face's hub into the cache. The work is done by threads of its own: it waits for the
+/// Fetches a model, or files of a dataset, from Hugging Face's hub into the cache. The work is done by threads of its own: it waits for the
 /// network, and it hashes gigabytes.
 package struct ModelDownload: Sendable {
     /// What a download says on its way.
@@ -10,7 +10,7 @@ package struct ModelDownload: Sendable {
         /// The hub is being asked what there is.
         case asks(endpoint: String)
         /// How many files are wanted, and how many bytes of them are not here yet.
-        case begins(RepositoryID, files: Int, missing: Int)
+        case begins(String, files: Int, missing: Int)
         case progress(DownloadProgress)
         /// Something failed and is tried again after this time; the reason is a sentence without its full stop.
         case pauses(reason: Message, seconds: Double)
@@ -20,7 +20,7 @@ package struct ModelDownload: Sendable {
 
     /// Files at the same time: more connections fill a line that one can't.
     private static let concurrency = 4
-    /// No model has as many.
+    /// No model has as many, and no input should.
     private static let fileLimit = 10_000
 
     package let settings: HubSettings
@@ -33,9 +33,36 @@ package struct ModelDownload: Sendable {
     /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
     package func fetch(_ id: RepositoryID, report: @escaping @Sendable (Event) -> Void) async throws -> String
     {
+        let cache = HubCache(folder: settings.cacheFolder)
+        guard !settings.isOffline else {
+            return try await Self.onThread("\(id)") {
+                if let folder = cache.folder(of: id) { return folder }
+                throw HubError(
+                    .offline, "\(id)",
+                    "\(cache.absence(of: id)), and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
+            }
+        }
+        let fetched = try await fetch(id, report: report) { listing, _ in
+            if let lack = ModelFiles.lack(among: listing.paths) {
+                throw HubError(
+                    .missing, "\(id)", "it is no model in MLX's format: it has no \(lack).")
+            }
+            return Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
+        }
+        return cache.snapshot(id, commit: fetched.commit)
+    }
+
+    /// Fetches files of a repository.
+    /// - Parameter choose: says which, of those that there are; it can read small ones before.
+    /// - Returns: the commit, and the files as they were chosen.
+    /// - Throws: as `fetch(_:report:)`, and what `choose` throws.
+    func fetch(
+        _ id: RepositoryID, report: @escaping @Sendable (Event) -> Void,
+        choose: @escaping @Sendable (HubListing, (String) throws -> [UInt8]) throws -> [String]
+    ) async throws -> HubListing {
         let stop = Stop()
         return try await Self.onThread("\(id)") {
-            try fetch(id, stop, report)
+            try fetch(id, stop, report, choose)
         } onCancel: {
             stop.set()
         }
@@ -55,38 +82,30 @@ package struct ModelDownload: Sendable {
     }
 
     private func fetch(
-        _ id: RepositoryID, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void
-    ) throws -> String {
+        _ id: RepositoryID, _ stop: Stop, _ report: @escaping @Sendable (Event) -> Void,
+        _ choose: (HubListing, (String) throws -> [UInt8]) throws -> [String]
+    ) throws -> HubListing {
         let cache = HubCache(folder: settings.cacheFolder)
-        guard !settings.isOffline else {
-            if let folder = cache.folder(of: id) { return folder }
-            throw HubError(
-                .offline, "\(id)",
-                "\(cache.absence(of: id)), and nothing may be fetched (--offline, HF_HUB_OFFLINE).")
-        }
         ThisThread.blockBrokenPipes()
         let client = try HubClient(settings: settings, patience: patience, stop: stop) {
             report(.pauses(reason: $0, seconds: $1))
         }
         report(.asks(endpoint: settings.endpoint))
         let listing = try client.listing(id)
-        if let lack = ModelFiles.lack(among: listing.paths) {
-            throw HubError(
-                .missing, "\(id)", "it is no model in MLX's format: it has no \(lack).")
-        }
-        let wanted = Set(listing.paths.filter(ModelFiles.isWanted)).sorted()
+        let wanted = try choose(listing) { try client.contents(of: $0, id, commit: listing.commit) }
         guard wanted.count <= Self.fileLimit else {
             throw HubError(
-                .damaged, "\(id)", "the hub lists \(wanted.count) files of weights, which can't be.")
+                .damaged, "\(id)",
+                "\(wanted.count) files of it are meant, and at most \(Self.fileLimit) can be.")
         }
-        let files = try each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
+        let files = try Self.each(wanted, stop) { try client.file($0, of: id, commit: listing.commit) }
         // Files of one content are one blob.
         let blobs = Dictionary(grouping: files, by: \.etag)
         for files in blobs.values where files.contains(where: { $0.size != files[0].size }) {
             throw HubError(
                 .damaged, "\(id)", "the hub gives \(files[0].path) and another file one ETag and two sizes.")
         }
-        let tally = DownloadTally(files: blobs.values.map { $0[0] }, report: report)
+        let tally = DownloadTally(total: blobs.values.reduce(0) { $0 + $1[0].size }, report: report)
         let missing = blobs.values.reduce(0) { sum, files in
             let blob = cache.blob(id, files[0].etag)
             let here =
@@ -95,11 +114,11 @@ package struct ModelDownload: Sendable {
             tally.count(files[0].path, here: min(here, files[0].size), fetched: 0)
             return sum + max(0, files[0].size - here)
         }
-        try checkRoom(missing)
-        report(.begins(id, files: files.count, missing: missing))
+        try Self.checkRoom(missing, at: settings.cacheFolder, "HF_HOME")
+        report(.begins("\(id)", files: files.count, missing: missing))
         // Large files last a while; the small ones need not wait for them.
         let ordered = blobs.values.sorted { ($0[0].size, $0[0].path) < ($1[0].size, $1[0].path) }
-        _ = try each(ordered, stop) { files in
+        _ = try Self.each(ordered, stop) { files in
             try FileDownload(
                 client: client, cache: cache, id: id, commit: listing.commit, file: files[0],
                 paths: files.map(\.path), counted: { tally.count(files[0].path, here: $0, fetched: $1) },
@@ -117,24 +136,25 @@ package struct ModelDownload: Sendable {
             }
         }
         cache.removeLeftovers(of: id, commit: listing.commit)
-        return cache.snapshot(id, commit: listing.commit)
+        return HubListing(commit: listing.commit, paths: wanted)
     }
 
-    private func checkRoom(_ missing: Int) throws(HubError) {
-        guard let free = DiskSpace.free(at: settings.cacheFolder), free < missing else { return }
+    /// - Parameter variable: names the folder.
+    static func checkRoom(_ missing: Int, at folder: String, _ variable: String) throws(HubError) {
+        guard let free = DiskSpace.free(at: folder), free < missing else { return }
         throw HubError(
-            .files, settings.cacheFolder,
-            "there is room for \(free / 1_000_000) MB, and \(missing / 1_000_000) MB are to come. Make room, or set HF_HOME to a larger disk."
+            .files, folder,
+            "there is room for \(free / 1_000_000) MB, and \(missing / 1_000_000) MB are to come. Make room, or set \(variable) to a folder of a larger disk."
         )
     }
 
     /// Some at a time, the results in order. The first error ends all; no thread is left when this returns.
-    private func each<Item: Sendable, Value: Sendable>(
+    static func each<Item: Sendable, Value: Sendable>(
         _ items: [Item], _ stop: Stop, _ body: @escaping @Sendable (Item) throws -> Value
     ) throws -> [Value] {
         let values = Mutex([Value?](repeating: nil, count: items.count))
         let failure = Mutex<(any Error)?>(nil)
-        onThreads(Self.concurrency, count: items.count) { number in
+        onThreads(concurrency, count: items.count) { number in
             do {
                 try stop.check()
                 let value = try body(items[number])

@@ -1,5 +1,13 @@
-/// A model's repository on the hub, at a revision: `org/name[@revision]`.
+/// A repository of a model or a dataset on the hub, at a revision: `org/name[@revision]`.
 package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: String, Sendable {
+        case model, dataset
+
+        /// Begins the names of folders in the cache, and paths of the hub's API.
+        var plural: String { rawValue + "s" }
+    }
+
+    package let kind: Kind
     /// `org/name`.
     package let name: String
     /// A branch, a tag or a commit.
@@ -8,9 +16,10 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
     package static let defaultRevision = "main"
 
     /// - Returns: nil if it doesn't look like one: two parts of letters, digits, `-`, `_` and `.`.
-    package init?(_ text: String) {
+    package init?(_ text: String, kind: Kind = .model) {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, Self.isName(name) else { return nil }
+        self.kind = kind
         self.name = String(name)
         revision = parts.count == 2 ? String(parts[1]) : Self.defaultRevision
         guard Self.isRevision(revision) else { return nil }
@@ -22,10 +31,10 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
 
     /// Its folder in Hugging Face's cache.
     package var folderName: String {
-        "models--" + name.split(separator: "/").joined(separator: "--")
+        "\(kind.plural)--" + name.split(separator: "/").joined(separator: "--")
     }
 
-    /// The repository whose folder this is, at its main revision.
+    /// The model's repository whose folder this is, at its main revision.
     package init?(folderName: String) {
         let start = "models--"
         guard folderName.hasPrefix(start) else { return nil }
@@ -62,6 +71,12 @@ package struct RepositoryID: Hashable, Sendable, CustomStringConvertible {
             && text.split(separator: "/", omittingEmptySubsequences: false)
                 .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
+
+    /// The same repository at a commit.
+    func at(commit: String) -> RepositoryID { RepositoryID("\(name)@\(commit)", kind: kind) ?? self }
+
+    /// Its place within the hub's pages: a model's name stands alone.
+    var page: String { kind == .model ? name : "\(kind.plural)/\(name)" }
 
     /// Whether the revision is a commit's full hash, which can't come to mean another one.
     var isCommit: Bool { revision.utf8.count == 40 && revision.utf8.allSatisfy(\.isHexadecimal) }

@@ -7,6 +7,9 @@ struct WebAddress {
     /// An IPv6 address in brackets.
     let host: String
     let port: String
+    /// As they are sent, escaped.
+    let path: String
+    let query: String
 
     /// Scheme, host and port: what decides whether a token may go along.
     var origin: String { "\(scheme)://\(host):\(port)" }
@@ -36,5 +39,7 @@ struct WebAddress {
         self.scheme = scheme
         self.host = host
         self.port = port
+        path = part(PHI_CURL_PART_PATH) ?? "/"
+        query = part(PHI_CURL_PART_QUERY) ?? ""
     }
 }

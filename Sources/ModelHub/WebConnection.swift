@@ -25,22 +25,26 @@ final class WebConnection {
     }
 
     /// - Parameters:
+    ///   - sends: what goes along; nil for nothing.
     ///   - seconds: after which it is given up; nil where what comes may last.
     ///   - body: takes what comes, on this thread, and says whether to go on.
     /// - Throws: `WebFailure`, `CancellationError` soon after `stop` is set, and what `body` throws.
     func perform(
-        _ address: WebAddress, headOnly: Bool, fields: [String], seconds: Double?, stop: Stop,
+        _ address: WebAddress, method: String, fields: [String], sends: RequestBody?, seconds: Double?,
+        stop: Stop,
         body: (ResponseHead, UnsafeRawBufferPointer) throws -> Bool
     ) throws -> ResponseHead {
         try withoutActuallyEscaping(body) { body in
-            let transfer = WebTransfer(stop: stop, body: body)
+            let transfer = WebTransfer(stop: stop, sends: sends, body: body)
             let proxy = network.proxy(scheme: address.scheme, host: address.host)
-            prepare(address, headOnly: headOnly, seconds: seconds, proxy: proxy)
+            prepare(address, method: method, seconds: seconds, proxy: proxy)
             let list = fields.reduce(nil as Curl.Handle?) { curl.append($0, $1) ?? $0 }
             defer { curl.freeList(list) }
             curl.set(handle, PHI_CURL_HTTPHEADER, pointer: list)
             let code = withExtendedLifetime(transfer) {
-                receive(by: Unmanaged.passUnretained(transfer).toOpaque())
+                let pointer = Unmanaged.passUnretained(transfer).toOpaque()
+                receive(by: pointer)
+                if let sends { send(sends.size, by: pointer) }
                 return curl.perform(handle)
             }
             if let error = transfer.error { throw error }
@@ -55,7 +59,7 @@ final class WebConnection {
         }
     }
 
-    private func prepare(_ address: WebAddress, headOnly: Bool, seconds: Double?, proxy: String?) {
+    private func prepare(_ address: WebAddress, method: String, seconds: Double?, proxy: String?) {
         func milliseconds(_ seconds: Double) -> Int { Int(min(1e9, max(0.001, seconds) * 1000)) }
         curl.reset(handle)
         words.initialize(repeating: 0, count: Int(PHI_CURL_ERROR_SIZE))
@@ -63,14 +67,17 @@ final class WebConnection {
         curl.set(handle, PHI_CURL_URL, address.text)
         curl.set(handle, PHI_CURL_PROTOCOLS, Int(PHI_CURL_HTTP_AND_HTTPS))
         curl.set(handle, PHI_CURL_HTTP_VERSION, Int(PHI_CURL_HTTP_1_1))
-        curl.set(handle, PHI_CURL_NOBODY, headOnly ? 1 : 0)
+        curl.set(handle, PHI_CURL_NOBODY, method == "HEAD" ? 1 : 0)
+        if method != "HEAD", method != "GET" { curl.set(handle, PHI_CURL_CUSTOMREQUEST, method) }
         // Signals would end name look-ups of one thread in the middle of another's work.
         curl.set(handle, PHI_CURL_NOSIGNAL, 1)
         curl.set(handle, PHI_CURL_BUFFERSIZE, 1 << 19)
         curl.set(handle, PHI_CURL_CONNECTTIMEOUT_MS, milliseconds(patience.connecting))
         if let seconds { curl.set(handle, PHI_CURL_TIMEOUT_MS, milliseconds(seconds)) }
         curl.set(handle, PHI_CURL_LOW_SPEED_LIMIT, Patience.slowest)
-        curl.set(handle, PHI_CURL_LOW_SPEED_TIME, Int(max(1, patience.silence)))
+        // Who joins parts, or makes a commit, says nothing meanwhile.
+        let silence = method == "POST" ? 10 * patience.silence : patience.silence
+        curl.set(handle, PHI_CURL_LOW_SPEED_TIME, Int(max(1, silence)))
         // Never the environment's as libcurl reads it, but what the settings say.
         curl.set(handle, PHI_CURL_PROXY, proxy ?? "")
         curl.set(handle, PHI_CURL_NOPROXY, network.direct)
@@ -97,6 +104,16 @@ final class WebConnection {
         curl.set(handle, PHI_CURL_NOPROGRESS, 0)
         curl.setProgress(handle) { transfer, _, _, _, _ in
             WebConnection.transfer(transfer)?.stop.isSet == false ? 0 : 1
+        }
+    }
+
+    private func send(_ size: Int, by transfer: Curl.Handle) {
+        curl.set(handle, PHI_CURL_UPLOAD, 1)
+        curl.set(handle, PHI_CURL_INFILESIZE_LARGE, size)
+        curl.set(handle, PHI_CURL_READDATA, pointer: transfer)
+        curl.setReceiver(handle, PHI_CURL_READFUNCTION) { bytes, size, count, transfer in
+            let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+            return WebConnection.transfer(transfer)?.send(into: room) ?? Int(PHI_CURL_READFUNC_ABORT)
         }
     }
 

@@ -1,3 +1,5 @@
+import CCurl
+
 /// What stands before the body of a response.
 struct ResponseHead {
     private(set) var status = 0
@@ -42,11 +44,16 @@ final class WebTransfer {
     /// Whether `body` has had enough.
     private(set) var hasEnough = false
     let stop: Stop
+    private let sends: RequestBody?
+    private var sent = 0
     private let body: (ResponseHead, UnsafeRawBufferPointer) throws -> Bool
     private var headBytes = 0
 
-    init(stop: Stop, body: @escaping (ResponseHead, UnsafeRawBufferPointer) throws -> Bool) {
+    init(
+        stop: Stop, sends: RequestBody?, body: @escaping (ResponseHead, UnsafeRawBufferPointer) throws -> Bool
+    ) {
         self.stop = stop
+        self.sends = sends
         self.body = body
     }
 
@@ -60,6 +67,18 @@ final class WebTransfer {
         }
         head.add(String(line))
         return true
+    }
+
+    /// - Returns: how many bytes of what is sent are in `room` now.
+    func send(into room: UnsafeMutableRawBufferPointer) -> Int {
+        do {
+            let count = try sends?.read(room, sent) ?? 0
+            sent += count
+            return count
+        } catch {
+            self.error = error
+            return Int(PHI_CURL_READFUNC_ABORT)
+        }
     }
 
     /// - Returns: false to end the transfer.

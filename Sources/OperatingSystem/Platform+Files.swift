@@ -180,6 +180,11 @@ package enum Files {
         }
     }
 
+    /// Whether a name without folders matches a pattern.
+    package static func pattern(_ pattern: String, fitsName name: String) -> Bool {
+        fnmatch(pattern.cPath, name.cPath, FNM_PERIOD) == 0
+    }
+
     package static func isLink(_ path: String) -> Bool {
         var status = stat()
         return lstat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

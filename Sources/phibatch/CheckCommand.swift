@@ -45,8 +45,10 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
+            let inputs = InputFetch(console: Console(isQuiet: false), isOffline: offline)
             try Self.check(
-                options.settings(), show: show, estimates: estimate, isOffline: offline, asJSON: json)
+                options.settings(pins: .journal, bring: inputs.bring), show: show, estimates: estimate,
+                isOffline: offline, asJSON: json)
         }
     }
 

@@ -27,7 +27,7 @@ struct ManifestCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            var job = try options.settings()
+            var job = try options.settings(bring: InputFetch.here.bring)
             let cache = WeightCacheLocation.standard()
             job.model = try ModelFetch(console: Console(isQuiet: false), isOffline: true).folder(
                 job.modelName ?? job.model, path: job.model)

@@ -63,9 +63,10 @@ struct ModelFetch {
         return try VerifyReport(folder: fetch(id), console: console)
     }
 
-    private func fetched(
-        _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> String
-    ) throws -> String {
+    /// Says on the console what a fetch reports.
+    func fetched<Value: Sendable>(
+        _ body: @escaping @Sendable (@escaping @Sendable (ModelDownload.Event) -> Void) async throws -> Value
+    ) throws -> Value {
         let console = console
         // Files that are fetched together fail together.
         let lastPause = Mutex<Message>("")

@@ -103,7 +103,7 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "No progress and no summary; errors and warnings only.")
     var quiet = false
 
-    @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
+    @Flag(help: "Fetch nothing: a model or an input that is not on this machine is an error.")
     var offline = false
 
     @OptionGroup var options: JobOptions
@@ -119,7 +119,10 @@ struct RunCommand: ParsableCommand {
     ///   - redo: results of their outputs that are made again.
     func run(task: JobTask?, redo: RedoChoice? = nil) throws {
         try Failure.reported {
-            let jobs = try options.eachSettings(task: task, awaitsInput: follow)
+            let inputs = InputFetch(console: Console(isQuiet: quiet), isOffline: offline)
+            let jobs = try options.eachSettings(
+                task: task, awaitsInput: follow, pins: restart ? .nothing : redo == nil ? .journal : .results,
+                bring: inputs.bring)
             if dryRun {
                 for (_, settings) in jobs {
                     if let redo {

@@ -44,7 +44,9 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            let report = try outputAlone().map(report(ofOutput:)) ?? report(of: options.settings())
+            let report =
+                try outputAlone().map(report(ofOutput:))
+                ?? report(of: options.settings(bring: InputFetch.here.bring))
             print(json ? report.json : report.text)
             if let check = report.check {
                 if !check.isFine { throw ExitCode(4) }

@@ -61,7 +61,9 @@ struct VerifyCommand: ParsableCommand {
             } else if let file = options.files.first, try JobStatus.isOutput(file) {
                 results = options.files.removeFirst()
             }
-            var settings = try options.settings(output: results)
+            let console = Console(isQuiet: quiet)
+            let inputs = InputFetch(console: console, isOffline: offline)
+            var settings = try options.settings(output: results, bring: inputs.bring)
             let path = results ?? settings.output
             guard path != "-" else { throw JobError(.usage, "a job with output - leaves nothing to verify.") }
             // Nothing is written there, so that it may be where nothing can be.
@@ -72,7 +74,6 @@ struct VerifyCommand: ParsableCommand {
             job.cache = .standard()
             // All is computed anew.
             job.settings.engine.kvCache = .off
-            let console = Console(isQuiet: quiet)
             job.settings.model = try ModelFetch(console: console, isOffline: offline).folder(
                 job.settings.modelName ?? job.settings.model, path: job.settings.model)
             try verify(job, path, errors: errors, extent, console)

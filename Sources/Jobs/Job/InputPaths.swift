@@ -6,7 +6,11 @@ extension JobSettings {
     package mutating func findInputs() {
         let own = OwnNames(of: self)
         input = inputPatterns.flatMap { pattern in
-            Self.isPattern(pattern) ? Files.matching(pattern).filter { !own.contain($0) } : [pattern]
+            if Addresses.isOne(pattern) {
+                return distant.first { $0.address == pattern }?.files.map(\.path) ?? []
+            }
+            return
+                Self.isPattern(pattern) ? Files.matching(pattern).filter { !own.contain($0) } : [pattern]
         }
     }
 
@@ -16,7 +20,35 @@ extension JobSettings {
         return inputPatterns.filter(Self.isPattern).flatMap { Files.matching($0).filter(own.contain) }
     }
 
-    static func isPattern(_ path: String) -> Bool { Files.isPattern(path) && Files.kind(of: path) == nil }
+    static func isPattern(_ path: String) -> Bool {
+        Files.isPattern(path) && !Addresses.isOne(path) && Files.kind(of: path) == nil
+    }
+
+    /// Has what lies elsewhere brought here. A run that goes on reads what it has begun with.
+    /// - Parameters:
+    ///   - pins: which results say what was read: those of a finished output count too, or a journal's alone.
+    ///   - bring: nil where nothing can be.
+    /// - Throws: `JobError` or `StoreError` if a journal can't be read; what `bring` throws.
+    package mutating func bringInputs(_ pins: PinnedInput.Origin, by bring: DistantInput.Bring?) throws {
+        let addresses = inputPatterns.filter(Addresses.isOne)
+        guard let first = addresses.first else { return }
+        guard !awaitsInput else {
+            throw JobError(
+                .usage, at: Addresses.shown(first),
+                "--follow reads on while a file grows, and this lies elsewhere and is read as it is now.")
+        }
+        guard let bring else {
+            throw JobError(
+                .badJob, at: Addresses.shown(first),
+                "lies elsewhere; the program \"phibatch\" fetches it, and this does not.")
+        }
+        let known = output.isEmpty || output == "-" ? [] : try PinnedInput.of(output: output, pins)
+        for address in addresses where !distant.contains(where: { $0.address == address }) {
+            let shown = Addresses.shown(address)
+            distant.append(try bring(address, known.first { $0.address == shown }?.version))
+        }
+        findInputs()
+    }
 
     /// - Throws: `JobError` if the job names no input and makes no rows, or names only patterns that nothing matches.
     func checkInputIsThere(_ kind: JobError.Kind, file: String?) throws {
@@ -31,7 +63,7 @@ extension JobSettings {
                     ? "no file matches this pattern."
                     : "only files that the job itself writes match this pattern.")
         }
-        guard input.isEmpty, rows == nil else { return }
+        guard input.isEmpty, rows == nil, !inputPatterns.contains(where: Addresses.isOne) else { return }
         throw JobError(
             kind, at: file,
             "input is missing; give it in the job file (`input: ...`) or as --input. A job that makes its lines has rows in its place (`rows: 1000`)."

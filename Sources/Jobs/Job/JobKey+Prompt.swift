@@ -15,8 +15,8 @@ extension JobKey {
             SettingMember { job, value throws(SettingProblem) in job.adapter = try value.path() }),
         JobKey(
             "input", "FILE",
-            "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, or - for "
-                + "stdin (required, unless rows is given)",
+            "file of prompts (JSONL, or as input_format says), a pattern such as data/*.jsonl, a list of them, an address "
+                + "(hf://datasets/..., s3://, gs://, https://), or - for stdin (required, unless rows is given)",
             letter: "i", kind: .list,
             SettingMember(
                 set: { job, value throws(SettingProblem) in job.inputPatterns = try value.paths() },

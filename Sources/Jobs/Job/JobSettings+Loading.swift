@@ -10,8 +10,10 @@ extension JobSettings {
     ///     `ProgramCall` gives it, so that its path need not be UTF-8.
     /// - Throws: `JobError` naming the file, line and key, or the option, and what would be right.
     ///   - awaitsInput: whether patterns of the input may match nothing yet.
+    ///   - pins, bring: as `bringInputs` has them.
     package static func load(
-        file: String?, options: [JobOption] = [], awaitsInput: Bool = false
+        file: String?, options: [JobOption] = [], awaitsInput: Bool = false,
+        pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         var job = JobSettings()
         job.awaitsInput = awaitsInput
@@ -20,6 +22,7 @@ extension JobSettings {
         try job.check(file: file)
         job.chooseShardOutput()
         try job.checkScheduledShard()
+        try job.bringInputs(pins, by: bring)
         job.chooseOutputFormat()
         try job.checkOutputFormat(file: file)
         return job

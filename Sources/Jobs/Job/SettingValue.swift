@@ -101,7 +101,8 @@ struct SettingValue: WrittenValue {
         if path.utf8.starts(with: "~/".utf8), let home = ProgramCall.path(inVariable: "HOME") {
             path = home + String(Substring(path.utf8.dropFirst()))
         }
-        return path == "-" || path.isEmpty ? path : Files.joined(folder, path)
+        if path == "-" || path.isEmpty || Addresses.isOne(path) { return path }
+        return Files.joined(folder, path)
     }
 
     func paths() throws(SettingProblem) -> [String] {

@@ -2,7 +2,7 @@ import JSON
 
 /// Values of a job file as JSON: what stands plain is what JSON would read there, and else a string, as in YAML 1.2's
 /// core schema but for its octal and hexadecimal numbers.
-struct YAMLValues {
+package struct YAMLValues {
     /// Aliases multiply.
     static let valueLimit = 200_000
     static let textLimit = 16 << 20
@@ -14,6 +14,12 @@ struct YAMLValues {
     static func json(of node: YAMLNode) throws(SettingProblem) -> JSONValue {
         var reader = YAMLValues()
         return try reader.value(node, depth: 0)
+    }
+
+    /// Text of others; nil if it is no YAML, or has what JSON can't.
+    package static func json(of text: String) -> JSONValue? {
+        guard let root = try? YAMLReader.root(of: text) else { return nil }
+        return try? json(of: root)
     }
 
     private mutating func value(_ node: YAMLNode, depth: Int) throws(SettingProblem) -> JSONValue {

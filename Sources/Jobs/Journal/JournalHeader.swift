@@ -11,6 +11,8 @@ package struct JournalHeader {
     var kept: [KeptRun] = []
     /// By which schemes lines are known in the journal.
     package var lines = [LineScheme.bytes]
+    /// What of the input lies elsewhere, as it is read.
+    var pins: [PinnedInput] = []
 
     /// The names of files beside the output, or of it, from whose results rows take what is the same.
     var earlierRows: [String] = []
@@ -43,7 +45,7 @@ package struct JournalHeader {
         return .valid(
             JournalHeader(
                 fingerprint: fingerprint, usesOutput: usesOutput, kept: KeptRun.list(in: content),
-                lines: LineScheme.list(in: content),
+                lines: LineScheme.list(in: content), pins: PinnedInput.list(in: content),
                 earlierRows: content["earlier_rows"]?.texts ?? []))
     }
 
@@ -55,6 +57,7 @@ package struct JournalHeader {
             fingerprint.write(to: &writer)
             KeptRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
+            PinnedInput.write(pins, to: &writer)
             if !earlierRows.isEmpty {
                 writer.array("earlier_rows") { writer in for name in earlierRows { writer.string(name) } }
             }

@@ -129,6 +129,7 @@ extension JournalStore {
         if isUnchanged, try !system.exists(paths.output) { return }
         try OutputSettings(
             fingerprint: fingerprint, kept: journal.header.kept, lines: [options.lines] + usedSchemes,
+            pins: options.pins,
             shard: options.selection.ended(after: earlyEnd.map { $0 / options.samples }).name,
             input: inputEnd?.seen, failures: failures
         ).put(at: place)

@@ -74,6 +74,7 @@ extension JournalStore {
         noteSchemes(header)
         if let found, case .valid(let header) = header,
             header.fingerprint.digest != fingerprint.digest || !header.lines.contains(options.lines)
+                || header.pins != options.pins
         {
             keep(header.fingerprint.digest, header.fingerprint)
             journal.header.lines = journal.header.lines.adding(header.lines)

@@ -69,6 +69,7 @@ package final class JournalStore {
     ///   - prunes: whether any number of results may go whose lines are no longer in the input.
     ///   - keptOutputCount: how many earlier outputs are kept, and how many earlier journals.
     ///   - inputs: paths of files that are never taken for earlier outputs, and removed.
+    ///   - pins: what of the input lies elsewhere.
     ///   - waiting: how to wait for another run's lock; nil to leave at once.
     ///   - now: seconds on a clock that only goes forward.
     /// - Throws: `StoreError` of any kind but `closedStream`.
@@ -77,7 +78,7 @@ package final class JournalStore {
         selection: LineSelection = .all,
         format: any ResultFormat = ResultFormats.standard, errors: String? = nil, restart: Bool = false,
         ifChanged: SettingsChange = .refuse, prunes: Bool = false, keptOutputCount: Int = 3,
-        inputs: [String] = [],
+        inputs: [String] = [], pins: [PinnedInput] = [],
         waiting: OutputLock.Waiting? = nil, system: any FileSystem = POSIXFileSystem(),
         now: @escaping () -> Double = JournalStore.monotonicSeconds
     ) throws {
@@ -88,7 +89,7 @@ package final class JournalStore {
             restart: restart,
             ifChanged: ifChanged,
             prunes: prunes,
-            keptOutputCount: keptOutputCount, inputs: inputs)
+            keptOutputCount: keptOutputCount, inputs: inputs, pins: pins)
         self.options = options
         guard !output.isEmpty else { throw StoreError(.cannotCreate, path: "output", "has no name.") }
         let paths = try OutputPaths(output: output, format: options.format, in: system)
@@ -102,8 +103,9 @@ package final class JournalStore {
             try place.prepare()
             self.place = place
             journal = JournalWriter(
-                JournalHeader(fingerprint: fingerprint, usesOutput: true, lines: [lines]), at: place, now: now
-            )
+                JournalHeader(fingerprint: fingerprint, usesOutput: true, lines: [lines], pins: pins),
+                at: place,
+                now: now)
             if let warning = place.warning { notes.append(warning) }
             try load()
         } catch {

@@ -17,6 +17,8 @@ package struct OutputSettings: Equatable {
     package var kept: [KeptRun] = []
     /// By which schemes lines are known in it.
     package var lines = [LineScheme.bytes]
+    /// What of the input lies elsewhere, as it was read.
+    var pins: [PinnedInput] = []
     /// The lines that it is of, as `I/N`; nil if they are all.
     var shard: String?
     /// The whole input, and what became of this output's lines; nil where an earlier version wrote this.
@@ -29,6 +31,7 @@ package struct OutputSettings: Equatable {
             fingerprint.write(to: &writer)
             KeptRun.write(kept, to: &writer)
             LineScheme.write(lines, to: &writer)
+            PinnedInput.write(pins, to: &writer)
             if let shard { writer.string("shard", shard) }
             input?.write(to: &writer)
             failures?.write(to: &writer)
@@ -48,6 +51,7 @@ package struct OutputSettings: Equatable {
             {
                 settings = OutputSettings(
                     fingerprint: fingerprint, kept: KeptRun.list(in: json), lines: LineScheme.list(in: json),
+                    pins: PinnedInput.list(in: json),
                     shard: json.string("shard"), input: InputSeen(in: json),
                     failures: AllowedFailures(in: json))
             }

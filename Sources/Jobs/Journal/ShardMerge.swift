@@ -35,6 +35,7 @@ package struct ShardMerge {
         let joined = try Self.joined(shards)
         var settings = OutputSettings(fingerprint: first.fingerprint, kept: first.kept)
         settings.shard = joined.name
+        settings.pins = first.pins
         settings.lines = shards.reduce([LineScheme]()) { $0.adding($1.settings.lines) }
         settings.input = try checkInputs(shards)
         settings.failures = try checkFailures(shards, of: total, maxFailures, output)

@@ -31,4 +31,6 @@ struct StoreOptions: Sendable {
     var keptOutputCount: Int
     /// Paths of files that are never taken for earlier outputs, and removed.
     var inputs: [String]
+    /// What of the input lies elsewhere.
+    var pins: [PinnedInput]
 }

@@ -189,6 +189,10 @@ def _absolute(name: str, value: Any) -> Any:
         text = str(value)
         if text == "-":
             raise UsageError(f"{name} must be a file: the program's own streams are not the caller's.")
+        if text.startswith(("hf://", "s3://", "gs://", "https://", "http://")):
+            if name == "output":
+                raise UsageError("output must be a file, which can then be read; phibatch push makes a dataset of it.")
+            return text
         return os.path.abspath(text)
     if name in _PATHS or (name == "schema" and isinstance(value, (str, Path))):
         return os.path.abspath(str(value))

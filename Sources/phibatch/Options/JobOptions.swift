@@ -38,7 +38,7 @@ struct JobOptions: ParsableArguments {
         for option in given {
             for text in option.texts {
                 guard option.key.kind == .flag else {
-                    words += [option.key.option, text]
+                    words += [option.key.option, Addresses.shown(text)]
                     continue
                 }
                 words.append(text == "true" ? option.key.option : "--no-\(option.key.optionName)")
@@ -65,18 +65,29 @@ struct JobOptions: ParsableArguments {
     /// - Parameters:
     ///   - task: what the task is, unless an option says so.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
+    ///   - pins, bring: of inputs that lie elsewhere, see `JobSettings.bringInputs`.
     /// - Throws: `JobError` for what is wrong with all of them.
     func eachSettings(
-        task: JobTask? = nil, awaitsInput: Bool
+        task: JobTask? = nil, awaitsInput: Bool, pins: PinnedInput.Origin, bring: @escaping DistantInput.Bring
     ) throws -> [(file: String?, settings: Result<JobSettings, any Error>)] {
         try refuseValuesOfFlags()
         guard files.count > 1 else {
-            return [(files.first, Result { try settings(task: task, awaitsInput: awaitsInput) })]
+            return [
+                (
+                    files.first,
+                    Result {
+                        try settings(task: task, awaitsInput: awaitsInput, pins: pins, bring: bring)
+                    }
+                )
+            ]
         }
         return files.map { file in
             var one = self
             one.files = [file]
-            return (file, Result { try one.settings(task: task, awaitsInput: awaitsInput) })
+            return (
+                file,
+                Result { try one.settings(task: task, awaitsInput: awaitsInput, pins: pins, bring: bring) }
+            )
         }
     }
 
@@ -85,8 +96,10 @@ struct JobOptions: ParsableArguments {
     ///   - output: what the output is if nothing says so.
     ///   - task: what the task is, unless an option says so.
     ///   - awaitsInput: whether patterns of an input may match nothing yet.
+    ///   - pins, bring: of inputs that lie elsewhere, see `JobSettings.bringInputs`.
     func settings(
-        output: String? = nil, task: JobTask? = nil, awaitsInput: Bool = false
+        output: String? = nil, task: JobTask? = nil, awaitsInput: Bool = false,
+        pins: PinnedInput.Origin = .results, bring: DistantInput.Bring? = nil
     ) throws -> JobSettings {
         try refuseValuesOfFlags()
         guard files.count <= 1 else {
@@ -101,7 +114,8 @@ struct JobOptions: ParsableArguments {
         if let task, !given.contains(where: { $0.key.name == "task" }), let key = JobKey.named("task") {
             given.append(JobOption(key, [task.rawValue]))
         }
-        return try JobSettings.load(file: files.first, options: given, awaitsInput: awaitsInput)
+        return try JobSettings.load(
+            file: files.first, options: given, awaitsInput: awaitsInput, pins: pins, bring: bring)
     }
 
     /// Flags took `true` or `false` once. A job file of that name can be given as `./true`.

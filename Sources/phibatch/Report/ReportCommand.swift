@@ -81,10 +81,14 @@ struct ReportCommand: ParsableCommand {
         }
         let given = JobKey.named("input").map { input.isEmpty ? [] : [JobOption($0, input)] } ?? []
         if files.count == 2 {
-            return (first, try JobSettings.load(file: files[1], options: given + Self.output(first)))
+            return (
+                first,
+                try JobSettings.load(
+                    file: files[1], options: given + Self.output(first), bring: InputFetch.here.bring)
+            )
         }
         if [".yaml", ".yml"].contains(where: first.hasSuffix), try !JobStatus.isOutput(first) {
-            let job = try JobSettings.load(file: first, options: given)
+            let job = try JobSettings.load(file: first, options: given, bring: InputFetch.here.bring)
             guard job.output != "-" else {
                 throw JobError(.usage, at: first, "a job with output - leaves no results; name the file.")
             }

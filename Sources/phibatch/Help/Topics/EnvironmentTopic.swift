@@ -10,15 +10,22 @@ extension HelpTopic {
         - PHIBATCH_KERNELS :: The instruction set to use, one of those that `phibatch doctor` lists. Results are the same \
         with each.
         - PHIBATCH_MLX :: Where MLX lies for `engine: mlx`, if not beside the program: a folder that `make mlx` made.
-        - HF_HOME, HF_HUB_CACHE :: Where Hugging Face's programs keep models; so does phibatch. By default \
+        - HF_HOME, HF_HUB_CACHE :: Where Hugging Face's programs keep models and datasets; so does phibatch. By default \
         `~/.cache/huggingface/hub`.
-        - HF_TOKEN, HF_TOKEN_PATH :: The token for models that are not public, or the file that holds it.
+        - HF_TOKEN, HF_TOKEN_PATH :: The token for models and datasets that are not public, or the file that holds it.
         - HF_ENDPOINT :: Another address than `https://huggingface.co`, such as a mirror's.
         - HF_HUB_OFFLINE :: 1: nothing is fetched, as with `--offline`.
-        - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY :: The proxy to fetch models through, and what needs none.
+        - AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN :: The key for `s3://`; else that of the profile \
+        AWS_PROFILE in `~/.aws/credentials` or `~/.aws/config` (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE). Without any, \
+        requests are not signed, as public buckets take them.
+        - AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL :: The bucket's region, and another store than \
+        Amazon's.
+        - GS_ACCESS_KEY_ID, GS_SECRET_ACCESS_KEY :: An HMAC key for `gs://`; or a token in GOOGLE_OAUTH_ACCESS_TOKEN or \
+        CLOUDSDK_AUTH_ACCESS_TOKEN.
+        - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY :: The proxy to reach the network through, and what needs none.
         - REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR :: CA certificates in place of the system's, a \
         file or a folder; the first that is set counts.
-        - PHIBATCH_CURL :: The libcurl to fetch models with, if the system does not find it by itself.
+        - PHIBATCH_CURL :: The libcurl to fetch with, if the system does not find it by itself.
         - XDG_CACHE_HOME, HOME :: Where caches lie if the variables above don't say.
         - SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT :: What `shard: auto` takes, from Slurm.
         - JOB_COMPLETION_INDEX, JOB_COMPLETIONS :: The same, from Kubernetes.

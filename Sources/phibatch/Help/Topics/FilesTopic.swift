@@ -25,6 +25,8 @@ extension HelpTopic {
         most: the next run reads them. They hold the beginnings' tokens, and so their text; `kv_cache: off` keeps none.
         - ~/.cache/phibatch/hashes :: Hashes of the models' files. Of these four folders only what the user owns and nobody \
         else can write is used (for root: what root owns); a message says of what is not.
-        - ~/.cache/huggingface/hub :: Models that were fetched; see HF_HUB_CACHE.
+        - ~/.cache/phibatch/inputs :: What was fetched of inputs elsewhere (`phibatch help input`); it may be removed when no \
+        run needs it.
+        - ~/.cache/huggingface/hub :: Models and datasets that were fetched; see HF_HUB_CACHE.
         """)
 }

@@ -31,6 +31,20 @@ extension HelpTopic {
         - text :: A prompt a line. Files whose names end in `.txt`.
         - paragraphs :: A prompt may go over several lines, and ends where a line is blank. No name says so.
 
+        An input may lie elsewhere; it is fetched before the run, once:
+
+        - hf://datasets/ORG/NAME/SPLIT :: A split of a dataset on Hugging Face, found by its README's `configs` or by names \
+          such as `data/train-*`; in the place of SPLIT a file or a pattern. NAME@REVISION is of a branch, a tag or a commit. \
+          The files lie in Hugging Face's own cache; HF_TOKEN counts.
+        - s3://BUCKET/KEY, gs://BUCKET/KEY :: An object, those that a pattern matches, or, with a slash at the end, all below. \
+          Keys are looked for where AWS's programs do (`phibatch help environment`).
+        - https://... :: What lies there. A name and a password, or a signature, are kept out of messages and files.
+
+        A fetch that was stopped goes on where it was, if the object is still the same. Copies of objects stay in \
+        `~/.cache/phibatch/inputs` until somebody removes them; they are as large as the input, which must fit there. A run \
+        that goes on reads the version that its journal names, also if there is another by now; of a finished output, or \
+        with `--restart`, the newest is read. `--offline` takes what was fetched before.
+
         A job that makes its lines has no input (`phibatch help rows`).
 
         Each may be packed with gzip. Text is UTF-8. Lines end in LF or CR LF, and lines that are blank count as none. An \

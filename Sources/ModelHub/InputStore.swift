@@ -1,0 +1,125 @@
+import Faults
+import JSON
+import OperatingSystem
+
+/// Brings inputs that lie elsewhere to this machine, and knows what it has brought:
+///
+///     ADDRESS/VERSION.json    the files of a version, once all are here
+///     ADDRESS/latest          the version that came last
+///
+/// where ADDRESS is a hash of the address, without what would let others in. A dataset's files are in Hugging Face's own
+/// cache.
+package struct InputStore: Sendable {
+    /// Nil where nothing is kept.
+    let folder: String?
+    let settings: HubSettings
+    /// Reads YAML.
+    let yaml: @Sendable (String) -> JSONValue?
+    var patience = Patience()
+
+    /// - Parameter cache: the program's own.
+    package init(
+        cache: WeightCacheLocation, settings: HubSettings, yaml: @escaping @Sendable (String) -> JSONValue?
+    ) {
+        folder = cache.folder.map { Paths.join($0, "inputs") }
+        self.settings = settings
+        self.yaml = yaml
+    }
+
+    /// - Parameters:
+    ///   - version: what an earlier run has begun with; nil for what there is now.
+    ///   - report: called on any thread.
+    /// - Returns: files that are whole. The version is another than was asked for where that is not to be had any more.
+    /// - Throws: `HubError` or `CancellationError`. What came is kept, and the next call goes on from there.
+    package func bring(
+        _ address: String, version: String?, report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) async throws -> DistantInput {
+        if let version, let known = known(address, version) { return known }
+        guard !settings.isOffline else {
+            if version == nil, let latest = latest(address), let known = known(address, latest) {
+                return known
+            }
+            throw HubError(
+                .offline, Addresses.shown(address),
+                "it is not on this machine, and nothing may be fetched here (--offline, HF_HUB_OFFLINE). \"phibatch run\" fetches it."
+            )
+        }
+        let isDataset = Addresses.scheme(of: address) == "hf"
+        let brought =
+            isDataset
+            ? try await dataset(address, version: version, report) : try await objects(address, report)
+        try await ModelDownload.onThread("input") { try note(brought) }
+        return brought
+    }
+
+    private func dataset(
+        _ address: String, version: String?, _ report: @escaping @Sendable (ModelDownload.Event) -> Void
+    ) async throws -> DistantInput {
+        let dataset = try DatasetAddress(address)
+        let (yaml, id) = (yaml, version.map { dataset.id.at(commit: $0) } ?? dataset.id)
+        if id.isCommit, let known = known(address, id.revision) { return known }
+        var download = ModelDownload(settings: settings)
+        download.patience = patience
+        let fetched = try await download.fetch(id, report: report) { listing, contents in
+            let card = listing.paths.contains("README.md") ? try contents("README.md") : []
+            let head = JSONValue.cardHead(card).flatMap(yaml)
+            return try DatasetFiles(id, listing.paths, card: head).chosen(by: dataset.selector)
+        }
+        let snapshot = HubCache(folder: settings.cacheFolder).snapshot(id, commit: fetched.commit)
+        return DistantInput(
+            address: address, version: fetched.commit,
+            files: fetched.paths.map {
+                DistantInput.File(
+                    path: Paths.join(snapshot, $0), source: "hf://datasets/\(id.name)@\(fetched.commit)/\($0)"
+                )
+            })
+    }
+
+    // MARK: What is here
+
+    func place(_ address: String, _ name: String) -> String? {
+        let hash = FileHash.hexadecimal(SHA.sha256(of: Addresses.shown(address).utf8).prefix(16))
+        return folder.map { Paths.join($0, "\(hash)/\(name)") }
+    }
+
+    private func latest(_ address: String) -> String? {
+        guard let place = place(address, "latest"), let bytes = try? Files.contents(of: place, limit: 200)
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func known(_ address: String, _ version: String) -> DistantInput? {
+        guard let place = place(address, "\(version).json"), let bytes = try? Files.contents(of: place),
+            case .array(let entries)? = (try? JSONValue(parsing: bytes, limits: .file))?["files"]
+        else { return nil }
+        let files = entries.compactMap { entry -> DistantInput.File? in
+            guard case .string(let path)? = entry["path"], case .string(let source)? = entry["source"],
+                case .int(let size)? = entry["bytes"], Files.state(of: path)?.size == size
+            else { return nil }
+            var version: String?
+            if case .string(let text)? = entry["version"] { version = text }
+            return DistantInput.File(path: path, source: source, version: version)
+        }
+        guard files.count == entries.count, !files.isEmpty else { return nil }
+        return DistantInput(address: address, version: version, files: files)
+    }
+
+    private func note(_ input: DistantInput) throws {
+        guard let place = place(input.address, "\(input.version).json") else { return }
+        let files = input.files.map { file -> JSONValue in
+            [
+                "path": .string(file.path), "source": .string(file.source),
+                "version": file.version.map { .string($0) } ?? .null,
+                "bytes": .int(Files.state(of: file.path)?.size ?? 0),
+            ]
+        }
+        let record: JSONValue = ["address": .string(Addresses.shown(input.address)), "files": .array(files)]
+        do {
+            try Files.makeFolder(Paths.folder(of: place))
+            try Links.write(JSONWriter.text(of: record) + "\n", to: place)
+            try Links.write(input.version, to: Paths.join(Paths.folder(of: place), "latest"))
+        } catch {
+            throw HubError(.files, place, "can't be written: \(error.reason).")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// Addresses of what lies elsewhere: `hf://`, `s3://`, `gs://`, `https://` and `http://`.
+package enum Addresses {
+    private static let schemes = ["hf", "s3", "gs", "https", "http"]
+    /// Of parameters that let somebody in; so do those that begin with `x-amz-` and `x-goog-`.
+    private static let secrets: Set<String> = [
+        "sig", "signature", "token", "key", "code", "auth", "authorization", "secret", "password",
+        "credential",
+        "credentials", "policy", "expires", "apikey", "awsaccesskeyid", "googleaccessid",
+    ]
+    private static let secretEnds = [
+        "token", "signature", "secret", "password", "api_key", "api-key", "key-id",
+    ]
+
+    /// Whether a text names something elsewhere, and no file.
+    package static func isOne(_ text: String) -> Bool { scheme(of: text) != nil }
+
+    /// In small letters; nil of a path.
+    package static func scheme(of text: String) -> String? {
+        guard let colon = text.firstRange(of: "://") else { return nil }
+        let scheme = text[..<colon.lowerBound].lowercased()
+        return schemes.contains(scheme) ? scheme : nil
+    }
+
+    /// The same without what would let others in: a user's name and password, a fragment, and the values of parameters
+    /// such as a signature. This is what messages, journals and manifests have.
+    package static func shown(_ text: String) -> String {
+        guard let scheme = scheme(of: text), let colon = text.firstRange(of: "://") else { return text }
+        guard scheme.hasPrefix("http") else { return text }
+        var rest = text[colon.upperBound...]
+        rest = rest.prefix { $0 != "#" }
+        let host = rest.prefix { $0 != "/" && $0 != "?" }
+        if let at = host.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+        guard let mark = rest.firstIndex(of: "?") else { return "\(scheme)://\(rest)" }
+        let parameters = rest[rest.index(after: mark)...].split(separator: "&").map { parameter in
+            let name = parameter.prefix { $0 != "=" }
+            return isSecret(name.lowercased()) ? "\(name)=..." : String(parameter)
+        }
+        return "\(scheme)://\(rest[..<mark])?\(parameters.joined(separator: "&"))"
+    }
+
+    private static func isSecret(_ name: String) -> Bool {
+        secrets.contains(name) || name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-")
+            || secretEnds.contains { name.hasSuffix($0) }
+    }
+}
+
+/// An input that lies elsewhere, as it was brought here.
+package struct DistantInput: Sendable, Equatable {
+    package struct File: Sendable, Equatable {
+        package var path: String
+        /// Where it came from: the address of this file alone.
+        package var source: String
+        /// What says which content that had; nil where the source does.
+        package var version: String?
+
+        package init(path: String, source: String, version: String? = nil) {
+            (self.path, self.source, self.version) = (path, source, version)
+        }
+    }
+
+    /// As the job gives it.
+    package var address: String
+    /// A commit, or what follows from the versions of all files. With the address it says what was read.
+    package var version: String
+    package var files: [File]
+
+    package init(address: String, version: String, files: [File]) {
+        (self.address, self.version, self.files) = (address, version, files)
+    }
+
+    /// Brings an input here.
+    /// - Parameters:
+    ///   - address: as the job gives it.
+    ///   - version: which one an earlier run has begun with; nil if none has.
+    package typealias Bring = (_ address: String, _ version: String?) throws -> DistantInput
+}

@@ -1,0 +1,53 @@
+import OperatingSystem
+import Testing
+
+@testable import Jobs
+
+@Suite struct DistantInputTests {
+    private func load(
+        input: [String] = ["s3://b/*.jsonl", "own.jsonl"], output: String = "out.jsonl",
+        awaitsInput: Bool = false,
+        bring: DistantInput.Bring? = nil
+    ) throws -> JobSettings {
+        try JobSettings.load(
+            file: nil, options: JobOption.all(["model": ["m"], "input": input, "output": [output]]),
+            awaitsInput: awaitsInput, bring: bring)
+    }
+
+    @Test func whatIsBroughtTakesTheAddressesPlace() throws {
+        let job = try load { address, version in
+            #expect(address == "s3://b/*.jsonl" && version == nil)
+            return DistantInput(
+                address: address, version: "v",
+                files: ["/c/1.jsonl", "/c/2.jsonl"].map { DistantInput.File(path: $0, source: "s3:/\($0)") })
+        }
+        #expect(job.input == ["/c/1.jsonl", "/c/2.jsonl", "own.jsonl"])
+        var again = job
+        again.findInputs()
+        #expect(again.input == job.input)
+    }
+
+    @Test func whatCanNotBeIsSaid() {
+        #expect(throws: JobError.self) { try load() }
+        #expect(throws: JobError.self) {
+            try load(awaitsInput: true) { DistantInput(address: $0, version: $1 ?? "", files: []) }
+        }
+    }
+
+    /// A journal names what it was begun with; that of a job without such an input is as it was.
+    @Test func journalsNameVersions() throws {
+        let fingerprint = RunFingerprint([("model", "m")])
+        var header = JournalHeader(fingerprint: fingerprint, usesOutput: true)
+        let plain = header.line()
+        #expect(!String(decoding: plain, as: UTF8.self).contains("sources"))
+        header.pins = [
+            PinnedInput(DistantInput(address: "https://u:p@h/a?sig=1", version: "v", files: []))
+        ]
+        let line = header.line()
+        guard case .valid(let read) = line.dropLast().withUnsafeBytes({ JournalHeader.read($0) }) else {
+            Issue.record("the header can't be read")
+            return
+        }
+        #expect(read.pins == header.pins && read.pins[0].address == "https://h/a?sig=...")
+    }
+}

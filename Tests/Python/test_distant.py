@@ -1,0 +1,204 @@
+"""Inputs and outputs that lie elsewhere, with real servers on the loopback address."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from conftest import needs
+from loopback import TOKEN, Hub, Server, Signed, Web
+
+from phibatch._program import program
+
+SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+
+
+class Place:
+    """A folder with a job, whose program sees no variables but these."""
+
+    def __init__(self, folder: Path, model: str) -> None:
+        self.folder, self.model = folder, model
+        self.output = folder / "out.jsonl"
+        self.variables = {
+            "HOME": str(folder), "PATH": os.environ["PATH"], "PHIBATCH_CACHE": str(folder / "cache"),
+            "HF_HOME": str(folder / "hf"), "HF_ENDPOINT": "http://127.0.0.1:9"}
+
+    def call(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
+        command = [program(), *map(str, arguments)]
+        done = subprocess.run(command, env=self.variables, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        assert SECRET not in done.stdout + done.stderr
+        return done
+
+    def run(self, source: Any, *more: Any, output: Any = None, status: int = 0) -> subprocess.CompletedProcess[str]:
+        arguments = ["--model", self.model, "--max-tokens", 2, "--kv-cache", "off"]
+        done = self.call("run", "--input", source, "--output", output or self.output, *arguments, *more)
+        assert done.returncode == status, done.stderr
+        return done
+
+    def ids(self) -> List[str]:
+        return [json.loads(line)["id"] for line in self.output.read_text().splitlines()]
+
+    def everything(self) -> bytes:
+        """All that was written, but for what was fetched."""
+        files = [path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+        return b"".join(path.read_bytes() for path in files)
+
+
+@pytest.fixture
+def place(tmp_path: Path, model: str) -> Place:
+    return Place(tmp_path, model)
+
+
+@pytest.fixture
+def hub(place: Place) -> Iterator[Hub]:
+    with Hub() as server:
+        place.variables |= {"HF_ENDPOINT": server.address, "HF_TOKEN": TOKEN}
+        yield server
+
+
+def rows(*ids: str, text: str = "Hello") -> bytes:
+    return "".join(json.dumps({"id": one, "prompt": text}) + "\n" for one in ids).encode()
+
+
+def test_a_dataset(place: Place, hub: Hub) -> None:
+    first = hub.make("org/set", {
+        "README.md": b"# A set", "data/train-00000-of-00002.jsonl": rows("a", "b"),
+        "data/train-00001-of-00002.jsonl": rows("c", text="x" * 300), "data/test-00000-of-00001.jsonl": rows("t")})
+    assert "several splits" in place.run("hf://datasets/org/set", status=69).stderr
+    assert "Its splits: train, test" in place.run("hf://datasets/org/set/dev", status=69).stderr
+    place.run("hf://datasets/org/set/train", "--provenance")
+    assert place.ids() == ["a", "b", "c"] and not hub.leaks
+    files = json.loads(Path(f"{place.output}.manifest.json").read_text())["input"]
+    assert files[0]["source"] == f"hf://datasets/org/set@{first}/data/train-00000-of-00002.jsonl"
+    # The same cache as huggingface_hub's.
+    cached = place.folder / "hf/hub/datasets--org--set"
+    assert (cached / "refs/main").read_text() == first
+    link = cached / f"snapshots/{first}/data/train-00001-of-00002.jsonl"
+    assert link.is_symlink() and link.read_bytes() == rows("c", text="x" * 300)
+    needs("huggingface_hub")
+    code = "import sys; from huggingface_hub import hf_hub_download as d; print(d(*sys.argv[1:], repo_type='dataset'))"
+    name = "data/train-00001-of-00002.jsonl"
+    found = subprocess.run([sys.executable, "-c", code, "org/set", name], text=True, capture_output=True,
+                           env={**place.variables, "HF_HUB_OFFLINE": "1"}, timeout=120)
+    assert found.stdout.strip() == str(link), found.stderr
+    # Another commit is another input, but to what asks for the first.
+    hub.datasets["org/set"].commit("main", {"data/train-00000-of-00002.jsonl": rows("a", "new")})
+    place.run(f"hf://datasets/org/set@{first}/data/*-00000-of-00002.jsonl", "--offline", status=69)
+    place.run(f"hf://datasets/org/set@{first}/data/*-00000-of-00002.jsonl", output=place.folder / "first.jsonl")
+    place.run("hf://datasets/org/set/train", "--provenance", "--prune")
+    assert place.ids() == ["a", "new", "c"]
+    hub.server.server_close()
+    place.run("hf://datasets/org/set/train", "--offline", "--provenance")
+
+
+def test_configs(place: Place, hub: Hub) -> None:
+    card = b"---\nconfigs:\n- config_name: easy\n  data_files:\n  - split: train\n    path: e/*.csv\n  - split: test\n" \
+           b"    path:\n    - t.csv\n- config_name: hard\n  data_dir: h\n---\n# Set\n"
+    hub.make("org/set", {"README.md": card, "e/1.csv": b"id,prompt\n1,Hi\n", "t.csv": b"id,prompt\n2,Hi\n",
+                         "h/3.csv": b"id,prompt\n3,Hi\n"})
+    for name, ids in [("easy/train", ["1"]), ("test", ["2"]), ("hard", ["3"])]:
+        place.output = place.folder / f"{name.replace('/', '-')}.jsonl"
+        place.run(f"hf://datasets/org/set/{name}")
+        assert place.ids() == ids
+
+
+def test_a_run_goes_on_with_what_it_began_with(place: Place, hub: Hub) -> None:
+    """A journal names the commit: the dataset moves on, the run does not."""
+    hub.make("org/set", {"train.jsonl": rows("a", "b", "c") + b'{"id": "d"}\n'})
+    place.run("hf://datasets/org/set/train", status=3)
+    assert Path(f"{place.output}.journal").exists()
+    hub.datasets["org/set"].commit("main", {"train.jsonl": rows("a", "e")})
+    done = place.run("hf://datasets/org/set/train", "--max-failures", 1)
+    assert place.ids() == ["a", "b", "c", "d"] and "as the results have it" in done.stderr
+    # So does whoever looks at them.
+    assert place.call("verify", place.output, "--input", "hf://datasets/org/set/train", "--model", place.model,
+                      "--max-tokens", 2, "--max-failures", 1, "--kv-cache", "off").returncode == 0
+
+
+def test_the_web(place: Place) -> None:
+    with Web() as web:
+        content = b"".join(rows(f"{number}", text="Hi") for number in range(20_000))
+        web.files["/in.jsonl"], web.cuts["/in.jsonl"] = content, [100_000, 150_000]
+        address = f"http://me:{SECRET.replace('/', '%2F')}@127.0.0.1:{web.port}/in.jsonl?sig={SECRET}&v=1"
+        done = place.run(address, "--limit", 2)
+        assert [fields.get("range") for _, fields in web.asked("GET", "/in.jsonl")] == [
+            None, "bytes=100000-", "bytes=250000-"]
+        assert f"127.0.0.1:{web.port}/in.jsonl?sig=...&v=1" in done.stderr
+        assert all(fields["authorization"].startswith("Basic ") for _, fields in web.asked("GET", "/in.jsonl"))
+        copies = list((place.folder / "cache/inputs").rglob("in.jsonl"))
+        assert [copy.read_bytes() for copy in copies] == [content]
+        assert SECRET.encode() not in place.everything()
+        said = place.call("status", "--input", address, "--limit", 3, "--output", place.output, "--model", place.model,
+                          "--max-tokens", 2, "--kv-cache", "off")
+        assert said.returncode == 14 and "sig=..." in said.stdout
+        # It changes between two attempts: nothing of the first is kept.
+        web.cuts["/in.jsonl"], web.files["/in.jsonl"] = [100_000], content.replace(b"Hi", b"Ho")
+        web.after_cut = lambda: web.files.update({"/in.jsonl": content.replace(b"Hi", b"Hu")})
+        place.run(address, "--limit", 2, output=place.folder / "changed.jsonl")
+        assert content.replace(b"Hi", b"Hu") in [
+            copy.read_bytes() for copy in (place.folder / "cache/inputs").rglob("in.jsonl")]
+        assert len(list((place.folder / "cache/inputs").rglob("in.jsonl"))) == 2
+        # What lets somebody in stays with the host that was asked.
+        web.moved["/moved.jsonl"] = f"{web.other}/in.jsonl?there"
+        place.run(address.replace("/in.jsonl", "/moved.jsonl"), "--limit", 1, output=place.folder / "moved.jsonl")
+        assert [("authorization" in fields) for _, fields in web.asked("GET", "there")] == [False]
+        lost = place.run(f"{web.address}/no.jsonl", status=69).stderr
+        assert "there is no such object" in lost and "404" in lost
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[str]:
+    needs("moto")
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://127.0.0.1:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def store(place: Place, moto: str) -> Iterator[Any]:
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=moto, region_name="eu-west-1", aws_access_key_id="AKIDEXAMPLE",
+                          aws_secret_access_key=SECRET)
+    name = "bucket-" + hashlib.sha1(str(place.folder).encode()).hexdigest()[:8]
+    client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    (place.folder / ".aws").mkdir()
+    (place.folder / ".aws/credentials").write_text(
+        f"[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = {SECRET}\naws_session_token=a/b+c==\n")
+    with Signed(moto, SECRET) as front:
+        (place.folder / ".aws/config").write_text(f"[default]\nregion=eu-west-1\nendpoint_url = {front.address}\n")
+        client.front, client.bucket, client.url = front, name, f"s3://{name}"
+        yield client
+        assert not front.wrong
+
+
+def test_a_store_of_objects(place: Place, store: Any) -> None:
+    for key, ids in [("in/a b+c.jsonl", "12"), ("in/ü.jsonl", "34"), ("in/deep/x.jsonl", "5"), ("in/x.txt", "6")]:
+        store.put_object(Bucket=store.bucket, Key=key, Body=rows(*ids))
+    place.run(f"{store.url}/in/*.jsonl")
+    assert place.ids() == ["1", "2", "3", "4"]
+    asked = len(store.front.asked("GET", "/in/"))
+    # What is here is not fetched again, and what has changed is.
+    place.run(f"{store.url}/in/*.jsonl")
+    assert len(store.front.asked("GET", "/in/")) == asked
+    store.put_object(Bucket=store.bucket, Key="in/ü.jsonl", Body=rows("3", "9"))
+    place.run(f"{store.url}/in/*.jsonl", "--prune")
+    assert place.ids() == ["1", "2", "3", "9"] and len(store.front.asked("GET", "/in/")) == asked + 1
+    place.run(f"{store.url}/in/deep/", output=place.folder / "deep.jsonl")
+    assert "no object in the bucket" in place.run(f"{store.url}/out/*.jsonl", status=69).stderr
+    assert "there is no such object" in place.run(f"{store.url}/in/none.jsonl", status=69).stderr
+    (place.folder / ".aws/credentials").unlink()
+    refused = place.run(f"{store.url}/in/x.txt", status=69).stderr
+    assert "asked with no key" in refused
+    store.front.wrong.clear()
