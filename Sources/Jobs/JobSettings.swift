@@ -75,6 +75,8 @@ public struct JobSettings: Sendable, Equatable {
     package var awaitsInput = false
     /// The file of results; "-" is stdout.
     public var output: String = ""
+    /// Where the finished output goes; nil if it stays where it is made.
+    package var distantOutput: String?
     /// How the input is read and how the output looks. Neither changes what a result is.
     package var inputFormat = FormatChoice(InputFormats.standard)
     package var outputFormat = FormatChoice(ResultFormats.standard)

@@ -11,6 +11,8 @@ package struct ModelDownload: Sendable {
         case asks(endpoint: String)
         /// How many files are wanted, and how many bytes of them are not here yet.
         case begins(String, files: Int, missing: Int)
+        /// How much is to go to another place.
+        case sends(String, files: Int, bytes: Int)
         case progress(DownloadProgress)
         /// Something failed and is tried again after this time; the reason is a sentence without its full stop.
         case pauses(reason: Message, seconds: Double)

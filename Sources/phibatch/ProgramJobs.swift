@@ -3,6 +3,7 @@ import BatchPipeline
 import Essentials
 import Faults
 import Logging
+import ModelHub
 import OperatingSystem
 
 /// The jobs of one call of the program, run to their ends. Those that can share a model run together; the others come
@@ -13,6 +14,8 @@ final class ProgramJobs {
         /// If another run writes an output, its job is left to that, and counts as done.
         var skipsIfRunning = false
         var follows = false
+        /// Nothing may be fetched or sent.
+        var isOffline = false
     }
 
     private final class Member {
@@ -205,10 +208,9 @@ final class ProgramJobs {
             }
         case .success(let outcome):
             let isFirst = member.status == nil
-            let code = status(of: outcome)
-            member.status = code
             member.statistics = outcome.statistics
             member.outcome = outcome
+            var code = status(of: outcome)
             if members.count == 1, !options.follows { signals.runHasEnded(outcome.status) }
             let summary = Summary(
                 job: member.job.settings, outcome: outcome, journal: session.journal,
@@ -220,9 +222,30 @@ final class ProgramJobs {
             // What is the same each time that the input grows is said once.
             member.job.log.logLevel = .notice
             for warning in summary.warnings { member.console.warn(warning) }
+            if code == 0 { code = send(member) }
+            member.status = code
             progress.end(member.name, outcome.statistics, status: code)
             if code == 3 { member.console.error(summary.failureReport) }
         }
+    }
+
+    /// Sends a complete output where it belongs, if that is elsewhere.
+    /// - Returns: the exit code.
+    private func send(_ member: Member) -> Int32 {
+        let fetch = ModelFetch(console: member.console, isOffline: options.isOffline)
+        for (path, address) in member.job.settings.sent where Files.kind(of: path) != nil {
+            do {
+                let upload = ObjectUpload(settings: fetch.settings)
+                let isNew = try fetch.fetched { try await upload.put(path, at: address, report: $0) }
+                member.console.say("\(address) \(isNew ? "has" : "had already") what is in \(path)")
+            } catch {
+                member.console.error("\(error)")
+                member.console.error(
+                    "all results are in \(path); the same command goes on with sending them to \(address)")
+                return ExitStatus.of(error)
+            }
+        }
+        return 0
     }
 
     private func status(of outcome: RunOutcome) -> Int32 {

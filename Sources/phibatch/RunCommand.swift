@@ -193,7 +193,8 @@ struct RunCommand: ParsableCommand {
             throw JobError(.usage, "--follow with output - never ends; run that job by itself.")
         }
         let run = ProgramJobs(
-            ProgramJobs.Options(console: console, skipsIfRunning: skipIfRunning, follows: follow),
+            ProgramJobs.Options(
+                console: console, skipsIfRunning: skipIfRunning, follows: follow, isOffline: offline),
             signals: SignalWatch(
                 resumable: ready.contains { $0.job.settings.output != "-" }, job: title, form: logFormat),
             progress: ProgressReport(

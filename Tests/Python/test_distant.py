@@ -202,3 +202,28 @@ def test_a_store_of_objects(place: Place, store: Any) -> None:
     refused = place.run(f"{store.url}/in/x.txt", status=69).stderr
     assert "asked with no key" in refused
     store.front.wrong.clear()
+
+
+def test_output_to_a_store(place: Place, store: Any) -> None:
+    large = "x" * 3_000_000
+    source = place.folder / "in.jsonl"
+    source.write_text("".join(json.dumps({"id": one, "prompt": "Hi", "large": large}) + "\n" for one in "abcdefg"))
+    output = f"{store.url}/out/r 1.jsonl"
+    # The store refuses the second part: all is kept, and the same command goes on from there.
+    store.front.refused = [0, 403]
+    done = place.run(source, "--keep", "large", "--provenance", output=output, status=69)
+    assert "the same command goes on with sending" in done.stderr
+    assert "Contents" not in store.list_objects_v2(Bucket=store.bucket)
+    place.run(source, "--keep", "large", "--provenance", output=output)
+    assert len(store.front.asked("PUT", "partNumber=1")) == 1 and len(store.front.asked("PUT", "partNumber=2")) == 2
+    there = store.get_object(Bucket=store.bucket, Key="out/r 1.jsonl")["Body"].read()
+    local = next((place.folder / "cache/outputs").rglob("r 1.jsonl"))
+    assert there == local.read_bytes() and there.count(b"\n") == 7
+    manifest = store.get_object(Bucket=store.bucket, Key="out/r 1.jsonl.manifest.json")["Body"].read()
+    assert json.loads(manifest)["output"]["sha256"] == hashlib.sha256(there).hexdigest()
+    assert sorted(path.suffix for path in local.parent.iterdir()) == [".json", ".jsonl", ".settings"]
+    assert SECRET.encode() not in manifest + there
+    # What is there, the same, is not sent again.
+    sent = len(store.front.asked("PUT", "/out/"))
+    assert "had already" in place.run(source, "--keep", "large", "--provenance", output=output).stderr
+    assert len(store.front.asked("PUT", "/out/")) == sent

@@ -32,7 +32,9 @@ extension JobKey {
                 }, words: InputFormats.all.map(\.name))),
         rows, pick,
         JobKey(
-            "output", "FILE", "file of results, or - for stdout (required)", letter: "o",
+            "output", "FILE",
+            "file of results, s3:// or gs:// for where it goes when complete, or - for stdout (required)",
+            letter: "o",
             SettingMember { job, value throws(SettingProblem) in job.output = try value.path() }),
         JobKey(
             "output_format", "FORMAT",

@@ -19,6 +19,7 @@ extension JobSettings {
         job.awaitsInput = awaitsInput
         if let file { job.sources.append(SourceFile(path: file, what: "the job file")) }
         try job.apply((file.map(settings) ?? []) + WrittenSetting.of(options))
+        try job.placeOutput()
         try job.check(file: file)
         job.chooseShardOutput()
         try job.checkScheduledShard()
@@ -151,6 +152,12 @@ extension JobSettings {
             throw JobError(kind, at: file, "input names stdin (-) more than once.")
         }
         try checkErrors(kind, file: file)
+        if let path = [output, errors ?? ""].first(where: Addresses.isOne) {
+            throw JobError(
+                kind, at: file,
+                "\(path == output ? "output" : "errors") is \(Addresses.shown(path)), which is no file. The output may go to s3:// and gs://, sent by the program \"phibatch\"; \"phibatch push\" makes a dataset of it."
+            )
+        }
         if provenance, output == "-" {
             throw JobError(kind, at: file, "provenance needs an output that is a file, but it is -.")
         }

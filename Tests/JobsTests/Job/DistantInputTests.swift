@@ -32,6 +32,11 @@ import Testing
         #expect(throws: JobError.self) {
             try load(awaitsInput: true) { DistantInput(address: $0, version: $1 ?? "", files: []) }
         }
+        for output in ["https://host/out.jsonl", "hf://datasets/org/set", "s3://bucket"] {
+            #expect(throws: JobError.self, "\(output)") {
+                try load(input: ["own.jsonl"], output: output)
+            }
+        }
     }
 
     /// A journal names what it was begun with; that of a job without such an input is as it was.

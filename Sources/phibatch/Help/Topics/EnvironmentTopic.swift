@@ -6,7 +6,7 @@ extension HelpTopic {
         converted, and the beginnings that prompts share (`kv_cache`), so that the next start is quick; `off` keeps \
         none. What was not used for longest goes first, and 1 GB of the disk is left free. By default it is \
         `phibatch` in XDG_CACHE_HOME, else `~/.cache/phibatch` (`~/Library/Caches/phibatch` on macOS). It may be \
-        removed at any time.
+        removed at any time, but for `outputs` in it while a run is not complete.
         - PHIBATCH_KERNELS :: The instruction set to use, one of those that `phibatch doctor` lists. Results are the same \
         with each.
         - PHIBATCH_MLX :: Where MLX lies for `engine: mlx`, if not beside the program: a folder that `make mlx` made.
@@ -22,6 +22,8 @@ extension HelpTopic {
         Amazon's.
         - GS_ACCESS_KEY_ID, GS_SECRET_ACCESS_KEY :: An HMAC key for `gs://`; or a token in GOOGLE_OAUTH_ACCESS_TOKEN or \
         CLOUDSDK_AUTH_ACCESS_TOKEN.
+        - PHIBATCH_OUTPUTS :: The folder where outputs that go to `s3://` or `gs://` are made first; by default `outputs` in the \
+        cache.
         - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY :: The proxy to reach the network through, and what needs none.
         - REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR :: CA certificates in place of the system's, a \
         file or a folder; the first that is set counts.

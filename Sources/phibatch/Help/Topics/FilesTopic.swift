@@ -12,6 +12,9 @@ extension HelpTopic {
         `results` other than full, and of tables of a job with steps, it has the results in full.
         - OUTPUT.old-1, OUTPUT.old-2, ... :: Earlier outputs (and journals) that a run replaced; `keep_old` says how many \
         stay.
+        - OUTPUT.upload :: How far a large output has gone to a store. One that goes to `s3://` or `gs://` is made in \
+        PHIBATCH_OUTPUTS, by default `~/.cache/phibatch/outputs`, with these files beside it, and sent when it is complete: it \
+        is there whole or not at all. If that fails, the same command goes on with it.
         - OUTPUT.shard-I-of-N :: What shard I of N writes, with files of its own beside it.
         - OUTPUT.phibatch-... :: Drafts of these. None is there after a run that ended by itself.
 

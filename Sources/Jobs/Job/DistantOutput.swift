@@ -1,0 +1,37 @@
+import OperatingSystem
+
+/// An output that is to lie elsewhere is made here first, with its journal beside it, and sent when it is finished.
+extension JobSettings {
+    /// What `PHIBATCH_OUTPUTS` names, or else a folder in the cache.
+    private static var outputFolder: String? {
+        ProgramCall.path(inVariable: "PHIBATCH_OUTPUTS")
+            ?? WeightCacheLocation.standard().folder.map { Paths.join($0, "outputs") }
+    }
+
+    /// Gives an output that is to lie in a store its place on this machine.
+    /// - Throws: `JobError` if there is none.
+    mutating func placeOutput() throws(JobError) {
+        guard let scheme = Addresses.scheme(of: output), ["s3", "gs"].contains(scheme) else { return }
+        let name = Paths.name(of: output)
+        guard output.split(separator: "/").count > 2, !Paths.namesFolder(output) else {
+            throw JobError(.badJob, at: output, "names no object; right is \(scheme)://bucket/key.")
+        }
+        guard let folder = Self.outputFolder else {
+            throw JobError(
+                .badJob, at: output,
+                "there is no folder where it could be made first: PHIBATCH_CACHE is off, and PHIBATCH_OUTPUTS names none."
+            )
+        }
+        let hash = FileHash.hexadecimal(SHA.sha256(of: output.utf8).prefix(8))
+        distantOutput = output
+        output = Files.joined(folder, "\(hash)/\(name)")
+    }
+
+    /// The finished files that go elsewhere, and where to.
+    package var sent: [(path: String, address: String)] {
+        guard let distantOutput else { return [] }
+        let address = distantOutput + output.dropFirst(wholeOutput.count)
+        let manifest = (OutputPaths.manifest(of: output), OutputPaths.manifest(of: address))
+        return [(output, address)] + (provenance ? [manifest] : [])
+    }
+}
