@@ -10,7 +10,7 @@ package struct Manifest: Sendable {
     private static let start = "{\n  \"phibatch_manifest\": "
     private static let version = 1
 
-    private let json: JSONValue
+    package let json: JSONValue
 
     // MARK: Writing
 
@@ -158,6 +158,16 @@ package struct Manifest: Sendable {
             json.int("phibatch_manifest") == Self.version
         else { throw JobError(.badJob, at: path, "is no manifest that can be read.") }
         self.json = json
+    }
+
+    /// - Throws: `JobError` if the output is not as it was when this was made.
+    package func check(_ output: String) throws {
+        let (size, sha256) = try Self.hash(output)
+        guard json["output"]?["sha256"] == .string(sha256), json["output"]?.int("bytes") == size else {
+            throw JobError(
+                .badJob, at: output,
+                "is not as it was when its manifest was made; \"phibatch manifest\" makes a new one.")
+        }
     }
 
     /// How it compares with what is here.

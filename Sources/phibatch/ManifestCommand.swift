@@ -27,18 +27,25 @@ struct ManifestCommand: ParsableCommand {
 
     func run() throws {
         try Failure.reported {
-            var job = try options.settings(bring: InputFetch.here.bring)
-            let cache = WeightCacheLocation.standard()
-            job.model = try ModelFetch(console: Console(isQuiet: false), isOffline: true).folder(
-                job.modelName ?? job.model, path: job.model)
-            let freshness = try JobFreshness(job, cache: cache)
-            guard freshness?.isFresh ?? true else {
-                throw JobError(
-                    .badJob, at: job.output,
-                    "is out of date, so that the job no longer says what it came from; \"phibatch status\" says what has changed."
-                )
-            }
-            print(try Manifest(job, cache: cache).put(besideOutput: job.output))
+            print(try Self.write(options.settings(bring: InputFetch.here.bring)).path)
         }
+    }
+
+    /// Puts a job's manifest beside its output.
+    /// - Returns: where both are.
+    /// - Throws: what a run throws; `JobError` if the output is not complete, or out of date.
+    static func write(_ settings: JobSettings) throws -> (output: String, path: String) {
+        var job = settings
+        let cache = WeightCacheLocation.standard()
+        job.model = try ModelFetch(console: Console(isQuiet: false), isOffline: true).folder(
+            job.modelName ?? job.model, path: job.model)
+        let freshness = try JobFreshness(job, cache: cache)
+        guard freshness?.isFresh ?? true else {
+            throw JobError(
+                .badJob, at: job.output,
+                "is out of date, so that the job no longer says what it came from; \"phibatch status\" says what has changed."
+            )
+        }
+        return (job.output, try Manifest(job, cache: cache).put(besideOutput: job.output))
     }
 }

@@ -21,7 +21,8 @@ struct Phibatch: ParsableCommand {
         version: "phibatch \(version)",
         subcommands: [
             RunCommand.self, ScoreCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self,
-            RedoCommand.self, VerifyCommand.self, ManifestCommand.self, MergeCommand.self, SchemaCommand.self,
+            RedoCommand.self, VerifyCommand.self, ManifestCommand.self, PushCommand.self, MergeCommand.self,
+            SchemaCommand.self,
             ChatCommand.self, PipeCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,

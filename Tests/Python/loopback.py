@@ -44,6 +44,8 @@ class Server:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        # Who has seen enough ends a connection.
+        self.server.handle_error = lambda *arguments: None  # type: ignore[method-assign]
         self.port = self.server.server_port
         self.address = f"http://127.0.0.1:{self.port}"
         self.other = f"http://localhost:{self.port}"

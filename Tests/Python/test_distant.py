@@ -227,3 +227,49 @@ def test_output_to_a_store(place: Place, store: Any) -> None:
     sent = len(store.front.asked("PUT", "/out/"))
     assert "had already" in place.run(source, "--keep", "large", "--provenance", output=output).stderr
     assert len(store.front.asked("PUT", "/out/")) == sent
+
+
+def test_push(place: Place, hub: Hub) -> None:
+    hub.make("org/set", {"train.jsonl": rows("a", "b")})
+    job = place.folder / "job.yaml"
+    job.write_text(f"model: {json.dumps(place.model)}\ninput: hf://datasets/org/set/train\noutput: answers.jsonl\n"
+                   "max_tokens: 3\nkeep: [prompt]\nkv_cache: off\n")
+    assert "\"phibatch run\" fetches it" in place.call("push", job, "org/answers").stderr
+    assert place.call("run", job).returncode == 0
+    done = place.call("push", job, "org/answers", "--private")
+    assert done.returncode == 0 and done.stdout == f"{hub.address}/datasets/org/answers\n", done.stderr
+    pushed = hub.datasets["org/answers"]
+    _, files = pushed.at("main")
+    assert pushed.private and files and not hub.leaks
+    assert files["data/answers.jsonl"] == (place.folder / "answers.jsonl").read_bytes()
+    assert files["job.yaml"] == job.read_bytes() and "data/answers.jsonl.manifest.json" in files
+    card = files["README.md"].decode()
+    assert "n<1K" in card and "2 results" in card and "phibatch verify data/answers.jsonl job.yaml" in card
+    # A card that its owner has changed stays; what is there already is not sent.
+    pushed.commit("main", {"README.md": b"---\nlicense: mit\n---\n"})
+    sent = len(hub.asked("PUT", "/store/"))
+    again = place.call("push", place.folder / "answers.jsonl", "org/answers", "--revision", "v2")
+    assert again.returncode == 0 and "README.md is there already" in again.stderr
+    assert pushed.at("v2")[1]["README.md"] == b"---\nlicense: mit\n---\n" and len(hub.asked("PUT", "/store/")) == sent
+    assert "public" in place.call("push", job, "org/set", "--private").stderr
+    with open(place.folder / "answers.jsonl", "a") as output:
+        output.write("{}\n")
+    assert place.call("push", place.folder / "answers.jsonl", "org/answers").returncode == 65
+    place.variables["HF_TOKEN"] = "hf_other"
+    assert place.call("push", job, "org/answers").returncode != 0
+
+
+def test_push_in_parts(place: Place, hub: Hub) -> None:
+    source = place.folder / "in.jsonl"
+    source.write_text(json.dumps({"id": "a", "prompt": "Hi", "large": "x" * 2_500_000}) + "\n")
+    place.run(source, "--keep", "large", "--provenance")
+    done = place.call("push", place.output, "org/large")
+    assert done.returncode == 0, done.stderr
+    assert hub.datasets["org/large"].at("main")[1]["data/out.jsonl"] == place.output.read_bytes()
+    assert len(hub.asked("PUT", "/store/")) >= 3 and not hub.leaks
+    # As Python's own programs find it.
+    needs("datasets")
+    code = "import sys, datasets; print(datasets.load_dataset(sys.argv[1], split='train').num_rows)"
+    found = subprocess.run([sys.executable, "-c", code, "org/large"], env=place.variables, text=True,
+                           capture_output=True, timeout=120)
+    assert found.stdout.strip() == "1", found.stderr
