@@ -45,6 +45,8 @@ package final class PipeOutput: Sendable {
                 writer.int("left", left)
                 writer.key("result")
                 writer.raw(String(decoding: bytes, as: UTF8.self))
+            // Of OpenAI's requests, of which a pipe has none.
+            case .thought, .answers: break
             case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
             case .stopped:
                 Self.write("stopped", "phibatch was asked to stop before the request was done.", &writer)

@@ -225,7 +225,8 @@ package final class JobRun: RequestSource {
     }
 
     package func received(_ text: String, of sequence: TokenSequence) {
-        piped?.received(text, of: sequence.request.work)
+        let part = sequence.request.part
+        piped?.received(text, of: part.label, isCertain: part.isCertain) { part.thought(of: sequence) }
     }
 
     // MARK: Requests that nobody waits for any more

@@ -15,14 +15,22 @@ package final class PipedLines: ResultStore, Sendable {
         var bytes: [UInt8]
         /// Its text is wanted as it comes.
         var streams: Bool
+
+        package init(request: Int, index: Int, bytes: [UInt8], streams: Bool) {
+            (self.request, self.index, self.bytes, self.streams) = (request, index, bytes, streams)
+        }
     }
 
     /// What becomes of requests.
     package enum Event {
         /// More of a text, of one sample. A higher attempt begins anew: the text before was not what was asked for.
         case text(String, sample: Int, attempt: Int)
+        /// What was thought before the text of a sample, where that is kept apart and the text is wanted as it comes.
+        case thought(String, sample: Int)
         /// A result as a native output has it, and how many are still to come.
         case result([UInt8], left: Int)
+        /// All results of one of OpenAI's requests, in the order of their samples.
+        case answers([GenerationResult], run: String)
         case failure(any Error)
         case stopped
         case cancelled
@@ -32,6 +40,12 @@ package final class PipedLines: ResultStore, Sendable {
         let line: Line
         var left: Int
         var isDropped = false
+        /// Results that are claimed and still to come.
+        var claimed = 0
+        /// Those of one of OpenAI's requests that are there, until all are.
+        var held: [(sample: Int, result: GenerationResult)] = []
+        /// Samples of which the thought is told.
+        var thought: Set<Int> = []
 
         init(_ line: Line, results: Int) { (self.line, left) = (line, results) }
     }
@@ -45,23 +59,33 @@ package final class PipedLines: ResultStore, Sendable {
         /// The line that was read last, of which results are claimed.
         var current: Open?
         var isClosed = false
+        /// Results that are claimed, and not wanted any more.
         var dropped = 0
+
+        mutating func claim(_ position: Int) {
+            guard let current else { return }
+            places[position] = current
+            current.claimed += 1
+            if current.isDropped { dropped += 1 }
+        }
 
         mutating func close(_ position: Int) -> Open? {
             guard let one = places.removeValue(forKey: position) else { return nil }
-            one.left -= 1
-            if one.left == 0 {
-                if one.isDropped { dropped -= 1 }
-                // The number may be another request's by now.
-                if open[one.line.request] === one { open[one.line.request] = nil }
-            }
+            one.claimed -= 1
+            if one.isDropped { dropped -= 1 }
             return one
+        }
+
+        /// The number may be another request's by now.
+        mutating func end(_ one: Open) {
+            if open[one.line.request] === one { open[one.line.request] = nil }
         }
     }
 
     let job: JobSettings
     private let run: ResultRun
     private let tell: @Sendable (Int, Event) -> Void
+    private let isByLine: Bool
     private let state = Monitor(State())
 
     /// - Parameters:
@@ -70,6 +94,7 @@ package final class PipedLines: ResultStore, Sendable {
     package init(_ job: JobSettings, digest: String, tell: @escaping @Sendable (Int, Event) -> Void) {
         self.job = job
         self.tell = tell
+        isByLine = job.outputFormat.format.isByLine
         run = job.resultRun(digest: digest)
     }
 
@@ -93,7 +118,7 @@ package final class PipedLines: ResultStore, Sendable {
                 state.waiting.remove(at: place)
             } else {
                 one.isDropped = true
-                state.dropped += 1
+                state.dropped += one.claimed
             }
             tell(request, .cancelled)
             return true
@@ -120,7 +145,7 @@ package final class PipedLines: ResultStore, Sendable {
     }
 
     package func claim(_ key: WorkKey, position: Int) -> StoredState {
-        state.withLock { $0.places[position] = $0.current }
+        state.withLock { $0.claim(position) }
         return .new
     }
 
@@ -129,6 +154,9 @@ package final class PipedLines: ResultStore, Sendable {
     package func append(_ result: GenerationResult, key: WorkKey, position: Int) {
         state.change { state in
             guard let one = state.close(position), !one.isDropped else { return }
+            guard !isByLine else { return hold(result, key.sample, of: one, &state) }
+            one.left -= 1
+            if one.left == 0 { state.end(one) }
             var encoder = NativeResults().makeEncoder(for: run)
             var bytes: [UInt8] = []
             encoder.append(result, at: ResultPlace(key: key, index: one.line.index), to: &bytes)
@@ -137,9 +165,26 @@ package final class PipedLines: ResultStore, Sendable {
         }
     }
 
-    func received(_ text: String, of label: WorkLabel) {
+    /// Which results there are, the request says, and each of its results.
+    private func hold(_ result: GenerationResult, _ sample: Int, of one: Open, _ state: inout State) {
+        one.held.append((sample, result))
+        guard one.held.count >= OpenAIRequest(of: result).choices ?? job.sampleCount else { return }
+        state.end(one)
+        let results = one.held.sorted { $0.sample < $1.sample }.map(\.result)
+        tell(one.line.request, .answers(results, run: run.digest))
+    }
+
+    /// - Parameters:
+    ///   - isCertain: no other attempt may take its place. What is not can't be unsaid to OpenAI's clients.
+    ///   - thought: nil where none is kept apart.
+    func received(_ text: String, of label: WorkLabel, isCertain: Bool, after thought: () -> String?) {
         state.withLock { state in
-            guard let one = state.places[label.position], one.line.streams, !one.isDropped else { return }
+            guard let one = state.places[label.position], one.line.streams, !one.isDropped,
+                isCertain || !isByLine
+            else { return }
+            if isByLine, one.thought.insert(label.sample).inserted, let thought = thought() {
+                tell(one.line.request, .thought(thought, sample: label.sample))
+            }
             tell(one.line.request, .text(text, sample: label.sample, attempt: label.attempt))
         }
     }
@@ -186,6 +231,12 @@ extension InputReader {
 
         func fields(of record: InputRecord) throws(LineError) -> JSONValue {
             try PromptRecord.parseObject(record.bytes)
+        }
+
+        func content(of record: InputRecord) throws(LineError) -> LineContent {
+            let fields = try fields(of: record)
+            let format = lines.job.inputFormat.format as? OpenAILines
+            return format?.content(of: fields) ?? LineContent(fields: fields)
         }
     }
 }

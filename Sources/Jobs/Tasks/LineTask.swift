@@ -97,6 +97,10 @@ protocol WorkPart: Sendable {
     var sharesPrompt: Bool { get }
     /// Whether the request may be made again once it is done. By default it is not.
     var mayComeAgain: Bool { get }
+    /// Whether its text is the result's from the first piece on. By default it is if the request isn't made again.
+    var isCertain: Bool { get }
+    /// What was thought before the answer that begins, where results have that apart. By default it is nothing.
+    func thought(of sequence: TokenSequence) -> String?
     /// Whether other rows of its line ask for the same, with the same random stream. By default none does.
     var isCommon: Bool { get }
 
@@ -115,6 +119,8 @@ extension WorkPart {
     var sharesPrompt: Bool { false }
     var mayComeAgain: Bool { false }
     var isCommon: Bool { false }
+    var isCertain: Bool { !mayComeAgain }
+    func thought(of sequence: TokenSequence) -> String? { nil }
     func outcome(of error: LineError, _ sequence: TokenSequence?) -> WorkOutcome { .failed(error) }
 
     func record(_ tokens: [Int32], _ notes: [String]) -> InFlightRecord? {

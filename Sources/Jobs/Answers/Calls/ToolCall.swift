@@ -21,8 +21,11 @@ package struct ToolCall: Sendable, Equatable {
     }
 
     /// As in OpenAI's API.
-    static func write(_ calls: [ToolCall], to writer: inout JSONWriter) {
-        writer.objects("tool_calls", calls) { writer, call in
+    /// - Parameter areNumbered: as the parts of a stream are.
+    static func write(_ calls: [ToolCall], to writer: inout JSONWriter, areNumbered: Bool = false) {
+        writer.objects("tool_calls", calls.enumerated()) { writer, call in
+            let (number, call) = call
+            if areNumbered { writer.int("index", number) }
             writer.string("id", call.id)
             writer.string("type", "function")
             writer.object("function") { writer in

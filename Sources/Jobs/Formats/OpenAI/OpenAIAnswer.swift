@@ -10,9 +10,31 @@ struct OpenAIAnswer {
     /// The digest of the run.
     let run: String
     let endpoint: OpenAIRequest.Endpoint
+    /// Seconds since 1970; 0 in a file, which is the same whenever it is made.
+    var created = 0
+    /// Whether there are others, so that an error says which it is of.
+    var isLine = true
 
     /// - Parameter results: the line's choices, in order; at least one.
     func write(_ results: [GenerationResult], to writer: inout JSONWriter) {
+        let (choices, failure) = Self.choices(of: results)
+        writer.int("status_code", failure.map(Self.status) ?? 200)
+        writer.string("request_id", "req_\(id)")
+        writer.key("body")
+        writeBody(choices, failure, &writer)
+    }
+
+    /// - Returns: the status and the body.
+    func alone(_ results: [GenerationResult]) -> (status: Int, body: [UInt8]) {
+        let (choices, failure) = Self.choices(of: results)
+        var writer = JSONWriter()
+        writeBody(choices, failure, &writer)
+        return (failure.map(Self.status) ?? 200, writer.bytes)
+    }
+
+    private static func choices(
+        of results: [GenerationResult]
+    ) -> ([Choice], GenerationResult.Failure?) {
         var choices: [Choice] = []
         var failure: GenerationResult.Failure?
         for result in results {
@@ -28,9 +50,13 @@ struct OpenAIAnswer {
             case .failed(let one): failure = failure ?? one
             }
         }
-        writer.int("status_code", failure.map(Self.status) ?? 200)
-        writer.string("request_id", "req_\(id)")
-        writer.object("body") { writer in
+        return (choices, failure)
+    }
+
+    private func writeBody(
+        _ choices: [Choice], _ failure: GenerationResult.Failure?, _ writer: inout JSONWriter
+    ) {
+        writer.object { writer in
             if let failure { return write(failure, &writer) }
             switch endpoint {
             case .chat: writeChoices("chatcmpl", "chat.completion", choices, &writer, writeMessage)
@@ -63,7 +89,7 @@ struct OpenAIAnswer {
             writer.null()
             writer.string("code", failure.error.code.rawValue)
             if let file = failure.file { writer.string("file", file) }
-            writer.int("line", failure.line)
+            if isLine { writer.int("line", failure.line) }
             if let text = failure.text { writer.string("text", text) }
         }
     }
@@ -76,7 +102,7 @@ struct OpenAIAnswer {
     ) {
         writer.string("id", "\(prefix)-\(id)")
         writer.string("object", kind)
-        writer.int("created", 0)
+        writer.int("created", created)
         writer.string("model", model)
         writer.array("choices") { writer in
             for (index, choice) in choices.enumerated() {
@@ -94,23 +120,27 @@ struct OpenAIAnswer {
                 }
             }
         }
-        let prompt = choices[0].completion.promptTokens
-        let made = choices.reduce(0) { $0 + $1.completion.completionTokens }
+        Self.writeUsage(choices.map(\.completion), &writer)
+        writer.string("system_fingerprint", "fp_\(run)")
+    }
+
+    static func writeUsage(_ completions: [GeneratedResult], _ writer: inout JSONWriter) {
+        let prompt = completions[0].promptTokens
+        let made = completions.reduce(0) { $0 + $1.completionTokens }
         writer.object("usage") { writer in
             writer.int("prompt_tokens", prompt)
             writer.int("completion_tokens", made)
             writer.int("total_tokens", prompt + made)
-            let thoughts = choices.compactMap(\.completion.reasoningTokens)
+            let thoughts = completions.compactMap(\.reasoningTokens)
             if !thoughts.isEmpty {
                 writer.object("completion_tokens_details") {
                     $0.int("reasoning_tokens", thoughts.reduce(0, +))
                 }
             }
         }
-        writer.string("system_fingerprint", "fp_\(run)")
     }
 
-    private static func name(of reason: FinishReason) -> String {
+    static func name(of reason: FinishReason) -> String {
         switch reason {
         case .length, .reasoningLength: "length"
         case .toolCalls: "tool_calls"
@@ -132,6 +162,10 @@ struct OpenAIAnswer {
             writer.key("refusal")
             writer.null()
         }
+        Self.writeLogprobs(completion, &writer)
+    }
+
+    static func writeLogprobs(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.key("logprobs")
         guard let entries = completion.logprobs else { return writer.null() }
         writer.object { writer in
@@ -143,6 +177,10 @@ struct OpenAIAnswer {
 
     private func writeText(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.string("text", completion.text)
+        Self.writeTextLogprobs(completion, &writer)
+    }
+
+    static func writeTextLogprobs(_ completion: GeneratedResult, _ writer: inout JSONWriter) {
         writer.key("logprobs")
         guard let entries = completion.logprobs else { return writer.null() }
         writer.object { writer in
@@ -175,7 +213,7 @@ struct OpenAIAnswer {
         let isCut = completion.finishReason?.isLimit == true
         writer.string("id", "resp_\(id)")
         writer.string("object", "response")
-        writer.int("created_at", 0)
+        writer.int("created_at", created)
         writer.string("status", isCut ? "incomplete" : "completed")
         writer.key("error")
         writer.null()

@@ -101,6 +101,13 @@ struct GenerationPart: WorkPart {
 
     var mayComeAgain: Bool { rule != nil }
 
+    /// A thought that is kept in the text is known once it has ended.
+    var isCertain: Bool { !mayComeAgain && reasoning != .keep }
+
+    func thought(of sequence: TokenSequence) -> String? {
+        reasoning == .separate ? sequence.outcome(SamplingCourse.self).thoughtContent : nil
+    }
+
     /// The key of the completion's random stream.
     var stream: UInt64 {
         RandomStream.key(seed: seed, id: label.streamID, sample: label.streamSample, attempt: label.attempt)

@@ -1,0 +1,124 @@
+import JSON
+
+/// The answer to one of OpenAI's requests that somebody waits for: whole, or in the events of a stream.
+package struct OpenAIReply: Sendable {
+    package typealias Endpoint = OpenAIRequest.Endpoint
+
+    /// Its own, without the beginning that the kind of object has.
+    package let id: String
+    let model: String
+    /// Seconds since 1970.
+    let created: Int
+    let endpoint: Endpoint
+
+    package init(id: String, model: String, created: Int, endpoint: Endpoint) {
+        (self.id, self.model, self.created, self.endpoint) = (id, model, created, endpoint)
+    }
+
+    /// The whole answer.
+    /// - Parameters:
+    ///   - results: the choices, in order; at least one.
+    ///   - run: the digest of the run.
+    package func whole(_ results: [GenerationResult], run: String) -> (status: Int, body: [UInt8]) {
+        OpenAIAnswer(
+            id: id, model: model, run: run, endpoint: endpoint, created: created, isLine: false
+        ).alone(results)
+    }
+
+    // MARK: The events of a stream
+
+    private var isChat: Bool { endpoint == .chat }
+
+    /// More of a choice: text, or what was thought before it. The first of a choice says whose text it is.
+    package func more(_ text: String, of choice: Int, isThought: Bool = false, isFirst: Bool) -> [UInt8] {
+        event { writer in
+            writeChoice(choice, &writer) { writer in
+                guard isChat else { return writer.string("text", text) }
+                writer.object("delta") { writer in
+                    if isFirst { writer.string("role", "assistant") }
+                    writer.string(isThought ? "reasoning_content" : "content", text)
+                }
+            } end: { writer in
+                for name in ["logprobs", "finish_reason"] {
+                    writer.key(name)
+                    writer.null()
+                }
+            }
+        }
+    }
+
+    /// The end of a choice, with what was not told of it yet.
+    /// - Parameters:
+    ///   - told: bytes of its text.
+    ///   - isFirst: nothing was told of it.
+    package func end(
+        _ result: any TaskResult, of choice: Int, told: Int, toldThought: Bool, isFirst: Bool
+    ) -> [UInt8] {
+        guard let completion = result.completion else { return [] }
+        let rest = String(decoding: completion.text.utf8.dropFirst(told), as: UTF8.self)
+        return event { writer in
+            writeChoice(choice, &writer) { writer in
+                guard isChat else { return writer.string("text", rest) }
+                writer.object("delta") { writer in
+                    if isFirst { writer.string("role", "assistant") }
+                    if let reasoning = completion.reasoning, !toldThought {
+                        writer.string("reasoning_content", reasoning)
+                    }
+                    if !rest.isEmpty { writer.string("content", rest) }
+                    if let calls = completion.toolCalls {
+                        ToolCall.write(calls, to: &writer, areNumbered: true)
+                    }
+                }
+            } end: { writer in
+                if isChat {
+                    OpenAIAnswer.writeLogprobs(completion, &writer)
+                } else {
+                    OpenAIAnswer.writeTextLogprobs(completion, &writer)
+                }
+                writer.optional("finish_reason", completion.finishReason) {
+                    $0.string(OpenAIAnswer.name(of: $1))
+                }
+                result.writeMore(to: &writer)
+            }
+        }
+    }
+
+    /// What all choices together took.
+    package func usage(_ completions: [GeneratedResult]) -> [UInt8] {
+        event { writer in
+            writer.array("choices") { _ in }
+            OpenAIAnswer.writeUsage(completions, &writer)
+        }
+    }
+
+    private func writeChoice(
+        _ choice: Int, _ writer: inout JSONWriter, _ text: (inout JSONWriter) -> Void,
+        end: (inout JSONWriter) -> Void
+    ) {
+        writer.array("choices") { writer in
+            writer.object { writer in
+                writer.int("index", choice)
+                text(&writer)
+                end(&writer)
+            }
+        }
+    }
+
+    private func event(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.string("id", (isChat ? "chatcmpl-" : "cmpl-") + id)
+            writer.string("object", isChat ? "chat.completion.chunk" : "text_completion")
+            writer.int("created", created)
+            writer.string("model", model)
+            more(&writer)
+        }
+        return Self.event(of: writer.bytes)
+    }
+
+    /// As a stream of server-sent events has it.
+    package static func event(of json: [UInt8]) -> [UInt8] { Array("data: ".utf8) + json + [0x0A, 0x0A] }
+
+    /// The last of a stream that has come to its end.
+    package static let done = event(of: Array("[DONE]".utf8))
+}
