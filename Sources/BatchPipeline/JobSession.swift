@@ -94,21 +94,35 @@ package final class JobSession {
 
     /// Has the job run in the loop of a model. On return it may still run.
     func join(_ model: ModelContainer, _ run: RunningJob.State) throws {
+        let loaded = LoadedModel(model.engine)
+        try join(
+            ModelLoader { loaded }, stopFlag: run.stopFlag, progress: run.publish, ended: run.end,
+            add: model.join)
+    }
+
+    /// Has the job run in a loop.
+    /// - Parameters:
+    ///   - progress: called from time to time, on the loop's thread.
+    ///   - ended: called once, on the loop's thread.
+    ///   - add: takes the job for the loop.
+    func join(
+        _ models: ModelLoader, stopFlag: StopFlag, progress: @escaping (RunStatistics) -> Void,
+        ended: @escaping (Result<RunOutcome, any Error>) -> Void,
+        add: (sending any RequestSource) throws -> Void
+    ) throws {
         try suspendedOnError {
-            let loaded = LoadedModel(model.engine)
-            let models = ModelLoader { loaded }
             _ = try models.loaded(for: settings)
             var stores: [Files.Identity: AnswerStore] = [:]
             let answers = try self.answers(among: &stores)
             // The session looks at the run's store again only if it is refused, or is over.
             nonisolated(unsafe) let source: any RequestSource = try JobRun(
-                job: settings, models: models, store: store, stopFlag: run.stopFlag, answers: answers,
-                progress: run.publish,
+                job: settings, models: models, store: store, stopFlag: stopFlag, answers: answers,
+                progress: progress,
                 ended: {
                     answers?.store.close()
-                    run.end(self.closed($0))
+                    ended(self.closed($0))
                 })
-            try model.join(source)
+            try add(source)
         }
     }
 
