@@ -40,12 +40,7 @@ package final class Curl: Sendable {
 
     /// - Parameter isNamed: by the user.
     init(names: [String], isNamed: Bool = false) throws(HubError) {
-        var (library, reason): (LoadedLibrary?, String) = (nil, "")
-        for name in names where library == nil {
-            let found = LoadedLibrary.open(name)
-            library = found.library
-            if reason.isEmpty { reason = found.reason }
-        }
+        let (library, reason) = LoadedLibrary.first(of: names)
         guard let library else {
             let advice: Message =
                 isNamed

@@ -22,5 +22,17 @@ package struct LoadedLibrary: Sendable {
         return (LoadedLibrary(handle: handle), "")
     }
 
+    /// The first of these that can be loaded.
+    /// - Returns: nil and the system's words of the first if none can be.
+    package static func first(of names: [String]) -> (library: LoadedLibrary?, reason: String) {
+        var reason = ""
+        for name in names {
+            let found = open(name)
+            if let library = found.library { return (library, "") }
+            if reason.isEmpty { reason = found.reason }
+        }
+        return (nil, reason)
+    }
+
     package func symbol(_ name: String) -> UnsafeMutableRawPointer? { dlsym(handle, name) }
 }
