@@ -28,12 +28,15 @@ package struct ReplacedFile {
         }
     }
 
+    /// - Parameter isDurable: on return the disk has it.
     /// - Throws: `StoreError` if the file can't be replaced; the one before stays then.
-    package func replace(with bytes: [UInt8]) throws {
+    package func replace(with bytes: [UInt8], isDurable: Bool = false) throws {
         let file = try File.open(draft, .createNew(mode: 0o666), in: system)
         do {
             try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            if isDurable { try file.sync() }
             try system.moveIntoPlace(draft, to: path)
+            if isDurable { try system.syncFolder(Paths.folder(of: path)) }
         } catch {
             try? system.removeIfPresent(draft)
             throw error
