@@ -33,27 +33,18 @@ struct PipeCommand: ParsableCommand {
 
     @OptionGroup(title: "Settings") var options: SettingOptions<Settings>
 
-    @Option(
-        help: ArgumentHelp(
-            "How lines on stderr look: text, or json with time, job, level and message.",
-            valueName: "text|json"))
-    var logFormat: LogForm?
-
-    @Flag(help: "Fetch nothing: a model that is not on this machine is an error.")
-    var offline = false
-
-    @Flag(name: .shortAndLong, help: "Errors and warnings only.")
-    var quiet = false
+    @OptionGroup var service: ServiceOptions
 
     func run() throws {
         try Failure.reported {
-            let console = Console(isQuiet: quiet, job: "pipe", form: logFormat)
+            let console = Console(isQuiet: service.quiet, job: "pipe", form: service.logFormat)
             LoggingSystem.bootstrap { _ in ConsoleLogHandler(console: console) }
-            let folder = try ModelFetch(console: console, isOffline: offline).folder(model, path: model)
+            let folder = try ModelFetch(console: console, isOffline: service.offline).folder(
+                model, path: model)
             var job = try BatchJob(.pipe(model: folder, name: model, options: options.given))
             job.cache = .standard()
             job.log = Logger(label: "phibatch") { _ in ConsoleLogHandler(console: console) }
-            let signals = SignalWatch(resumable: false, job: "pipe", form: logFormat)
+            let signals = SignalWatch(resumable: false, job: "pipe", form: service.logFormat)
             let pipe = try RequestPipe(job, stopFlag: signals.stopFlag) { message in
                 try StandardOutput.write(message + [0x0A])
             }
