@@ -65,6 +65,8 @@ let package = Package(
         .systemLibrary(name: "CMLX"),
         // A header as well, of our own: libcurl is looked for when a model is fetched.
         .systemLibrary(name: "CCurl"),
+        // The same of libmicrohttpd, which is looked for when requests are to be served.
+        .systemLibrary(name: "CHTTP"),
         // Foundation's essential part, without ICU.
         .target(name: "Essentials", swiftSettings: fuzzed),
         // Errors that a person can mend, and the messages that say so.
@@ -120,11 +122,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: fuzzed),
+        // Requests that come by HTTP, as OpenAI's clients send them.
+        .target(
+            name: "Serving", dependencies: base + ["BatchPipeline", "CHTTP", "Jobs", "PhiModel"],
+            swiftSettings: quick),
         .executableTarget(
             name: "phibatch",
             dependencies: base + [
                 "BatchEngine", "BatchPipeline", "Constraints", "JSONSchema", "Jobs", "ModelHub",
-                "PhiModel",
+                "PhiModel", "Serving",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -160,7 +166,7 @@ let package = Package(
         .testTarget(
             name: "JobsTests",
             dependencies: base + [
-                "BatchEngine", "BatchPipeline", "Constraints", "Jobs", "PhiModel", "TestSupport",
+                "BatchEngine", "BatchPipeline", "Constraints", "Jobs", "PhiModel", "Serving", "TestSupport",
             ],
             swiftSettings: tests),
         .testTarget(

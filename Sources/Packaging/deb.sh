@@ -63,7 +63,7 @@ Section: science
 Priority: optional
 Installed-Size: $(du -k -s --apparent-size "$root/usr" | cut -f1)
 Depends: $depends
-Recommends: ca-certificates, libcurl4 | libcurl4t64 | libcurl3-gnutls | libcurl3t64-gnutls
+Recommends: ca-certificates, libcurl4 | libcurl4t64 | libcurl3-gnutls | libcurl3t64-gnutls, libmicrohttpd12 | libmicrohttpd12t64
 Description: batch runner for Microsoft's Phi language models
  phibatch runs a file of prompts through a quantized Phi model on the
  processors of one machine, and writes a file of results. Many prompts

@@ -2,6 +2,7 @@ import ArgumentParser
 import BatchPipeline
 import ModelHub
 import PhiModel
+import Serving
 
 /// How the program ends for each kind of error: the one place that says so.
 enum ExitStatus {
@@ -14,7 +15,7 @@ enum ExitStatus {
         case let error as JobError: of(error.kind)
         case let error as StoreError: of(error.kind)
         case let error as HubError: error.kind == .files ? 74 : 69
-        case is ModelError: 69
+        case is ModelError, is HTTPFault: 69
         case is ClosedOutput: closedOutput
         default: 70
         }

@@ -23,7 +23,7 @@ struct Phibatch: ParsableCommand {
             RunCommand.self, ScoreCommand.self, CheckCommand.self, StatusCommand.self, ReportCommand.self,
             RedoCommand.self, VerifyCommand.self, ManifestCommand.self, PushCommand.self, MergeCommand.self,
             SchemaCommand.self,
-            ChatCommand.self, PipeCommand.self, TokenizeCommand.self,
+            ChatCommand.self, PipeCommand.self, ServeCommand.self, TokenizeCommand.self,
             ConvertCommand.self,
             QuantizeCommand.self, InspectCommand.self, DoctorCommand.self, PullCommand.self,
             ModelsCommand.self, BenchCommand.self, PerplexityCommand.self, ManualCommand.self,

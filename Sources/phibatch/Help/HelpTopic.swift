@@ -25,7 +25,7 @@ extension HelpTopic {
         files,
         shards,
         verify,
-        models, engines, pipelines, pipe,
+        models, engines, pipelines, pipe, serve,
         exitCodes,
         environment,
     ]

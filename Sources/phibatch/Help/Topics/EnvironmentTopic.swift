@@ -28,6 +28,8 @@ extension HelpTopic {
         - REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR :: CA certificates in place of the system's, a \
         file or a folder; the first that is set counts.
         - PHIBATCH_CURL :: The libcurl to fetch with, if the system does not find it by itself.
+        - PHIBATCH_API_KEY :: A key that opens `phibatch serve`.
+        - PHIBATCH_MICROHTTPD :: The libmicrohttpd to serve with, if the system does not find it by itself.
         - XDG_CACHE_HOME, HOME :: Where caches lie if the variables above don't say.
         - SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT :: What `shard: auto` takes, from Slurm.
         - JOB_COMPLETION_INDEX, JOB_COMPLETIONS :: The same, from Kubernetes.

@@ -1,0 +1,59 @@
+import Jobs
+
+/// What is asked for, by method and path.
+enum APIRoute: Equatable {
+    case health, metrics, models
+    case model(String)
+    case answer(OpenAIRequest.Endpoint)
+    case addFile, files
+    case file(String)
+    case removeFile(String)
+    case content(String)
+    case addBatch, batches
+    case batch(String)
+    case cancelBatch(String)
+
+    /// - Throws: `APIError` with the status 404 or 405.
+    init(_ head: HTTPHead) throws(APIError) {
+        let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
+            String.init)
+        let methods: [String: APIRoute]
+        let id = parts.count > 2 ? parts[2] : ""
+        switch (parts.first, parts.dropFirst().first, parts.count) {
+        case ("health", _, 1): methods = ["GET": .health]
+        case ("metrics", _, 1): methods = ["GET": .metrics]
+        case ("v1", "models", 2): methods = ["GET": .models]
+        // Names of models may have slashes.
+        case ("v1", "models", _): methods = ["GET": .model(parts.dropFirst(2).joined(separator: "/"))]
+        case ("v1", "files", 2): methods = ["GET": .files, "POST": .addFile]
+        case ("v1", "files", 3): methods = ["GET": .file(id), "DELETE": .removeFile(id)]
+        case ("v1", "files", 4) where parts[3] == "content": methods = ["GET": .content(id)]
+        case ("v1", "batches", 2): methods = ["GET": .batches, "POST": .addBatch]
+        case ("v1", "batches", 3): methods = ["GET": .batch(id)]
+        case ("v1", "batches", 4) where parts[3] == "cancel": methods = ["POST": .cancelBatch(id)]
+        default: methods = OpenAIRequest.Endpoint(rawValue: head.path).map { ["POST": .answer($0)] } ?? [:]
+        }
+        guard let route = methods[head.method] else {
+            guard !methods.isEmpty else {
+                throw APIError("There is no \(head.path.prefix(256)) here.", status: 404, code: "not_found")
+            }
+            let allowed = methods.keys.sorted().joined(separator: ", ")
+            throw APIError(
+                "\(head.path.prefix(256)) takes \(allowed).", status: 405, code: "method_not_allowed",
+                headers: [("Allow", allowed)])
+        }
+        self = route
+    }
+
+    /// For metrics: the path without names and ids.
+    var name: String {
+        switch self {
+        case .health: "/health"
+        case .metrics: "/metrics"
+        case .models, .model: "/v1/models"
+        case .answer(let endpoint): endpoint.rawValue
+        case .addFile, .files, .file, .removeFile, .content: "/v1/files"
+        case .addBatch, .batches, .batch, .cancelBatch: "/v1/batches"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import OperatingSystem
+
+/// Who may ask.
+struct Access: Sendable {
+    /// SHA-256 of each key: the keys themselves are not kept.
+    private let keys: [[UInt8]]
+
+    /// - Parameter keys: any of them will do; where there is none, whoever is on this machine may ask.
+    init(keys: [String]) { self.keys = keys.map { SHA.sha256(of: $0.utf8) } }
+
+    var needsKey: Bool { !keys.isEmpty }
+
+    /// - Throws: `APIError` with the status 401 or 403.
+    func check(_ head: HTTPHead) throws(APIError) {
+        guard needsKey else { return try checkIsLocal(head) }
+        let given = head.headers["authorization"].flatMap { $0.hasPrefix("Bearer ") ? $0.dropFirst(7) : nil }
+        let hash = SHA.sha256(of: (given ?? "").utf8)
+        // All of each is looked at, so that the time says nothing of them.
+        var isKnown = false
+        for key in keys where zip(key, hash).reduce(0, { $0 | $1.0 ^ $1.1 }) == 0 { isKnown = true }
+        guard given != nil, isKnown else {
+            throw APIError(
+                given == nil
+                    ? "A key is needed: Authorization: Bearer KEY." : "The API key is none of this server's.",
+                status: 401, code: "invalid_api_key", headers: [("WWW-Authenticate", "Bearer")])
+        }
+    }
+
+    /// A page of the web that a person looks at may send requests to this machine, and under a name of its own read
+    /// the answers.
+    private func checkIsLocal(_ head: HTTPHead) throws(APIError) {
+        let origin = head.headers["origin"].map { $0.split(separator: "/").last ?? "" }
+        for host in [head.headers["host"].map { $0[...] }, origin] {
+            guard let host, !Self.isLocal(host) else { continue }
+            throw APIError(
+                "Without a key requests must be for localhost, and from there.", status: 403,
+                code: "forbidden")
+        }
+    }
+
+    private static func isLocal(_ host: Substring) -> Bool {
+        if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
+        let name = host.prefix { $0 != ":" }
+        return name == "localhost" || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
+    }
+}

@@ -1,0 +1,83 @@
+import OperatingSystem
+
+/// A server's numbers in Prometheus' text format.
+final class ServerMetrics: Sendable {
+    private struct Histogram {
+        static let bounds = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300]
+        var counts = [Int](repeating: 0, count: bounds.count + 1)
+        var sum = 0.0
+
+        mutating func add(_ seconds: Double) {
+            counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
+            sum += seconds
+        }
+    }
+
+    private struct State {
+        /// By path and status.
+        var answers: [String: Int] = [:]
+        var promptTokens = 0
+        var completionTokens = 0
+        var cancelled = 0
+        var refused = 0
+        var first = Histogram()
+        var whole = Histogram()
+    }
+
+    private let state = Guarded(State())
+
+    func answered(_ path: String, status: Int) {
+        state.withLock { $0.answers["path=\"\(path)\",status=\"\(status)\"", default: 0] += 1 }
+    }
+
+    func made(promptTokens: Int, completionTokens: Int) {
+        state.withLock { state in
+            state.promptTokens += promptTokens
+            state.completionTokens += completionTokens
+        }
+    }
+
+    func cancelled() { state.withLock { $0.cancelled += 1 } }
+    func refused() { state.withLock { $0.refused += 1 } }
+    func tookFirst(_ seconds: Double) { state.withLock { $0.first.add(seconds) } }
+    func tookWhole(_ seconds: Double) { state.withLock { $0.whole.add(seconds) } }
+
+    /// - Parameter gauges: what there is at the moment, with a text for each.
+    func text(_ gauges: [(name: String, help: String, value: Int)]) -> String {
+        let state = state.withLock { $0 }
+        var text = ""
+        func begin(_ name: String, _ help: String, _ kind: String) {
+            text += "# HELP phibatch_\(name) \(help)\n# TYPE phibatch_\(name) \(kind)\n"
+        }
+        for (name, help, value) in gauges {
+            begin(name, help, "gauge")
+            text += "phibatch_\(name) \(value)\n"
+        }
+        begin("answers_total", "Answers, by path and status.", "counter")
+        for (labels, count) in state.answers.sorted(by: { $0.key < $1.key }) {
+            text += "phibatch_answers_total{\(labels)} \(count)\n"
+        }
+        for (name, help, value) in [
+            ("prompt_tokens_total", "Tokens of prompts that were answered.", state.promptTokens),
+            ("completion_tokens_total", "Tokens of answers.", state.completionTokens),
+            ("cancelled_total", "Requests whose clients went away.", state.cancelled),
+            ("refused_total", "Requests that came when there was no room.", state.refused),
+        ] {
+            begin(name, help, "counter")
+            text += "phibatch_\(name) \(value)\n"
+        }
+        for (name, help, histogram) in [
+            ("time_to_first_token_seconds", "From a streamed request to its first text.", state.first),
+            ("request_seconds", "From a request to the end of its answer.", state.whole),
+        ] {
+            begin(name, help, "histogram")
+            var count = 0
+            for (bound, more) in zip(Histogram.bounds.map { "\($0)" } + ["+Inf"], histogram.counts) {
+                count += more
+                text += "phibatch_\(name)_bucket{le=\"\(bound)\"} \(count)\n"
+            }
+            text += "phibatch_\(name)_sum \(histogram.sum)\nphibatch_\(name)_count \(count)\n"
+        }
+        return text
+    }
+}

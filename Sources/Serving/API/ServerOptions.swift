@@ -1,0 +1,20 @@
+/// How a server is reached, and how much it takes.
+package struct ServerOptions: Sendable {
+    package var host = "127.0.0.1"
+    /// 0 for any that is free.
+    package var port = 8000
+    /// Any of them opens; without one only loopback is served.
+    package var keys: [String] = []
+    /// The names of the model, the first of which answers have.
+    package var names: [String]
+    /// Where files and batches are kept.
+    package var folder: String
+    /// Requests that wait or run; more are turned away.
+    package var waiting = 512
+    /// Bytes of a body, and of a file.
+    package var body = 16 << 20
+    package var file = 512 << 20
+    package var limits = HTTPLimits()
+
+    package init(names: [String], folder: String) { (self.names, self.folder) = (names, folder) }
+}

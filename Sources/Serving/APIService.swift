@@ -1,0 +1,170 @@
+import BatchPipeline
+import Essentials
+import JSON
+import Jobs
+import OperatingSystem
+
+/// OpenAI's API. What is asked is looked at on a thread of its own, as bodies may be long and disks slow.
+final class APIService: HTTPService {
+    private enum Event: Sendable {
+        case asked(Exchange)
+        case lost(request: Int)
+    }
+
+    let requests: RequestLines
+    let courses: AnswerCourses
+    let batches: BatchStore
+    let options: ServerOptions
+    let metrics = ServerMetrics()
+    private let access: Access
+    private let events = Mailbox<Event>()
+    private let connections = Guarded<@Sendable () -> Int>({ 0 })
+
+    init(
+        _ requests: RequestLines, _ courses: AnswerCourses, _ batches: BatchStore, _ access: Access,
+        _ options: ServerOptions
+    ) {
+        (self.requests, self.courses, self.batches) = (requests, courses, batches)
+        (self.access, self.options) = (access, options)
+    }
+
+    func start(connections: @escaping @Sendable () -> Int) throws {
+        self.connections.withLock { $0 = connections }
+        try WorkerThread.startOrExplain("requests") { [self] in
+            while let events = events.wait(64) { for event in events { take(event) } }
+        }
+        try batches.start()
+    }
+
+    // MARK: The server's thread
+
+    func begin(_ head: HTTPHead) -> HTTPBody {
+        do throws(APIError) {
+            let route = try APIRoute(head)
+            if route != .health { try access.check(head) }
+            switch route {
+            case .answer:
+                guard courses.count < options.waiting else {
+                    metrics.refused()
+                    throw .busy(429, "\(options.waiting) requests are waiting. Come again later.")
+                }
+                return .bytes(limit: options.body)
+            case .addFile: return .form(Upload(in: batches.files.folder, limit: options.file))
+            default: return .bytes(limit: 1 << 20)
+            }
+        } catch {
+            metrics.answered("other", status: error.status)
+            return .refused(error.reply)
+        }
+    }
+
+    func answer(_ exchange: Exchange) { events.put(.asked(exchange)) }
+
+    func tooLarge(_ limit: Int) -> HTTPReply {
+        APIError("The body is longer than \(limit) bytes.", status: 413, code: "too_large").reply
+    }
+
+    var busy: HTTPReply { APIError.busy(503, "There is no room for more. Come again later.").reply }
+
+    // MARK: The requests' thread
+
+    private func take(_ event: Event) {
+        switch event {
+        case .lost(let request): requests.cancel(request)
+        case .asked(let exchange):
+            do throws(APIError) {
+                guard let reply = try reply(to: exchange) else { return }
+                exchange.answer(reply)
+                metrics.answered(try APIRoute(exchange.head).name, status: reply.status)
+            } catch {
+                exchange.answer(error.reply)
+                metrics.answered("other", status: error.status)
+            }
+        }
+    }
+
+    /// - Returns: nil if it comes later.
+    private func reply(to exchange: Exchange) throws(APIError) -> HTTPReply? {
+        switch try APIRoute(exchange.head) {
+        case .health: return HTTPReply(["status": "ok"])
+        case .metrics:
+            let gauges = [
+                ("connections", "Connections.", connections.withLock { $0 }()),
+                ("requests", "Requests that wait or run.", courses.count),
+                ("batches", "Batches that wait or run.", batches.openCount),
+            ]
+            return HTTPReply(type: "text/plain; version=0.0.4", .bytes(Array(metrics.text(gauges).utf8)))
+        case .models: return .list(options.names.map(model))
+        case .model(let name):
+            guard options.names.contains(name) else { throw unknown(model: name) }
+            return HTTPReply(model(name))
+        case .answer(let endpoint):
+            try begin(exchange, endpoint)
+            return nil
+        case let route: return try batchReply(route, exchange)
+        }
+    }
+
+    private func unknown(model: String) -> APIError {
+        APIError(
+            "There is no model `\(model.prefix(256))` here; there is \(options.names.joined(separator: ", ")).",
+            status: 404, code: "model_not_found", param: "model")
+    }
+
+    private func model(_ name: String) -> JSONValue {
+        [
+            "id": .string(name), "object": "model", "created": 0, "owned_by": "phibatch",
+            "max_model_len": requests.contextLength.map { .int($0) } ?? .null,
+        ]
+    }
+
+    /// Puts a request among the lines.
+    private func begin(_ exchange: Exchange, _ endpoint: OpenAIRequest.Endpoint) throws(APIError) {
+        var body = try object(exchange.takeBody())
+        let model = try body.string("model")
+        if let model, !options.names.contains(model) { throw unknown(model: model) }
+        let streams = try body.flag("stream")
+        guard !streams || endpoint != .responses else {
+            throw APIError("`stream` is not supported by /v1/responses here.", param: "stream")
+        }
+        var tellsUsage = false
+        if case .object(let options)? = body["stream_options"] {
+            tellsUsage = try options.flag("include_usage")
+        }
+        (body["stream"], body["stream_options"]) = (nil, nil)
+        let id = Self.newID()
+        let reply = OpenAIReply(
+            id: id, model: model ?? options.names.first ?? "", created: Self.now, endpoint: endpoint)
+        let course = AnswerCourse(exchange, reply, streams: streams, tellsUsage: tellsUsage, metrics)
+        let number = courses.add(course)
+        exchange.whenLost { [events] in events.put(.lost(request: number)) }
+        // The random stream comes from the seed and the id: with a seed of its own a request has the same answer each time.
+        let isOwn = body["seed"] == nil || body["seed"] == .null
+        let line: JSONValue = [
+            "custom_id": .string(isOwn ? id : "request"), "url": .string(endpoint.rawValue),
+            "body": .object(body),
+        ]
+        requests.put(
+            PipedLines.Line(
+                request: number, index: 0, bytes: Array(JSONWriter.text(of: line).utf8), streams: streams))
+    }
+
+    func object(_ bytes: [UInt8]) throws(APIError) -> JSONObject {
+        let body: JSONValue
+        do throws(JSONFault) { body = try JSONValue(parsing: bytes, limits: .line) } catch {
+            throw APIError("The body is no JSON: \(error).")
+        }
+        guard case .object(let members) = body else { throw APIError("The body must be a JSON object.") }
+        return members
+    }
+
+    /// 24 digits, never the same.
+    static func newID() -> String {
+        var bytes: [UInt8] = []
+        JSONBytes.appendHex(.random(in: .min ... .max), to: &bytes)
+        JSONBytes.appendHex(.random(in: .min ... .max), to: &bytes)
+        return String(decoding: bytes.prefix(24), as: UTF8.self)
+    }
+
+    static var now: Int { Int(Date().timeIntervalSince1970) }
+}

@@ -1,0 +1,284 @@
+import BatchPipeline
+import Essentials
+import JSON
+import Jobs
+import OperatingSystem
+
+/// Batches, each a job of its own in its folder: with the journal there it goes on after whatever has ended the server.
+/// The record of a batch is what the API shows of it.
+final class BatchStore: Sendable {
+    private static let kind = "batch"
+    /// More wait.
+    private static let together = 4
+
+    private enum Event: Sendable {
+        case begin(String)
+        case ended(String, Result<RunOutcome, any Error>)
+    }
+
+    private struct State {
+        var records: [String: JSONObject]
+        var running: [String: StopFlag] = [:]
+        /// Oldest first.
+        var waiting: [String] = []
+    }
+
+    let files: FileStore
+    private let folder: String
+    private let requests: RequestLines
+    private let stopFlag: StopFlag
+    private let state: Guarded<State>
+    private let events = Mailbox<Event>()
+    /// Held while a record is changed.
+    private let changing = Lock()
+    /// Keeps other servers out, as long as the process lives.
+    private let lock: Int32
+
+    /// - Parameter stopFlag: the server's.
+    /// - Throws: `JobError`, `StoreError`.
+    init(folder: String, _ requests: RequestLines, stopFlag: StopFlag) throws {
+        self.folder = Paths.join(folder, "batches")
+        (self.requests, self.stopFlag) = (requests, stopFlag)
+        state = Guarded(State(records: try Records.all(in: self.folder, of: Self.kind)))
+        lock = try Self.locked(Paths.join(folder, "lock"))
+        files = try FileStore(folder: Paths.join(folder, "files"))
+    }
+
+    private static func locked(_ path: String) throws -> Int32 {
+        let system = POSIXFileSystem()
+        do throws(SystemError) {
+            let isThere = Files.kind(of: path) != nil
+            let descriptor = try system.open(path, isThere ? .readWrite : .createNew(mode: 0o600))
+            if try system.lock(descriptor, exclusive: true) { return descriptor }
+        } catch {
+            throw JobError(.cannotWrite, at: path, "can't be opened: \(error).")
+        }
+        throw JobError(
+            .cannotWrite, at: Paths.folder(of: path),
+            "another server keeps its batches there. --folder names another folder.")
+    }
+
+    /// Takes up what an earlier server left.
+    func start() throws {
+        try WorkerThread.startOrExplain("batches") { [self] in
+            while let some = events.wait(1) {
+                for event in some {
+                    switch event {
+                    case .begin(let id): begin(id)
+                    case .ended(let id, let result): ended(id, result)
+                    }
+                }
+            }
+        }
+        for record in Records.sorted(state.withLock { Array($0.records.values) }).reversed() {
+            guard case .string(let id)? = record["id"], Self.isOpen(record) else { continue }
+            events.put(.begin(id))
+        }
+    }
+
+    /// How many are under way.
+    var openCount: Int { state.withLock { $0.records.values.count(where: Self.isOpen) } }
+
+    private static func isOpen(_ record: JSONObject) -> Bool {
+        ["validating", "in_progress", "finalizing", "cancelling"].contains(record["status"])
+    }
+
+    // MARK: For clients
+
+    func record(of id: String) throws(APIError) -> JSONObject {
+        guard let record = state.withLock({ $0.records[id] }) else { throw .missing(Self.kind, id) }
+        return record
+    }
+
+    /// The newest first.
+    var all: [JSONObject] { Records.sorted(state.withLock { Array($0.records.values) }) }
+
+    /// - Parameter body: as `POST /v1/batches` has it.
+    func add(_ body: JSONObject) throws(APIError) -> JSONObject {
+        let known = ["input_file_id", "endpoint", "completion_window", "metadata", "output_expires_after"]
+        if let other = body.first(where: { !known.contains($0.name) && $0.value != .null }) {
+            throw APIError("`\(other.name.prefix(64))` is not supported.", param: other.name)
+        }
+        let (input, endpoint) = (try body.needed("input_file_id"), try body.needed("endpoint"))
+        _ = try files.record(of: input)
+        guard let endpoint = OpenAIRequest.Endpoint(rawValue: endpoint) else {
+            let names = OpenAIRequest.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
+            throw APIError("`endpoint` must be one of \(names).", param: "endpoint")
+        }
+        let id = "batch_" + APIService.newID()
+        var record: JSONObject = [
+            "id": .string(id), "object": "batch", "endpoint": .string(endpoint.rawValue),
+            "errors": nil, "input_file_id": .string(input),
+            "completion_window": .string(try body.string("completion_window") ?? "24h"),
+            "status": "validating",
+            "output_file_id": nil, "error_file_id": nil, "created_at": .int(APIService.now),
+        ]
+        for name in [
+            "in_progress_at", "expires_at", "finalizing_at", "completed_at", "failed_at", "expired_at",
+            "cancelling_at",
+            "cancelled_at",
+        ] { record[name] = .null }
+        record["request_counts"] = Self.counts()
+        record["metadata"] = body["metadata"] ?? .null
+        try Records.save(record, in: folder)
+        state.withLock { [record] in $0.records[id] = record }
+        events.put(.begin(id))
+        return record
+    }
+
+    func cancel(_ id: String) throws(APIError) -> JSONObject {
+        let record = try change(id) { record throws(APIError) in
+            guard let status = record["status"], ["validating", "in_progress", "cancelling"].contains(status)
+            else {
+                throw APIError("The batch has ended, and can't be cancelled any more.", status: 409)
+            }
+            if status != "cancelling" { Self.pass(&record, to: "cancelling") }
+        }
+        events.put(.begin(id))
+        return record
+    }
+
+    /// Whether a file is one that a batch still reads.
+    func needs(file: String) -> Bool {
+        state.withLock {
+            $0.records.values.contains { Self.isOpen($0) && $0["input_file_id"] == .string(file) }
+        }
+    }
+
+    // MARK: The batches' thread
+
+    private static func counts(total: Int = 0, completed: Int = 0, failed: Int = 0) -> JSONValue {
+        ["total": .int(total), "completed": .int(completed), "failed": .int(failed)]
+    }
+
+    private static func pass(_ record: inout JSONObject, to status: String) {
+        record["status"] = .string(status)
+        record[status + "_at"] = .int(APIService.now)
+    }
+
+    /// Changes a record, on the disk first.
+    @discardableResult private func change(
+        _ id: String, _ body: (inout JSONObject) throws(APIError) -> Void
+    ) throws(APIError) -> JSONObject {
+        changing.lock()
+        defer { changing.unlock() }
+        var record = try record(of: id)
+        try body(&record)
+        try Records.save(record, in: folder)
+        state.withLock { [record] in $0.records[id] = record }
+        return record
+    }
+
+    private func place(of id: String, _ name: String) -> String { Paths.join(Paths.join(folder, id), name) }
+
+    /// Begins a batch, has it wait for others, or ends it if it is cancelled.
+    private func begin(_ id: String) {
+        let (record, flag, mayBegin) = state.withLock { state in
+            let mayBegin = state.running.count < Self.together
+            if !mayBegin, state.running[id] == nil, !state.waiting.contains(id) { state.waiting.append(id) }
+            return (state.records[id], state.running[id], mayBegin)
+        }
+        guard let record, Self.isOpen(record), !stopFlag.isSet else { return }
+        do {
+            if record["status"] == "cancelling" {
+                if let flag { _ = flag.set() } else { try change(id) { Self.pass(&$0, to: "cancelled") } }
+            } else if flag == nil, mayBegin, case .string(let input)? = record["input_file_id"] {
+                try run(id, job(id, input: files.path(of: input)))
+            }
+        } catch {
+            ended(id, .failure(error))
+        }
+    }
+
+    private func run(_ id: String, _ job: BatchJob) throws {
+        let total = try job.settings.countLines() ?? 0
+        try change(id) { record in
+            guard record["status"] == "validating" else { return }
+            Self.pass(&record, to: "in_progress")
+            record["request_counts"] = Self.counts(total: total)
+        }
+        let flag = StopFlag(of: stopFlag)
+        state.withLock { $0.running[id] = flag }
+        try requests.join(job, stopFlag: flag) { [self] statistics in
+            let failed = min(total, statistics.failed)
+            let completed = min(total - failed, statistics.done + statistics.skipped)
+            state.withLock {
+                $0.records[id]?["request_counts"] = Self.counts(
+                    total: total, completed: completed, failed: failed)
+            }
+        } ended: { [events] result in
+            events.put(.ended(id, result))
+        }
+    }
+
+    private func job(_ id: String, input: String) throws -> BatchJob {
+        var settings = requests.base.settings
+        (settings.input, settings.output) = ([input], place(of: id, "output.jsonl"))
+        settings.errors = place(of: id, "errors.jsonl")
+        settings.maxFailures = .percent(100)
+        var job = try BatchJob(settings)
+        (job.cache, job.log) = (requests.base.cache, requests.base.log)
+        // What is done stays, whatever this server was started with.
+        job.ifChanged = .keep
+        return job
+    }
+
+    private func ended(_ id: String, _ result: Result<RunOutcome, any Error>) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.running[id] = nil
+            return state.waiting
+        }
+        do {
+            switch result {
+            case .success(let outcome) where outcome.status == .complete: try finish(id)
+            case .success where try record(of: id)["status"] == "cancelling":
+                try change(id) { Self.pass(&$0, to: "cancelled") }
+            // The next server goes on with it.
+            case .success where stopFlag.isSet: break
+            case .success: throw APIError("The run has ended before its time.", status: 500)
+            case .failure(let error): throw error
+            }
+        } catch {
+            fail(id, (error as? APIError)?.message ?? "\(error)")
+        }
+        for next in waiting { begin(next) }
+    }
+
+    private func fail(_ id: String, _ message: String) {
+        do throws(APIError) {
+            try change(id) { record in
+                let error: JSONValue = [
+                    "code": "failed", "message": .string(message), "param": nil, "line": nil,
+                ]
+                record["errors"] = ["object": "list", "data": [error]]
+                Self.pass(&record, to: "failed")
+            }
+        } catch {
+            // The next server tries again.
+            requests.base.log.error("\(id): \(message) \(error.message)")
+        }
+    }
+
+    private func finish(_ id: String) throws {
+        let name = "file-" + id.dropFirst("batch_".count)
+        var lines: [Int] = []
+        var ids: [JSONValue] = []
+        for kind in ["output", "errors"] {
+            let path = place(of: id, kind + ".jsonl")
+            var counted = JobSettings()
+            counted.input = [path]
+            counted.errorLines = .pass
+            lines.append(Files.kind(of: path) == nil ? 0 : try counted.countLines() ?? 0)
+            let file = try files.adopt(path, id: "\(name)-\(kind)", name: "\(id)_\(kind).jsonl")
+            ids.append(file.map { .string($0) } ?? .null)
+        }
+        try change(id) { [lines, ids] record in
+            (record["output_file_id"], record["error_file_id"]) = (ids[0], ids[1])
+            record["request_counts"] = Self.counts(
+                total: lines[0] + lines[1], completed: lines[0], failed: lines[1])
+            record["finalizing_at"] = .int(APIService.now)
+            Self.pass(&record, to: "completed")
+        }
+    }
+}

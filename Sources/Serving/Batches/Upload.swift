@@ -1,0 +1,89 @@
+import Essentials
+import OperatingSystem
+
+/// A file that a client is sending, as a form: written to the disk as it comes.
+final class Upload: HTTPForm {
+    static let suffix = ".upload"
+
+    struct Content: Sendable {
+        var path: String
+        var file: Platform.NewFile
+        var bytes = 0
+        var name: String
+        var purpose = ""
+    }
+
+    private struct State {
+        var content: Content?
+        var purpose: [UInt8] = []
+        var fault: APIError?
+        var isTaken = false
+    }
+
+    private let path: String
+    private let limit: Int
+    private let state = Guarded(State())
+
+    /// - Parameter folder: where files are kept.
+    init(in folder: String, limit: Int) {
+        path = Paths.join(folder, APIService.newID() + Self.suffix)
+        self.limit = limit
+    }
+
+    deinit { if !state.withLock(\.isTaken) { OwnFile.remove(path) } }
+
+    func take(_ bytes: UnsafeRawBufferPointer, of field: String, file: String?) -> Bool {
+        state.withLock { state in
+            do throws(APIError) {
+                switch field {
+                case "purpose": state.purpose += bytes.prefix(64)
+                case "file": try write(bytes, name: file ?? "file", &state)
+                // When it is to be forgotten: files stay until they are deleted.
+                case _ where field.hasPrefix("expires_after"): break
+                default: throw APIError("The form has a field `\(field.prefix(64))`, which is not supported.")
+                }
+            } catch {
+                state.fault = state.fault ?? error
+            }
+            return state.fault == nil
+        }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, name: String, _ state: inout State) throws(APIError) {
+        do throws(Platform.Failure) {
+            if state.content == nil {
+                let file = try Platform.NewFile(path: path, mode: 0o600)
+                state.content = Content(path: path, file: file, name: name)
+            }
+            guard var content = state.content else { return }
+            guard content.bytes + bytes.count <= limit else {
+                state.fault = APIError(
+                    "The file is longer than \(limit) bytes.", status: 413, code: "too_large")
+                return
+            }
+            try content.file.write(bytes, at: content.bytes)
+            content.bytes += bytes.count
+            state.content = content
+        } catch {
+            throw APIError("The file can't be kept: \(error.reason).", status: 500, code: "storage")
+        }
+    }
+
+    /// The whole file, which is then the caller's.
+    func content() throws(APIError) -> Content {
+        let (content, purpose, fault) = state.withLock { state in
+            state.isTaken =
+                state.fault == nil && state.content != nil && state.purpose.elementsEqual("batch".utf8)
+            return (state.content, String(decoding: state.purpose, as: UTF8.self), state.fault)
+        }
+        if let fault { throw fault }
+        guard var content else {
+            throw APIError("The body must be a form (multipart/form-data) with a `file` that is not empty.")
+        }
+        guard purpose == "batch" else {
+            throw APIError("`purpose` must be batch; no other one is supported.", param: "purpose")
+        }
+        content.purpose = purpose
+        return content
+    }
+}

@@ -1,0 +1,253 @@
+import CHTTP
+import Essentials
+import OperatingSystem
+
+/// A request and its answer. Whoever answers may do so on any thread, at once or later: until then the connection waits,
+/// and no thread does.
+package final class Exchange: Sendable {
+    private struct State {
+        /// Nil once the exchange is over.
+        var connection: HTTPLibrary.Object?
+        var formReader: HTTPLibrary.Object?
+        var body: [UInt8] = []
+        var counted = 0
+        var isHandedOver = false
+        var isSuspended = false
+        var reply: HTTPReply?
+        /// Of a stream, from `sent` on.
+        var unsent: [UInt8] = []
+        var sent = 0
+        var isEnded = false
+        /// The client has gone, or takes too long.
+        var isLost = false
+        var whenLost: (@Sendable () -> Void)?
+    }
+
+    package let head: HTTPHead
+    let descriptor: Int32
+    private let server: HTTPServer
+    private let library: HTTPLibrary
+    private let limit: Int
+    package let form: (any HTTPForm)?
+    private let state: Guarded<State>
+
+    init(
+        _ server: HTTPServer, _ library: HTTPLibrary, _ connection: HTTPLibrary.Handle, _ head: HTTPHead,
+        _ body: HTTPBody
+    ) {
+        (self.server, self.library, self.head) = (server, library, head)
+        descriptor = phi_http_descriptor(library.info, connection)
+        var state = State(connection: .init(handle: connection))
+        switch body {
+        case .refused(let reply): (limit, form, state.reply) = (0, nil, reply)
+        case .bytes(let limit): (self.limit, form) = (limit, nil)
+        case .form(let form): (limit, self.form) = (0, form)
+        }
+        self.state = Guarded(state)
+    }
+
+    deinit { server.bodies.withLock { [counted = state.withLock(\.counted)] in $0 -= counted } }
+
+    // MARK: For whoever answers, on any thread
+
+    /// The body, which is then this caller's.
+    package func takeBody() -> [UInt8] {
+        state.withLock { state in
+            defer { state.body = [] }
+            return state.body
+        }
+    }
+
+    /// Answers. The first answer counts.
+    package func answer(_ reply: HTTPReply) {
+        state.withLock { state in
+            guard state.reply == nil else { return }
+            state.reply = reply
+            wake(&state)
+        }
+    }
+
+    /// Gives more of a stream, which `answer` has begun. Nothing waits for the client here.
+    package func send(_ bytes: [UInt8]) {
+        state.withLock { state in
+            guard !state.isLost, !state.isEnded else { return }
+            state.unsent += bytes
+            wake(&state)
+        }
+    }
+
+    /// Ends a stream.
+    package func end() {
+        let left = state.withLock { state in
+            state.isEnded = true
+            wake(&state)
+            return state.unsent.count - state.sent
+        }
+        server.expect(left, to: self)
+    }
+
+    /// - Parameter action: called once if the client goes away before it has the answer.
+    package func whenLost(_ action: @escaping @Sendable () -> Void) {
+        let isLost = state.withLock { state in
+            if !state.isLost { state.whenLost = action }
+            return state.isLost
+        }
+        if isLost { action() }
+    }
+
+    // MARK: The server's side
+
+    /// Nobody waits for the answer any more.
+    func lose() {
+        state.withLock { state in
+            state.isLost = true
+            wake(&state)
+        }
+    }
+
+    private func wake(_ state: inout State) {
+        guard state.isSuspended, let connection = state.connection else { return }
+        state.isSuspended = false
+        library.resume(connection.handle)
+    }
+
+    /// A reply that needs no body.
+    func refuse(_ reply: HTTPReply, on connection: HTTPLibrary.Handle) -> Int32 {
+        state.withLock { $0.reply = reply }
+        return queue(reply, on: connection)
+    }
+
+    /// More of the body.
+    /// - Returns: false if the connection is of no use any more.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
+            guard state.reply == nil, !state.isLost else { return !state.isLost }
+            if form != nil { return takeForm(bytes, &state) }
+            guard state.body.count + bytes.count <= limit else {
+                state.body = []
+                state.reply = server.service.tooLarge(limit)
+                return true
+            }
+            let fits = server.bodies.withLock { total in
+                guard total + bytes.count <= HTTPServer.bodyRoom else { return false }
+                total += bytes.count
+                return true
+            }
+            guard fits else {
+                state.body = []
+                state.reply = server.service.busy
+                return true
+            }
+            state.counted += bytes.count
+            state.body += bytes
+            return true
+        }
+    }
+
+    private func takeForm(_ bytes: UnsafeRawBufferPointer, _ state: inout State) -> Bool {
+        guard let connection = state.connection else { return false }
+        if state.formReader == nil {
+            state.formReader = library.makeForm(
+                connection.handle, 64 << 10,
+                { context, _, name, file, _, _, bytes, _, count in
+                    guard let context, let name else { return Int32(PHI_HTTP_NO.rawValue) }
+                    let form = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().form
+                    let wants = form?.take(
+                        UnsafeRawBufferPointer(start: bytes, count: count), of: String(cString: name),
+                        file: file.map { String(cString: $0) })
+                    return Int32(wants == true ? PHI_HTTP_YES.rawValue : PHI_HTTP_NO.rawValue)
+                }, Unmanaged.passUnretained(self).toOpaque()
+            ).map { .init(handle: $0) }
+        }
+        // What is wrong with the form shows when it is asked for what it took.
+        guard let reader = state.formReader else { return true }
+        _ = library.readForm(
+            reader.handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        return true
+    }
+
+    /// The body is whole, or the connection goes on.
+    func proceed(on connection: HTTPLibrary.Handle) -> Int32 {
+        let (reply, isLost, isNew) = state.withLock { state -> (HTTPReply?, Bool, Bool) in
+            defer { state.isHandedOver = true }
+            if let reader = state.formReader {
+                _ = library.endForm(reader.handle)
+                state.formReader = nil
+            }
+            if state.reply == nil, !state.isLost {
+                library.suspend(connection)
+                state.isSuspended = true
+            }
+            return (state.reply, state.isLost, !state.isHandedOver)
+        }
+        if isLost { return Int32(PHI_HTTP_NO.rawValue) }
+        if let reply { return queue(reply, on: connection) }
+        server.expect(nil, to: self)
+        if isNew { server.service.answer(self) }
+        return Int32(PHI_HTTP_YES.rawValue)
+    }
+
+    private func queue(_ reply: HTTPReply, on connection: HTTPLibrary.Handle) -> Int32 {
+        guard let response = response(reply) else { return Int32(PHI_HTTP_NO.rawValue) }
+        defer { library.letGo(response) }
+        for (name, value) in [("Content-Type", reply.type)] + reply.headers.map({ ($0.name, $0.value) }) {
+            _ = library.addHeader(response, name, value)
+        }
+        return library.queue(connection, UInt32(reply.status), response)
+    }
+
+    private func response(_ reply: HTTPReply) -> HTTPLibrary.Handle? {
+        switch reply.content {
+        case .bytes(let bytes):
+            server.expect(bytes.count, to: self)
+            return bytes.withUnsafeBytes {
+                library.makeBytes($0.count, $0.baseAddress, Int32(PHI_HTTP_COPY.rawValue))
+            }
+        case .file(let path):
+            guard let file = Sockets.file(path) else { return nil }
+            server.expect(file.size, to: self)
+            return library.makeFile(UInt64(file.size), file.descriptor)
+        case .stream:
+            let read: PhiHttpReader = { context, _, bytes, room in
+                guard let context, let bytes else { return PHI_HTTP_END_WITH_ERROR }
+                return Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+                    .read(into: UnsafeMutableRawBufferPointer(start: bytes, count: room))
+            }
+            let context = Unmanaged.passRetained(self).toOpaque()
+            return library.makeStream(PHI_HTTP_SIZE_UNKNOWN, 16 << 10, read, context) { context in
+                if let context { Unmanaged<Exchange>.fromOpaque(context).release() }
+            }
+        }
+    }
+
+    /// The next bytes of a stream; 0 if the connection waits for some.
+    private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
+        state.withLock { state in
+            if state.isLost { return PHI_HTTP_END_WITH_ERROR }
+            let count = min(room.count, state.unsent.count - state.sent)
+            if count > 0 {
+                state.unsent[state.sent..<state.sent + count].withUnsafeBytes { room.copyMemory(from: $0) }
+                state.sent += count
+                if state.sent == state.unsent.count { (state.unsent, state.sent) = ([], 0) }
+                return count
+            }
+            if state.isEnded { return PHI_HTTP_END_OF_STREAM }
+            if let connection = state.connection {
+                library.suspend(connection.handle)
+                state.isSuspended = true
+            }
+            return 0
+        }
+    }
+
+    /// The answer is out, or never will be.
+    func completed(isOut: Bool) {
+        let action = state.withLock { state -> (@Sendable () -> Void)? in
+            defer { (state.connection, state.isLost, state.whenLost) = (nil, true, nil) }
+            if let reader = state.formReader { _ = library.endForm(reader.handle) }
+            state.formReader = nil
+            return isOut ? nil : state.whenLost
+        }
+        action?()
+    }
+}

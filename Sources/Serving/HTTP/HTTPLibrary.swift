@@ -1,0 +1,112 @@
+import CHTTP
+import Essentials
+import Faults
+import Jobs
+import OperatingSystem
+
+/// GNU libmicrohttpd, which speaks HTTP. It is loaded when something is to be served: without it all else works.
+final class HTTPLibrary: Sendable {
+    typealias Handle = UnsafeMutableRawPointer
+    typealias Text = UnsafePointer<CChar>
+
+    /// One of the library's objects, which it guards itself.
+    struct Object: @unchecked Sendable {
+        let handle: Handle
+    }
+
+    /// Those whose last arguments vary.
+    nonisolated(unsafe) let start: Handle
+    nonisolated(unsafe) let info: Handle
+
+    let stop: @convention(c) (Handle) -> Void
+    /// Takes no more connections, and returns the socket on which they came.
+    let quiesce: @convention(c) (Handle) -> Int32
+    let suspend: @convention(c) (Handle) -> Void
+    let resume: @convention(c) (Handle) -> Void
+    let look: @convention(c) (Handle, Int32, Text) -> Text?
+    let queue: @convention(c) (Handle, UInt32, Handle) -> Int32
+    let makeBytes: @convention(c) (Int, UnsafeRawPointer?, Int32) -> Handle?
+    let makeFile: @convention(c) (UInt64, Int32) -> Handle?
+    let makeStream: @convention(c) (UInt64, Int, PhiHttpReader, Handle, PhiHttpRelease) -> Handle?
+    let addHeader: @convention(c) (Handle, Text, Text) -> Int32
+    let letGo: @convention(c) (Handle) -> Void
+    let makeForm: @convention(c) (Handle, Int, PhiHttpField, Handle) -> Handle?
+    let readForm: @convention(c) (Handle, Text?, Int) -> Int32
+    let endForm: @convention(c) (Handle) -> Int32
+
+    private static let names =
+        LoadedLibrary.suffix == "dylib"
+        ? [
+            "libmicrohttpd.12.dylib", "/opt/homebrew/lib/libmicrohttpd.12.dylib",
+            "/usr/local/lib/libmicrohttpd.12.dylib",
+        ]
+        : ["libmicrohttpd.so.12"]
+    private static let shared = Result { () throws(HTTPFault) in
+        let named = ProgramCall.path(inVariable: "PHIBATCH_MICROHTTPD")
+        return try HTTPLibrary(names: named.map { [$0] } ?? names, isNamed: named != nil)
+    }
+
+    /// The library, loaded once.
+    /// - Throws: `HTTPFault`, which says how to get it.
+    static func load() throws(HTTPFault) -> HTTPLibrary { try shared.get() }
+
+    /// - Parameter isNamed: by the user.
+    private init(names: [String], isNamed: Bool) throws(HTTPFault) {
+        let (library, reason) = LoadedLibrary.first(of: names)
+        guard let library else {
+            let advice: Message =
+                isNamed
+                ? "PHIBATCH_MICROHTTPD names it"
+                : "requests come in by it. Install the package libmicrohttpd12 (Debian and Ubuntu) or libmicrohttpd (Fedora, Red Hat, Homebrew)"
+            throw HTTPFault(.unavailable, "libmicrohttpd", "it can't be loaded (\(reason)), and \(advice).")
+        }
+        func pointer(_ name: String) throws(HTTPFault) -> Handle {
+            guard let found = library.symbol(name) else {
+                throw HTTPFault(
+                    .unavailable, "libmicrohttpd",
+                    "it has no \(name): it is older than 0.9.38. Install a newer one, or name it by PHIBATCH_MICROHTTPD."
+                )
+            }
+            return found
+        }
+        func function<Function>(_ name: String) throws(HTTPFault) -> Function {
+            unsafeBitCast(try pointer(name), to: Function.self)
+        }
+        start = try pointer("MHD_start_daemon")
+        info = try pointer("MHD_get_connection_info")
+        stop = try function("MHD_stop_daemon")
+        quiesce = try function("MHD_quiesce_daemon")
+        suspend = try function("MHD_suspend_connection")
+        resume = try function("MHD_resume_connection")
+        look = try function("MHD_lookup_connection_value")
+        queue = try function("MHD_queue_response")
+        makeBytes = try function("MHD_create_response_from_buffer")
+        makeFile = try function("MHD_create_response_from_fd64")
+        makeStream = try function("MHD_create_response_from_callback")
+        addHeader = try function("MHD_add_response_header")
+        letGo = try function("MHD_destroy_response")
+        makeForm = try function("MHD_create_post_processor")
+        readForm = try function("MHD_post_process")
+        endForm = try function("MHD_destroy_post_processor")
+    }
+}
+
+/// Why nothing can be served.
+package struct HTTPFault: Fault, CustomStringConvertible {
+    package enum Kind: Sendable {
+        /// The library is not there.
+        case unavailable
+        /// The address can't be had.
+        case address
+    }
+
+    package let kind: Kind
+    package let place: String?
+    package let text: Message
+
+    init(_ kind: Kind, _ place: String, _ text: Message) {
+        (self.kind, self.place, self.text) = (kind, place, text)
+    }
+
+    package var description: String { explanation.text }
+}

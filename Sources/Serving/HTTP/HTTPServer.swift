@@ -1,0 +1,223 @@
+import CHTTP
+import Essentials
+import OperatingSystem
+import PhiModel
+
+/// What a server is for. All calls come from the server's thread, and must not wait.
+package protocol HTTPService: AnyObject, Sendable {
+    /// What is to become of a request's body.
+    func begin(_ head: HTTPHead) -> HTTPBody
+    /// The body is whole.
+    func answer(_ exchange: Exchange)
+    /// What those get who ask for too much at once, and those who come when there is no room.
+    func tooLarge(_ limit: Int) -> HTTPReply
+    var busy: HTTPReply { get }
+}
+
+/// An HTTP/1.1 server: one thread for all connections, and one that looks after them.
+package final class HTTPServer: Sendable {
+    /// Bytes of all bodies together.
+    static let bodyRoom = 256 << 20
+
+    /// What is known of a connection.
+    private struct Link {
+        /// When it is closed, unless something else comes before.
+        var deadline: ContinuousClock.Instant?
+        var exchange: Exchange?
+    }
+
+    private struct State {
+        var daemon: HTTPLibrary.Object?
+        var links: [Int32: Link] = [:]
+        var isStopping = false
+    }
+
+    let service: any HTTPService
+    let bodies = Guarded(0)
+    /// Where it listens, such as `127.0.0.1:8000`.
+    package let address: String
+    package let port: Int
+    private let library: HTTPLibrary
+    private let limits: HTTPLimits
+    private let state = Guarded(State())
+
+    /// Listens on an address, once it is known that there is what answers.
+    /// - Parameters:
+    ///   - port: 0 for any that is free.
+    ///   - onlyLoopback: no address may be meant that other machines reach.
+    /// - Throws: `HTTPFault`.
+    static func listen(_ host: String, port: Int, onlyLoopback: Bool) throws(HTTPFault) -> Sockets.Listening {
+        _ = try HTTPLibrary.load()
+        return try Sockets.listening(host, port: port, onlyLoopback: onlyLoopback)
+    }
+
+    /// Answers from now on.
+    /// - Throws: `HTTPFault`; `ModelError` if there can be no thread.
+    init(_ service: any HTTPService, on listening: Sockets.Listening, limits: HTTPLimits) throws {
+        (self.service, self.limits) = (service, limits)
+        library = try HTTPLibrary.load()
+        Sockets.allowDescriptors(limits.connections + 512)
+        (address, port) = (listening.address, listening.port)
+        try start(on: listening.descriptor)
+        try WorkerThread.startOrExplain("connections") { [self] in
+            while watch() { WorkerThread.sleep(seconds: 0.25) }
+        }
+    }
+
+    private func start(on descriptor: Int32) throws {
+        let completed: PhiHttpCompleted = { context, _, request, how in
+            guard let request, let pointer = request.pointee else { return }
+            request.pointee = nil
+            let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+            exchange.completed(isOut: how == Int32(PHI_HTTP_COMPLETED_OK.rawValue))
+            HTTPServer.of(context)?.note(exchange.descriptor) { $0.exchange = nil }
+        }
+        let connected: PhiHttpConnected = { context, connection, _, what in
+            guard let connection else { return }
+            HTTPServer.of(context)?.connection(connection, isOpen: what == Int32(PHI_HTTP_OPENED.rawValue))
+        }
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let options = [
+            PhiHttpOption(name: PHI_HTTP_CONNECTION_MEMORY, limits.head),
+            PhiHttpOption(name: PHI_HTTP_CONNECTIONS, limits.connections),
+            PhiHttpOption(name: PHI_HTTP_TIMEOUT, limits.patience),
+            PhiHttpOption(name: PHI_HTTP_LISTEN_SOCKET, Int(descriptor)),
+            PhiHttpOption(name: PHI_HTTP_COMPLETED, phi_http_completed(completed), context),
+            PhiHttpOption(name: PHI_HTTP_CONNECTED, phi_http_connected(connected), context),
+            PhiHttpOption(name: PHI_HTTP_END, 0),
+        ]
+        let daemon = phi_http_start(
+            library.start,
+            { context, connection, path, method, _, bytes, count, request in
+                guard let server = HTTPServer.of(context), let connection, let path, let method, let count,
+                    let request
+                else { return Int32(PHI_HTTP_NO.rawValue) }
+                guard let known = request.pointee else {
+                    return server.begin(connection, String(cString: path), String(cString: method), request)
+                }
+                let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
+                guard count.pointee > 0 else { return exchange.proceed(on: connection) }
+                let goesOn = exchange.take(UnsafeRawBufferPointer(start: bytes, count: count.pointee))
+                server.note(exchange.descriptor) { [taken = count.pointee] in
+                    $0.deadline = $0.deadline?.advanced(by: .milliseconds(taken / 50))
+                }
+                count.pointee = 0
+                return Int32(goesOn ? PHI_HTTP_YES.rawValue : PHI_HTTP_NO.rawValue)
+            }, context, options)
+        guard let daemon else {
+            Unmanaged<HTTPServer>.fromOpaque(context).release()
+            Sockets.shut(descriptor)
+            throw HTTPFault(.unavailable, "libmicrohttpd", "it does not start on this machine.")
+        }
+        state.withLock { [daemon = HTTPLibrary.Object(handle: daemon)] in $0.daemon = daemon }
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> HTTPServer? {
+        context.map { Unmanaged<HTTPServer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// How many connections there are.
+    package var connections: Int { state.withLock(\.links.count) }
+
+    /// Takes no more connections, waits until answers that are there are out, and ends.
+    package func stop(atMost seconds: Double) {
+        let daemon = state.withLock { state in
+            defer { state.isStopping = true }
+            return state.isStopping ? nil : state.daemon
+        }
+        guard let daemon else { return }
+        Sockets.shut(library.quiesce(daemon.handle))
+        let end = ContinuousClock.now + .seconds(seconds)
+        while .now < end, state.withLock({ $0.links.values.contains { $0.exchange != nil } }) {
+            WorkerThread.sleep(seconds: 0.01)
+        }
+        for exchange in state.withLock({ $0.links.values.compactMap(\.exchange) }) { exchange.lose() }
+        library.stop(daemon.handle)
+        state.withLock { $0.daemon = nil }
+        Unmanaged.passUnretained(self).release()
+    }
+
+    // MARK: The server's thread
+
+    private func connection(_ connection: HTTPLibrary.Handle, isOpen: Bool) {
+        let descriptor = phi_http_descriptor(library.info, connection)
+        if isOpen { Sockets.prepare(descriptor) }
+        let link = isOpen ? Link(deadline: deadline(times: 2)) : nil
+        state.withLock { $0.links[descriptor] = link }
+    }
+
+    private func begin(
+        _ connection: HTTPLibrary.Handle, _ path: String, _ method: String,
+        _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    ) -> Int32 {
+        func values(_ names: [String], _ kind: PhiHttpCode) -> [String: String] {
+            var found: [String: String] = [:]
+            for name in names {
+                found[name] = library.look(connection, Int32(kind.rawValue), name).map { String(cString: $0) }
+            }
+            return found
+        }
+        let head = HTTPHead(
+            method: method, path: path, headers: values(HTTPHead.headers, PHI_HTTP_HEADER),
+            arguments: values(HTTPHead.arguments, PHI_HTTP_ARGUMENT))
+        let body = state.withLock(\.isStopping) ? HTTPBody.refused(service.busy) : service.begin(head)
+        let exchange = Exchange(self, library, connection, head, body)
+        request.pointee = Unmanaged.passRetained(exchange).toOpaque()
+        let end = deadline(times: 2)
+        note(exchange.descriptor) { ($0.exchange, $0.deadline) = (exchange, end) }
+        // Nobody reads that much to throw it away.
+        if case .bytes(let limit) = body, let length = head.headers["content-length"].flatMap({ Int($0) }),
+            length > limit
+        {
+            return exchange.refuse(service.tooLarge(limit), on: connection)
+        }
+        return Int32(PHI_HTTP_YES.rawValue)
+    }
+
+    /// Says how many bytes a client has to take from now on; nil while it waits for more.
+    func expect(_ bytes: Int?, to exchange: Exchange) {
+        let end = bytes.map { deadline(times: 1).advanced(by: .milliseconds($0 / 50)) }
+        note(exchange.descriptor) { if $0.exchange === exchange { $0.deadline = end } }
+    }
+
+    private func deadline(times: Int) -> ContinuousClock.Instant { .now + .seconds(times * limits.patience) }
+
+    private func note(_ descriptor: Int32, _ body: (inout Link) -> Void) {
+        state.withLock { state in
+            guard var link = state.links[descriptor] else { return }
+            body(&link)
+            // Between two requests.
+            if link.exchange == nil { link.deadline = .now + .seconds(2 * limits.patience) }
+            state.links[descriptor] = link
+        }
+    }
+
+    // MARK: The thread that looks after connections
+
+    /// Closes what has taken too long, and finds out who has gone while he waited.
+    /// - Returns: false once the server has ended.
+    private func watch() -> Bool {
+        let (lost, isOver) = state.withLock { state -> ([Exchange], Bool) in
+            var lost: [Exchange] = []
+            for (descriptor, link) in state.links {
+                if let deadline = link.deadline {
+                    if deadline < .now {
+                        Sockets.end(descriptor)
+                        if let exchange = link.exchange { lost.append(exchange) }
+                    }
+                } else if let exchange = link.exchange, Sockets.isClosed(descriptor) {
+                    lost.append(exchange)
+                }
+            }
+            return (lost, state.isStopping)
+        }
+        for exchange in lost { exchange.lose() }
+        return !isOver
+    }
+}
+
+extension PhiHttpOption {
+    init(name: PhiHttpOptionName, _ value: Int, _ pointer: UnsafeMutableRawPointer? = nil) {
+        self.init(name: Int32(name.rawValue), value: value, pointer: pointer)
+    }
+}

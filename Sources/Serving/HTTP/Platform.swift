@@ -1,0 +1,135 @@
+import Essentials
+import OperatingSystem
+
+/// The system's calls about sockets. Only files of this name call it.
+enum Sockets {
+    #if canImport(Glibc)
+        private static let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+        private static let stream = SOCK_STREAM
+    #endif
+
+    /// A socket on which connections come.
+    struct Listening {
+        let descriptor: Int32
+        /// With its port, as in an address of the web.
+        let address: String
+        let port: Int
+    }
+
+    /// - Parameters:
+    ///   - port: 0 for any that is free.
+    ///   - onlyLoopback: no other address may be meant.
+    /// - Throws: `HTTPFault`.
+    static func listening(_ host: String, port: Int, onlyLoopback: Bool) throws(HTTPFault) -> Listening {
+        var hints = addrinfo()
+        hints.ai_socktype = stream
+        hints.ai_flags = AI_PASSIVE
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, "\(port)", &hints, &found)
+        guard code == 0, let entry = found?.pointee, let address = entry.ai_addr else {
+            throw HTTPFault(
+                .address, host, "is no address of this machine: \(String(cString: gai_strerror(code))).")
+        }
+        defer { freeaddrinfo(found) }
+        let text = Self.text(of: address, entry.ai_addrlen)
+        guard !onlyLoopback || text.hasPrefix("127.") || text == "::1" else {
+            throw HTTPFault(
+                .address, host,
+                "is reached from other machines, which takes a key: --api-key-file FILE, or PHIBATCH_API_KEY in the environment."
+            )
+        }
+        let descriptor = socket(entry.ai_family, stream, 0)
+        func refused() -> HTTPFault {
+            let reason = String(cString: strerror(errno))
+            if descriptor >= 0 { close(descriptor) }
+            return HTTPFault(.address, "\(host):\(port)", "can't be listened on: \(reason).")
+        }
+        guard descriptor >= 0 else { throw refused() }
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        guard bind(descriptor, address, entry.ai_addrlen) == 0, listen(descriptor, 512) == 0 else {
+            throw refused()
+        }
+        let port = Self.port(of: descriptor)
+        return Listening(
+            descriptor: descriptor, address: text.contains(":") ? "[\(text)]:\(port)" : "\(text):\(port)",
+            port: port)
+    }
+
+    private static func text(of address: UnsafeMutablePointer<sockaddr>, _ length: socklen_t) -> String {
+        var text = [CChar](repeating: 0, count: 1025)
+        getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+
+    /// The third and fourth byte of either kind of address.
+    private static func port(of descriptor: Int32) -> Int {
+        withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { bytes in
+            var length = socklen_t(bytes.count)
+            guard let address = bytes.baseAddress,
+                getsockname(descriptor, address.assumingMemoryBound(to: sockaddr.self), &length) == 0
+            else { return 0 }
+            return Int(bytes[2]) << 8 | Int(bytes[3])
+        }
+    }
+
+    /// Small pieces go out at once, and a peer that is no more shows after two minutes.
+    static func prepare(_ descriptor: Int32) {
+        #if canImport(Darwin)
+            let idle = TCP_KEEPALIVE
+        #else
+            let idle = TCP_KEEPIDLE
+        #endif
+        let options = [
+            (Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1)), (SOL_SOCKET, SO_KEEPALIVE, 1),
+            (Int32(IPPROTO_TCP), idle, 60),
+            (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 15), (Int32(IPPROTO_TCP), TCP_KEEPCNT, 4),
+        ]
+        for (level, name, value) in options {
+            var value = value
+            setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+    }
+
+    /// Whether the peer has closed the connection.
+    static func isClosed(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count == 0 || count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
+    }
+
+    /// Ends a connection; its owner closes it then.
+    static func end(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    static func shut(_ descriptor: Int32) { _ = close(descriptor) }
+
+    /// A file that is read from its beginning, and its size; nil if there is none.
+    static func file(_ path: String) -> (descriptor: Int32, size: Int)? {
+        let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0, let size = Files.status(of: descriptor)?.size else { return nil }
+        return (descriptor, size)
+    }
+
+    /// Nil if there is no file.
+    static func size(of path: String) -> Int? {
+        guard let file = file(path) else { return nil }
+        close(file.descriptor)
+        return file.size
+    }
+
+    /// Has the process open as many files as connections and jobs take, if it may.
+    static func allowDescriptors(_ count: Int) {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return }
+        limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
+        setrlimit(resource, &limit)
+    }
+}

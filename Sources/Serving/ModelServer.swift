@@ -1,0 +1,68 @@
+import BatchPipeline
+import Essentials
+import Jobs
+import OperatingSystem
+import PhiModel
+
+/// A model that answers OpenAI's clients. All their requests share its steps, and each result is the one that a job
+/// with the same line would have.
+package final class ModelServer: Sendable {
+    private let requests: RequestLines
+    private let service: APIService
+    private let http: HTTPServer
+    private let failure: Guarded<(any Error)?>
+
+    /// Where it listens.
+    package var address: String { http.address }
+    package var port: Int { http.port }
+
+    /// Loads the model, and answers from now on what needs no model.
+    /// - Parameters:
+    ///   - base: what requests start from (`JobSettings.serve`).
+    ///   - stopFlag: once set, nothing more is taken, and what is not done is told so or saved.
+    ///   - listens: called before the model is loaded: who comes meanwhile waits.
+    /// - Throws: `HTTPFault`, `JobError`, `ModelError`.
+    package convenience init(
+        _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
+        listens: (_ address: String) -> Void = { _ in }
+    ) throws {
+        try self.init(base, options, stopFlag: stopFlag, listens: listens) {
+            (base.makeModelLoader(), try RequestLines.engine(of: base))
+        }
+    }
+
+    /// - Parameter model: what loads the model, and its engine's identity.
+    init(
+        _ base: BatchJob, _ options: ServerOptions, stopFlag: StopFlag,
+        listens: (_ address: String) -> Void = { _ in },
+        model: () throws -> (ModelLoader, [(name: String, value: String)])
+    ) throws {
+        let access = Access(keys: options.keys)
+        let listening = try HTTPServer.listen(
+            options.host, port: options.port, onlyLoopback: !access.needsKey)
+        listens(listening.address)
+        let failure = Guarded<(any Error)?>(nil)
+        let courses = AnswerCourses()
+        let (models, engine) = try model()
+        requests = try RequestLines(
+            base, models: models, engine: engine, stopFlag: stopFlag,
+            tell: { courses.take($1, of: $0) },
+            failed: { error in
+                failure.withLock { $0 = $0 ?? error }
+                stopFlag.set()
+            })
+        let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
+        service = APIService(requests, courses, batches, access, options)
+        http = try HTTPServer(service, on: listening, limits: options.limits)
+        self.failure = failure
+    }
+
+    /// Answers until the flag is set that the server was made with.
+    /// - Throws: what the engine can't recover from.
+    package func run() throws {
+        try service.start(connections: { [http] in http.connections })
+        defer { http.stop(atMost: 1) }
+        try requests.run()
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+}
