@@ -67,6 +67,8 @@ let package = Package(
         .systemLibrary(name: "CCurl"),
         // The same of libmicrohttpd, which is looked for when requests are to be served.
         .systemLibrary(name: "CHTTP"),
+        // Likewise: libzstd is looked for when something is packed with it.
+        .systemLibrary(name: "CZstd"),
         // Foundation's essential part, without ICU.
         .target(name: "Essentials", swiftSettings: fuzzed),
         // Errors that a person can mend, and the messages that say so.
@@ -111,7 +113,7 @@ let package = Package(
         .target(
             name: "Jobs",
             dependencies: base + [
-                "BatchEngine", "Constraints", "CZlib", "JSONSchema", "PhiText",
+                "BatchEngine", "Constraints", "CZlib", "CZstd", "JSONSchema", "PhiText",
             ],
             swiftSettings: small),
         // Jobs on models: what the program and programs outside begin with.

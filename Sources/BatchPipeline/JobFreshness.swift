@@ -38,7 +38,7 @@ package struct JobFreshness: Sendable, Equatable {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, format: job.outputFormat.format, in: system)
         let journal = try RunFile.open(paths.journal, .journal, .readOwn, in: system)
-        let output = try File.openIfPresent(paths.output, .read, in: system)
+        let output = try File.textIfPresent(paths.output, in: system)
         guard journal != nil || output != nil else { return nil }
         now = try job.runFingerprint(cache: cache)
         let claims = ClaimTable()

@@ -129,7 +129,7 @@ private final class MadeResults {
             let output = try FinishedOutput(job.output, job.outputFormat.format, samples: job.sampleCount)
         else { return nil }
         var errors: ResultPieces?
-        if let path = job.errors, let file = try File.openIfPresent(path, .read, in: POSIXFileSystem()) {
+        if let path = job.errors, let file = try File.textIfPresent(path, in: POSIXFileSystem()) {
             errors = try ResultPieces(file, format)
             _ = try errors?.takes(format.start(of: job.resultRun(digest: "")))
         }

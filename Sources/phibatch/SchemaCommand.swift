@@ -21,7 +21,7 @@ struct SchemaCommand: ParsableCommand {
             What masks can't decide while an answer is generated is listed: it is checked when the answer is finished. The \
             example is the shortest answer.
 
-            --check takes a JSON value a line, packed with gzip or not, and says what is wrong with those that don't follow, \
+            --check takes a JSON value a line, packed or not, and says what is wrong with those that don't follow, \
             and whether each could be generated: token by token, its members put into the schema's order, without white \
             space. --model takes a model's tokens (no weights) for that; without it, each byte is one. --suite takes lines \
             of {"name", "schema", "tests": [{"valid", "data"}]} and counts.

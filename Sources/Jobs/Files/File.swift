@@ -1,7 +1,7 @@
 /// An open file: whole transfers, and errors that name the path. Closed with the last reference.
 package final class File {
     /// Changes when the file is put in place.
-    private(set) var path: String
+    var path: String
     let system: any FileSystem
     let descriptor: Int32
 
@@ -156,12 +156,14 @@ package final class File {
 /// Collects bytes and writes them one after the other to a file.
 struct BufferedWriter {
     private let file: File
+    private let packer: Packer?
     private var buffer: [UInt8] = []
     private var offset = 0
     private static let capacity = 1 << 20
 
-    init(_ file: File) {
-        self.file = file
+    /// - Parameter packer: what is to be packed has an end, too (`finish`).
+    init(_ file: File, packer: Packer? = nil) {
+        (self.file, self.packer) = (file, packer)
         buffer.reserveCapacity(Self.capacity + (64 << 10))
     }
 
@@ -175,15 +177,21 @@ struct BufferedWriter {
         try withBuffer { $0 += line + [0x0a] }
     }
 
-    mutating func flush() throws(StoreError) {
+    mutating func flush() throws(StoreError) { try flush(isLast: false) }
+
+    /// No more bytes come.
+    mutating func finish() throws(StoreError) { try flush(isLast: true) }
+
+    private mutating func flush(isLast: Bool) throws(StoreError) {
         do {
-            try buffer.withUnsafeBytes { try file.write($0, at: offset) }
+            let bytes = try packer?.pack(buffer, isLast: isLast) ?? buffer
+            try bytes.withUnsafeBytes { try file.write($0, at: offset) }
+            offset += bytes.count
         } catch let error as StoreError {
             throw error
         } catch {
             throw StoreError(.io, path: file.path, "\(error)")
         }
-        offset += buffer.count
         buffer.removeAll(keepingCapacity: true)
     }
 }

@@ -2,7 +2,7 @@ import Essentials
 import Faults
 
 /// Bytes of a file or of stdin, as they come: a read returns what is there rather than wait for more. What is packed
-/// with gzip is unpacked on the way.
+/// with gzip or zstd is unpacked on the way.
 package final class ByteSource {
     let name: String
     private let system: any FileSystem
@@ -13,7 +13,7 @@ package final class ByteSource {
     private var position = 0
     /// Bytes that were read to see what they are.
     private var looked: [UInt8]?
-    private var gzip: GzipStream?
+    private var unpacking: (packing: Packing, unpacker: Unpacker)?
 
     /// - Parameter path: a file, or `-` for stdin.
     /// - Throws: `JobError` of kind `missingInput`.
@@ -55,38 +55,41 @@ package final class ByteSource {
     /// - Returns: how many bytes were read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        do {
-            if looked == nil { try look() }
-            guard let gzip else { return try readPlain(into: buffer) }
-            return try gzip.read(into: buffer) { try readPlain(into: $0) }
-        } catch let fault as GzipStream.Fault {
-            let what: Message =
-                switch fault {
-                case .damaged: "is damaged: gunzip can't unpack it either."
-                case .cut: "ends in the middle of its gzip data. Run the same command again once it is whole."
-                case .noMemory: "can't be unpacked: there is no memory."
-                }
-            throw JobError(.inputOutput, at: name, what)
+        if looked == nil { try look() }
+        guard let (packing, unpacker) = unpacking else { return try readPlain(into: buffer) }
+        return try Self.unpacking(name, packing) {
+            try unpacker.read(into: buffer) { try readPlain(into: $0) }
         }
     }
 
-    /// The first two bytes tell what it is.
-    private func look() throws {
+    private static func unpacking<T>(_ name: String, _ packing: Packing, _ work: () throws -> T) throws -> T {
+        do {
+            return try work()
+        } catch let fault as PackingFault {
+            throw JobError(.inputOutput, at: name, fault.text(of: packing))
+        }
+    }
+
+    /// The first bytes tell what it is. No more are waited for than it takes to say so.
+    /// - Throws: `JobError` where what unpacks it is not there.
+    package func look() throws {
         var start: [UInt8] = []
-        while start.count < GzipStream.magic.count {
-            var more = [UInt8](repeating: 0, count: GzipStream.magic.count - start.count)
-            let count = try more.withUnsafeMutableBytes { try readRaw(into: $0) }
+        while let packing = Packing.allCases.first(where: { $0.magic.starts(with: start) }) {
+            if start == packing.magic { break }
+            var next: UInt8 = 0
+            let count = try withUnsafeMutableBytes(of: &next) { try readRaw(into: $0) }
             if count == 0 { break }
-            start += more[..<count]
+            start.append(next)
         }
         looked = start
-        // Cut at its very beginning.
-        if start.count < GzipStream.magic.count, GzipStream.magic.starts(with: start),
-            name.lowercased().hasSuffix(".gz")
+        if let packing = Packing(start: start) {
+            unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
+        } else if let packing = Packing(name: name.lowercased()),
+            packing.magic.starts(with: start)
         {
-            throw GzipStream.Fault.cut
+            // Cut at its very beginning.
+            throw JobError(.inputOutput, at: name, PackingFault.cut.text(of: packing))
         }
-        if start == GzipStream.magic { gzip = try GzipStream() }
     }
 
     private func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -115,7 +118,7 @@ package final class ByteSource {
     var size: Int? {
         get throws {
             if looked == nil { try look() }
-            return gzip == nil ? expectedEnd : nil
+            return unpacking == nil ? expectedEnd : nil
         }
     }
 

@@ -79,9 +79,6 @@ struct InputLook {
         func piped(_ program: String) -> (String) -> Message {
             { path in "\"\(program) \(path) | phibatch run ... --input -\" reads it." }
         }
-        if isStart([0x28, 0xb5, 0x2f, 0xfd]) {
-            return Packed(name: "packed with zstd", remedy: piped("zstd -dc"))
-        }
         if isStart([0xfd] + Array("7zXZ".utf8)) {
             return Packed(name: "packed with xz", remedy: piped("xz -dc"))
         }

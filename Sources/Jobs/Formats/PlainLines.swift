@@ -31,15 +31,14 @@ package struct PlainLines: InputFormat {
     }
 }
 
-/// What a file's name says, with or without `.gz`; JSON lines if that is nothing, each native or one of OpenAI's requests.
+/// What a file's name says, with or without `.gz` or `.zst`; JSON lines if that is nothing, each native or one of OpenAI's requests.
 package struct FormatByName: InputFormat {
     package let name = "auto"
 
     package init() {}
 
     package func format(for path: String) -> any InputFormat {
-        var name = Paths.name(of: path).lowercased()
-        if name.hasSuffix(".gz") { name.removeLast(3) }
+        let name = Packing.stem(ofName: Paths.name(of: path).lowercased())
         let named = InputFormats.all.first { $0.nameEnds.contains { name.hasSuffix("." + $0) } }
         guard let named, named.isOf(path) else { return OpenAILines.orNative }
         return named

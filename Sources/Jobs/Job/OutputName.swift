@@ -5,7 +5,7 @@ struct OutputName {
     private let path: String
     /// Without a shard's end.
     private let own: String
-    /// In lower case.
+    /// In lower case, and without what says that it is packed.
     private let name: String
 
     init(_ path: String, of selection: LineSelection = .all) {
@@ -14,7 +14,7 @@ struct OutputName {
             let end = OutputPaths.shard(shard.index, of: shard.count, output: "")
             if name.hasSuffix(end) { name = String(name.dropLast(end.count)) }
         }
-        (self.path, own, self.name) = (path, name, name.lowercased())
+        (self.path, own, self.name) = (path, name, Packing.stem(ofName: name.lowercased()))
     }
 
     /// Nil if the name tells of none.
@@ -26,14 +26,15 @@ struct OutputName {
     /// such an output stays as it is.
     func format(whereThereIs output: String) -> (any ResultFormat)? {
         guard let format, format is JSONArrayResults else { return format }
-        let start = output == "-" ? nil : try? Files.contents(of: output, limit: 1)
+        let isFile = output != "-" && Files.kind(of: output) == .regular
+        let start = isFile ? try? ByteSource(path: output).readAll(limit: 1) : nil
         return start?.first == UInt8(ascii: "{") ? nil : format
     }
 
     /// Names of JSON lines.
     private var isJSONLines: Bool { name.hasSuffix(".jsonl") || name.hasSuffix(".ndjson") }
 
-    private static let packings = ["gz", "zst", "bz2", "xz", "lz4", "zip", "7z", "br"]
+    private static let packings = ["bz2", "xz", "lz4", "zip", "7z", "br"]
     private static let others = [
         "parquet", "arrow", "feather", "avro", "orc", "xlsx", "xls", "ods", "sqlite", "db", "pkl", "npz",
         "h5",
@@ -44,8 +45,8 @@ struct OutputName {
         if let ending = ending(Self.packings) {
             throw JobError(
                 .badJob, at: path,
-                "ends in .\(ending), but outputs are not packed. Name it \(stem(ending)) and pack it when it is complete, or have "
-                    + "results go through a packer: --output - | gzip > FILE.gz")
+                "ends in .\(ending), but outputs are packed with gzip or zstd alone, or not at all: name it \(stem(ending)).zst, \(stem(ending)).gz or \(stem(ending))."
+            )
         }
         if let ending = ending(Self.others) {
             throw JobError(
@@ -79,10 +80,12 @@ struct OutputName {
 }
 
 extension JobSettings {
-    /// - Throws: `JobError` if a file that the job writes would be another than its name tells.
-    func checkOutputNames() throws(JobError) {
+    /// - Throws: `JobError` if a file that the job writes would be another than its name tells, `StoreError` if it can't be
+    ///   packed as that says.
+    func checkOutputNames() throws {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
             try OutputName(path, of: selection).check()
+            _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
         }
         // Who sets a format has said what is in the files.
         guard let errors, outputFormatFollowsInput else { return }

@@ -27,6 +27,8 @@ extension JobSettings {
         do { try Files.checkAccess(path, writing: false) } catch {
             throw JobError(.missingInput, at: path, "the input file can't be read: \(error.reason).")
         }
+        // What it takes to unpack it may not be there.
+        if Files.kind(of: path) == .regular { try ByteSource(path: path).look() }
     }
 
     private func checkOutput() throws {

@@ -18,8 +18,9 @@ final class FailedLinesFile {
         place = try OutputPlace(paths, output: path, in: system)
         // Only a run of this output writes it, and that has the output's lock.
         try RunFile.removeLeftover(paths.draft, .outputDraft, isKnown: true, in: system)
+        let packer = try paths.makePacker()
         draft = try place.makeDraft()
-        writer = BufferedWriter(draft)
+        writer = BufferedWriter(draft, packer: packer)
         encoder = PartOfResults(base: format.base, ofFailedLines: true).makeEncoder(for: run)
         try write { $0.begin(&$1) }
     }
@@ -41,7 +42,7 @@ final class FailedLinesFile {
 
     /// On the disk.
     func putInPlace() throws {
-        try writer.flush()
+        try writer.finish()
         try place.replace(with: draft) {}
     }
 
@@ -55,7 +56,7 @@ final class FailedLinesFile {
     /// Whether a file is there that has no failed line.
     static func isEmpty(_ path: String, format: any ResultFormat, run: ResultRun) -> Bool {
         guard Files.kind(of: path) == .regular,
-            let bytes = try? Files.contents(of: path, limit: (1 << 16) + 1)
+            let bytes = try? ByteSource(path: path).readAll(limit: (1 << 16) + 1)
         else { return false }
         return bytes == format.base.empty(of: run)
     }
@@ -65,7 +66,7 @@ final class FailedLinesFile {
         let paths = try OutputPaths(output: path, in: system)
         _ = try OutputPlace(paths, output: path, in: system)
         guard Files.kind(of: paths.output) == .regular,
-            let start = try? Files.contents(of: paths.output, limit: 1 << 20), !start.isEmpty
+            let start = try? ByteSource(path: paths.output).readAll(limit: 1 << 20), !start.isEmpty
         else { return }
         // An output has files of its own beside it.
         let isOutput = [paths.settings, paths.record, paths.journal].contains { Files.kind(of: $0) != nil }

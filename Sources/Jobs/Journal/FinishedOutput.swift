@@ -21,7 +21,7 @@ package final class FinishedOutput {
     ) throws {
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: path, format: format, in: system)
-        guard let file = try File.openIfPresent(paths.output, .read, in: system) else { return nil }
+        guard let file = try File.textIfPresent(paths.output, in: system) else { return nil }
         let record =
             paths.keepsRecord ? try OutputRecord.needed(for: file, format, at: paths, in: system) : nil
         (self.path, self.format, header) = (path, format, record?.header)

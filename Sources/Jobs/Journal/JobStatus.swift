@@ -119,7 +119,7 @@ package struct JobStatus: Sendable, Equatable {
         where (try? RunFile.open(beside, use, .readOwn, in: system)) != nil {
             return true
         }
-        guard Files.kind(of: path) == .regular, let file = try File.openIfPresent(path, .read, in: system)
+        guard Files.kind(of: path) == .regular, let file = try File.textIfPresent(path, in: system)
         else {
             return false
         }
@@ -155,7 +155,7 @@ package struct JobStatus: Sendable, Equatable {
         in system: any FileSystem
     ) throws -> EarlierOutput? {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
-            let file = try File.openIfPresent(paths.output, .read, in: system)
+            let file = try File.textIfPresent(paths.output, in: system)
         else { return nil }
         var record: File?
         if paths.keepsRecord {

@@ -34,7 +34,7 @@ extension JournalStore {
     /// The digest of the first of the output's results that another run made; nil if there is none that is ours.
     private func otherDigest() throws -> String? {
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
-            let file = try File.openIfPresent(paths.output, .read, in: system)
+            let file = try File.textIfPresent(paths.output, in: system)
         else { return nil }
         guard let format = options.format as? any SelfRecordingFormat else {
             guard let record = try OutputRecord.find(for: file, at: paths, in: system).record,

@@ -4,7 +4,7 @@ extension JournalStore {
 
     /// Looks what would be lost now that the whole input is claimed or looked at.
     /// - Throws: `StoreError` of kind `wouldLose`.
-    func checkLosses(_ end: InputEnd) throws(StoreError) {
+    func checkLosses(_ end: InputEnd) throws {
         guard end.lines > 0 else { return try checkEmptyInput() }
         guard !options.prunes, earlier.losesTooMany || end.isCut && earlier.gone > 0 else { return }
         let all = "the \(earlier.found) results of an earlier run"
@@ -33,7 +33,7 @@ extension JournalStore {
     }
 
     /// An input without lines is hardly ever meant, and its output is quickly made by other means.
-    private func checkEmptyInput() throws(StoreError) {
+    private func checkEmptyInput() throws {
         let outputSize = try system.infoIfPresent(paths.output)?.size ?? 0
         if storedAtStart == 0 {
             if outputSize == 0 { return }
@@ -46,9 +46,9 @@ extension JournalStore {
                 + "never replaces results. If they may go, remove \(what).")
     }
 
-    private func isOutputEmpty() throws(StoreError) -> Bool {
+    private func isOutputEmpty() throws -> Bool {
         let empty = options.format.empty(of: run)
-        guard let file = try File.openIfPresent(paths.output, .read, in: system),
+        guard let file = try File.textIfPresent(paths.output, in: system),
             try file.info().size == empty.count
         else { return false }
         let there = UnsafeMutableRawBufferPointer.allocate(byteCount: empty.count, alignment: 1)

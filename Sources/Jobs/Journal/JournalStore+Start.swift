@@ -159,7 +159,7 @@ extension JournalStore {
     }
 
     private func loadOutput(refusesOthers: Bool) throws {
-        let file = usesOutput ? try File.openIfPresent(paths.output, .read, in: system) : nil
+        let file = usesOutput ? try File.textIfPresent(paths.output, in: system) : nil
         let record = paths.keepsRecord ? try OutputRecord.settle(for: file, at: paths, in: system) : nil
         guard let file else { return }
         if paths.keepsRecord {

@@ -83,7 +83,7 @@ struct KeptFiles {
                 guard let info = try system.infoIfPresent(name), try isPlain(name, sameFileAs: info),
                     !sparedFiles.contains(where: info.isSameFile)
                 else { return false }
-                return try isOurs(File.open(name, .read, in: system))
+                return try File.textIfPresent(name, in: system).map(isOurs) ?? false
             }
             for name in ours.dropLast(count) { try system.removeIfPresent(name) }
         } catch {

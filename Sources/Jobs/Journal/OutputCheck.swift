@@ -20,7 +20,7 @@ package struct OutputCheck: Sendable, Equatable {
     ) throws -> OutputCheck? {
         let paths = try OutputPaths(output: output, format: format, in: system)
         guard let info = try system.infoIfPresent(paths.output), info.kind == .regular,
-            let file = try File.openIfPresent(paths.output, .read, in: system)
+            let file = try File.textIfPresent(paths.output, in: system)
         else { return nil }
         var check = OutputCheck()
         if let format = format as? any SelfRecordingFormat {
@@ -69,7 +69,7 @@ package struct OutputCheck: Sendable, Equatable {
         if !isWhole, different == 0 { differs(at: 1) }
         guard let errors, let sum = try OutputRecord.forEachEntry(in: record.file, { _, _, _ in })?.errors
         else { return }
-        let there = try File.openIfPresent(errors, .read, in: system)
+        let there = try File.textIfPresent(errors, in: system)
         hasErrorsAsWritten =
             try there.map {
                 try $0.info().size == sum.size && OutputRecord.Sum(of: $0, size: sum.size) == sum

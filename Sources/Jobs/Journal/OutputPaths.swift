@@ -7,6 +7,8 @@ import OperatingSystem
 /// nobody gives by chance; they are fixed, so that what a killed run left is found without listing the folder.
 package struct OutputPaths: Equatable {
     package let output: String
+    /// How the output is packed, as the name says that the user gave.
+    let packing: Packing?
     /// Whether what a finished output holds is known by a file beside it.
     package let keepsRecord: Bool
     package var journal: String { output + ".journal" }
@@ -17,6 +19,17 @@ package struct OutputPaths: Equatable {
 
     /// What says how a complete output was made.
     package static func manifest(of output: String) -> String { output + ".manifest.json" }
+
+    /// Nil where the output is not packed.
+    /// - Throws: `StoreError` where there is no library for it.
+    func makePacker() throws(StoreError) -> Packer? {
+        guard let packing else { return nil }
+        do {
+            return try Packer(packing)
+        } catch {
+            throw StoreError(.cannotCreate, path: output, error.text(of: packing))
+        }
+    }
 
     /// The output of one shard, from 0.
     static func shard(_ index: Int, of count: Int, output: String) -> String {
@@ -84,6 +97,9 @@ package struct OutputPaths: Equatable {
             throw StoreError(.cannotCreate, path: output, "\(error)")
         }
         self.output = path
+        let name = output.lowercased()
+        let end = name.firstRange(of: /\.shard-\d+-of-\d+$/)?.lowerBound ?? name.endIndex
+        packing = Packing(name: String(name[..<end]))
         keepsRecord = !(format is any SelfRecordingFormat)
     }
 }

@@ -28,6 +28,7 @@ final class OutputWriter {
         self.place = place
         self.run = run
         recordsResults = format.recordsResults
+        let packer = try place.paths.makePacker()
         failedLines = try errors.map {
             try FailedLinesFile($0, format: format, run: run, in: place.system)
         }
@@ -40,7 +41,7 @@ final class OutputWriter {
             failedLines?.abandon()
             throw error
         }
-        output = BufferedWriter(draft)
+        output = BufferedWriter(draft, packer: packer)
         lines = record.map { BufferedWriter($0) }
         encoder = format.makeEncoder(for: run)
         try cleaningUp {
@@ -124,7 +125,7 @@ final class OutputWriter {
     /// - Parameter lastLook: called right before an output that is there is replaced by another one.
     func finish(lastLook: () throws -> Void) throws {
         let end = try write { encoder.end(&$0) }
-        try output.flush()
+        try output.finish()
         try failedLines?.end()
         let footer = OutputRecord.Sum(size: end.range.count, content: end.content)
         try lines?.appendLine(

@@ -144,10 +144,25 @@ package enum RunFile {
     /// Whether a draft begins so, as far as it goes. One that was never brought to the disk may begin with zeros
     /// after a power failure.
     private static func begins(_ file: File, with start: StaticString) throws -> Bool {
-        var head = [UInt8](repeating: 0, count: 4096)
+        // A block of zstd has up to 128 KiB.
+        var head = [UInt8](repeating: 0, count: 1 << 18)
         let count = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
         let read = head[..<count]
         let expected = UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
         return read.starts(with: expected.prefix(count)) || read.allSatisfy { $0 == 0 }
+            || Packing(start: read).flatMap { beginning(of: read, $0) }?.starts(with: expected) ?? false
+    }
+
+    /// The first text of a packed file of which this is the beginning; nil if it is none.
+    private static func beginning(of read: ArraySlice<UInt8>, _ packing: Packing) -> ArraySlice<UInt8>? {
+        var (rest, text) = (read, [UInt8](repeating: 0, count: 64))
+        let count = try? text.withUnsafeMutableBytes { text in
+            try Unpacker(packing).read(into: text) { buffer in
+                buffer.copyBytes(from: rest)
+                defer { rest = [] }
+                return rest.count
+            }
+        }
+        return count.map { text[..<$0] }
     }
 }

@@ -66,7 +66,7 @@ package final class ReportSource {
         if Files.kind(of: path) == .folder {
             throw JobError(.missingInput, at: path, "is a folder, not results.")
         }
-        guard let file = try File.openIfPresent(paths.output, .read, in: system) else {
+        guard let file = try File.textIfPresent(paths.output, in: system) else {
             throw JobError(.missingInput, at: path, "there are no such results.")
         }
         guard try file.info().kind == .regular else {
@@ -109,7 +109,7 @@ package final class ReportSource {
         let accepted = header?.accepted
         let index = ResultIndex()
         var earlier: EarlierOutput?
-        if header?.usesOutput == true, let output = try File.openIfPresent(paths.output, .read, in: system) {
+        if header?.usesOutput == true, let output = try File.textIfPresent(paths.output, in: system) {
             let record =
                 paths.keepsRecord ? try OutputRecord.find(for: output, at: paths, in: system).record : nil
             if !paths.keepsRecord || record != nil {

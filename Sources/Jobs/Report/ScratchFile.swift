@@ -13,11 +13,7 @@ final class ScratchFile {
 
     private static func nameless(in folder: String) throws -> File {
         try Files.makeFolder(folder)
-        // One that a kill leaves with its name is empty, and harms nobody.
-        let path = "\(folder)/scratch-\(UInt64.random(in: 0 ... .max)).tmp"
-        let file = try File.open(path, .createNew(mode: 0o600), in: POSIXFileSystem())
-        try file.remove()
-        return file
+        return try File.nameless(in: folder, POSIXFileSystem())
     }
 
     /// - Returns: where they are.

@@ -30,8 +30,7 @@ struct PickedFile: Sendable, Equatable {
     private static func format(of path: String, hasField: Bool) -> any InputFormat {
         let format = InputFormats.standard.format(for: path)
         guard format is OpenAILines || format is PlainLines else { return format }
-        var name = Paths.name(of: path).lowercased()
-        if name.hasSuffix(".gz") { name.removeLast(3) }
+        let name = Packing.stem(ofName: Paths.name(of: path).lowercased())
         let isRecords = [".jsonl", ".ndjson", ".json"].contains(where: name.hasSuffix)
         return hasField || isRecords ? NativeLines() : PlainLines()
     }

@@ -87,7 +87,7 @@ package struct OutputAudit {
         _ path: String?, _ format: any ResultFormat, _ run: ResultRun
     ) throws -> ResultPieces? {
         guard let path else { return nil }
-        guard let file = try File.openIfPresent(path, .read, in: POSIXFileSystem()) else {
+        guard let file = try File.textIfPresent(path, in: POSIXFileSystem()) else {
             add("\(path), the file of failed lines, is not there")
             return nil
         }

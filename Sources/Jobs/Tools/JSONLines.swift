@@ -1,6 +1,6 @@
 import JSON
 
-/// Lines of JSON values of any kind, from a file that may be packed with gzip.
+/// Lines of JSON values of any kind, from a file that may be packed.
 package enum JSONLines {
     /// - Parameter body: gets each line's number, from 1, and its value. Blank lines are passed over.
     /// - Throws: `JobError` if the file can't be read, or names the first line that is no JSON; what `body` throws.

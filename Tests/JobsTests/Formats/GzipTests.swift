@@ -52,7 +52,7 @@ import Testing
 
     @Test func bytesOfLittleBuffersAreWhole() throws {
         var rest = Self.first[...]
-        let stream = try GzipStream(bufferSize: 1)
+        let stream = try Unpacker(.gzip, bufferSize: 1)
         var made: [UInt8] = []
         var buffer: [UInt8] = [0]
         while try buffer.withUnsafeMutableBytes({ buffer in

@@ -32,8 +32,9 @@ import Testing
 
     /// Whoever reads a file goes by its name.
     @Test(arguments: [
-        ("out.jsonl.gz", "Name it out.jsonl and pack it"), ("Out.CSV.GZ", "Name it Out.CSV and pack it"),
-        ("out.zst", "not packed"), ("out.parquet", "Name it out.jsonl; pandas"),
+        ("out.jsonl.xz", "name it out.jsonl.zst, out.jsonl.gz or out.jsonl"),
+        ("Out.CSV.BZ2", "name it Out.CSV.zst"),
+        ("out.parquet", "Name it out.jsonl; pandas"),
         ("out.xlsx", "JSON lines, or tables"),
     ])
     func anOutputIsWhatItsNameSays(name: String, what: String) throws {

@@ -18,7 +18,10 @@ import Testing
         try write(Self.lines)
     }
 
-    private static let outputs = ["out.jsonl", "out.json", "out.csv", "messages.jsonl", "messages.json"]
+    private static let outputs = [
+        "out.jsonl", "out.json", "out.csv", "messages.jsonl", "messages.json", "out.csv.zst",
+        "messages.json.gz",
+    ]
 
     private static let lines = (0..<40).map {
         let topic = $0 / 2 * 7 % 40
@@ -36,7 +39,7 @@ import Testing
             (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
             job.output = folder.path(output)
             job.results =
-                output.hasSuffix(".csv") ? .full : output.hasPrefix("messages") ? .messages : .lean
+                output.contains(".csv") ? .full : output.hasPrefix("messages") ? .messages : .lean
             job.keep = .fields([.init("topic")])
             job.maxFailures = .percent(100)
             job.steps = [
@@ -77,7 +80,7 @@ import Testing
     }
 
     private func output(_ job: JobSettings) throws -> String {
-        try String(contentsOfFile: job.output, encoding: .utf8)
+        String(decoding: try ByteSource(path: job.output).readAll(limit: .max), as: UTF8.self)
     }
 
     /// What a run makes where nothing is there.

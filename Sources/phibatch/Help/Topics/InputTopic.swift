@@ -47,7 +47,7 @@ extension HelpTopic {
 
         A job that makes its lines has no input (`phibatch help rows`).
 
-        Each may be packed with gzip. Text is UTF-8. Lines end in LF or CR LF, and lines that are blank count as none. An \
+        Each may be packed with gzip or zstd. Text is UTF-8. Lines end in LF or CR LF, and lines that are blank count as none. An \
         input that was cut, so that it ends in half a line or within a quoted field, is an error once its whole lines are \
         done (with `--follow` half a line waits until it is whole), and so is a file of lines that end in CR alone.
 
@@ -69,6 +69,6 @@ extension HelpTopic {
 
           phibatch run --model phi-4-mini --input 'queue/*.jsonl' --output answers.jsonl --follow
           phibatch run --model phi-4-mini --input prompts.csv --output answers.jsonl --prompt '{{ question }}'
-          zstd -dc prompts.jsonl.zst | phibatch run --model phi-4-mini --input - --output answers.jsonl
+          xz -dc prompts.jsonl.xz | phibatch run --model phi-4-mini --input - --output answers.jsonl
         """)
 }

@@ -66,8 +66,10 @@ extension HelpTopic {
         Scores have no columns. Cells are quoted as RFC 4180 says; a line feed ends a row.
 
         With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
-        first line is one of its requests, and the output's name doesn't say otherwise. Outputs are not packed: a name \
-        that ends in `.gz` is refused.
+        first line is one of its requests, and the output's name doesn't say otherwise.
+
+        An output whose name ends in `.gz` or `.zst` after that, as in `answers.jsonl.zst`, is packed with gzip or zstd; so is \
+        a file of `errors`. All that looks at it again reads it as it is, unpacked for a while into a file without a name.
 
         `phibatch help score` says what a result of `task: score` has. `phibatch report OUTPUT` makes a page of results, \
         for a browser.
