@@ -41,6 +41,11 @@ struct FirstLine {
         for task in job.task.types {
             if let problem = task.problem(with: self) { throw JobError(.badJob, at: place, problem) }
         }
+        if job.keep == .all, job.outputFormat.format.base is ParquetResults,
+            let problem = ParquetResults.problem(withKeeping: fields.map(\.name), of: job.task)
+        {
+            throw JobError(.badJob, at: place, "output_format parquet \(problem).")
+        }
         guard !choosesPrompt, !has("prompt"), !has("messages"), job.opening.messages.last?.role != "user",
             job.task.answers || job.chat
         else { return }

@@ -68,11 +68,11 @@ package final class ZstdLibrary: Sendable {
             ? "Install the package libzstd1 (on Debian and Ubuntu; libzstd elsewhere), or take gzip."
             : "PHIBATCH_ZSTD names it."
         guard let library = found.library else {
-            throw .missing("takes libzstd, which can't be loaded (\(found.reason)). \(advice)")
+            throw .missing("needs libzstd, which can't be loaded (\(found.reason)). \(advice)")
         }
         func function<Function>(_ name: String) throws(PackingFault) -> Function {
             guard let found = library.symbol(name) else {
-                throw .missing("takes libzstd 1.4 or newer, and the one here has no \(name). \(advice)")
+                throw .missing("needs libzstd 1.4 or newer, and the one here has no \(name). \(advice)")
             }
             return unsafeBitCast(found, to: Function.self)
         }

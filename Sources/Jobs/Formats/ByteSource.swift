@@ -14,6 +14,11 @@ package final class ByteSource {
     /// Bytes that were read to see what they are.
     private var looked: [UInt8]?
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
+    private var rows: DuckDB?
+    /// Whether it is a table, whose rows come as JSON objects, one a line.
+    var isTable: Bool { rows != nil }
+    /// How Parquet begins and ends.
+    static let tableMagic = Array("PAR1".utf8)
 
     /// - Parameter path: a file, or `-` for stdin.
     /// - Throws: `JobError` of kind `missingInput`.
@@ -55,7 +60,8 @@ package final class ByteSource {
     /// - Returns: how many bytes were read; 0 at the end.
     /// - Throws: `JobError` of kind `inputOutput`.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        if looked == nil { try look() }
+        try look()
+        if let rows { return try reading { () throws(DuckDB.Fault) in try rows.read(into: buffer) } }
         guard let (packing, unpacker) = unpacking else { return try readPlain(into: buffer) }
         return try Self.unpacking(name, packing) {
             try unpacker.read(into: buffer) { try readPlain(into: $0) }
@@ -70,19 +76,36 @@ package final class ByteSource {
         }
     }
 
+    private func reading<T>(_ work: () throws(DuckDB.Fault) -> T) throws(JobError) -> T {
+        do {
+            return try work()
+        } catch {
+            throw JobError(.inputOutput, at: name, error.what)
+        }
+    }
+
     /// The first bytes tell what it is. No more are waited for than it takes to say so.
-    /// - Throws: `JobError` where what unpacks it is not there.
+    /// - Throws: `JobError` where what unpacks or reads it is not there.
     package func look() throws {
+        guard looked == nil else { return }
         var start: [UInt8] = []
-        while let packing = Packing.allCases.first(where: { $0.magic.starts(with: start) }) {
-            if start == packing.magic { break }
+        while let magic = (Packing.allCases.map(\.magic) + [Self.tableMagic]).first(where: {
+            $0.starts(with: start)
+        }) {
+            if start == magic { break }
             var next: UInt8 = 0
             let count = try withUnsafeMutableBytes(of: &next) { try readRaw(into: $0) }
             if count == 0 { break }
             start.append(next)
         }
         looked = start
-        if let packing = Packing(start: start) {
+        if try isParquet(start) {
+            guard expectedEnd != nil else {
+                throw JobError(
+                    .inputOutput, at: name, "is Parquet, which can't be read from a stream; give a file.")
+            }
+            rows = try reading { () throws(DuckDB.Fault) in try DuckDB.rows(of: descriptor) }
+        } else if let packing = Packing(start: start) {
             unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
         } else if let packing = Packing(name: name.lowercased()),
             packing.magic.starts(with: start)
@@ -90,6 +113,13 @@ package final class ByteSource {
             // Cut at its very beginning.
             throw JobError(.inputOutput, at: name, PackingFault.cut.text(of: packing))
         }
+    }
+
+    /// Whether it says so at both ends, or by its name: then it may be cut.
+    private func isParquet(_ start: [UInt8]) throws -> Bool {
+        if isOurs, name.lowercased().hasSuffix(".parquet") { return true }
+        guard start == Self.tableMagic, let end = expectedEnd else { return start == Self.tableMagic }
+        return try bytes(in: end - start.count..<end) == Self.tableMagic
     }
 
     private func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
@@ -117,8 +147,8 @@ package final class ByteSource {
     /// How many bytes there are, where they can be read from anywhere; nil of a stream, and of what is packed.
     var size: Int? {
         get throws {
-            if looked == nil { try look() }
-            return unpacking == nil ? expectedEnd : nil
+            try look()
+            return unpacking == nil && rows == nil ? expectedEnd : nil
         }
     }
 

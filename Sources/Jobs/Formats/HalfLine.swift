@@ -91,7 +91,8 @@ extension JobSettings {
     private static func plainFile(_ path: String) -> (File, size: Int)? {
         guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
             let info = try? file.info(), info.kind == .regular,
-            Packing(start: file.bytes(0..<min(4, info.size)) ?? []) == nil
+            let start = file.bytes(0..<min(4, info.size)), Packing(start: start) == nil,
+            start != ByteSource.tableMagic
         else { return nil }
         return (file, info.size)
     }

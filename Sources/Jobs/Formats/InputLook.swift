@@ -89,8 +89,13 @@ struct InputLook {
             return Packed(name: "a ZIP archive", remedy: piped("unzip -p"))
         }
         if isStart(Array("PAR1".utf8)) {
-            return Packed(name: "a Parquet file") { _ in
-                "Python's pandas makes JSON lines of it: read_parquet(...).to_json(..., orient=\"records\", lines=True)."
+            return Packed(name: "a Parquet file that was cut") { _ in
+                "It does not end as it begins, with PAR1."
+            }
+        }
+        if isStart(Array("ARROW1".utf8)) {
+            return Packed(name: "an Arrow file") { _ in
+                "Python's pyarrow makes Parquet of it, which is read: pyarrow.parquet.write_table(pyarrow.feather.read_table(...), ...)."
             }
         }
         return nil

@@ -45,6 +45,7 @@ package struct InputReader {
                 let source = try ByteSource(path: path, system: system)
                 let format = format.format(for: path)
                 if follow != nil { try format.checkGrowth(of: source.name) }
+                try format.check(source)
                 let bytes = InputBytes(
                     source, chunkSize: chunkSize, follow: paths.isEmpty && path != "-" ? follow : nil)
                 file = (

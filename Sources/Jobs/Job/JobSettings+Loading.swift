@@ -77,8 +77,25 @@ extension JobSettings {
                 names, columns: task.columns(of: self), recordsResults: !steps.isEmpty)
         }
         if results != .full, let shown = format.showing(results) { format = shown }
+        if let table = format as? ParquetResults {
+            format = table.having(results == .full ? task.exampleRow : [:], types: typesOfKeptFields())
+        }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
+    }
+
+    /// Of fields that are columns of Parquet, and have one type in all of the input: by their names in results, in SQL.
+    private func typesOfKeptFields() -> [String: String] {
+        var fields: [KeptFields.Field] = []
+        if case .fields(let named) = keep { fields = named }
+        if fields.isEmpty, keep != .all { return [:] }
+        let columns = ParquetResults.commonColumns(of: input)
+        func type(of name: String) -> String? { columns.first { $0.name == name }?.type }
+        if keep == .all {
+            let own = KeptFields.resultNames(of: task).union(results == .messages ? ["messages"] : [])
+            fields = columns.filter { !own.contains($0.name) }.map { .init($0.name) }
+        }
+        return fields.reduce(into: [:]) { $0[$1.resultName] = type(of: $1.name) }
     }
 
     /// - Throws: `JobError` if the output's format can't have what the job asks for.
@@ -88,7 +105,7 @@ extension JobSettings {
         if results != .full {
             problem =
                 format.base.showing(results) == nil
-                ? "has no place for results: \(results.rawValue), which are for jsonl and json"
+                ? "has no place for results: \(results.rawValue), which are for jsonl, json and parquet"
                 : tokenSetting.map { "has no place for \($0), which results: full has" } ?? problem
         }
         guard let problem else { return }

@@ -36,7 +36,7 @@ struct OutputName {
 
     private static let packings = ["bz2", "xz", "lz4", "zip", "7z", "br"]
     private static let others = [
-        "parquet", "arrow", "feather", "avro", "orc", "xlsx", "xls", "ods", "sqlite", "db", "pkl", "npz",
+        "arrow", "feather", "avro", "orc", "xlsx", "xls", "ods", "sqlite", "db", "pkl", "npz",
         "h5",
     ]
 
@@ -48,11 +48,16 @@ struct OutputName {
                 "ends in .\(ending), but outputs are packed with gzip or zstd alone, or not at all: name it \(stem(ending)).zst, \(stem(ending)).gz or \(stem(ending))."
             )
         }
+        if name != own.lowercased(), format is ParquetResults {
+            throw JobError(
+                .badJob, at: path,
+                "is packed twice, as Parquet packs what is in it: name it \(Packing.stem(ofName: own)).")
+        }
         if let ending = ending(Self.others) {
             throw JobError(
                 .badJob, at: path,
-                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv or .tsv, or an array in .json. Name it "
-                    + "\(stem(ending)).jsonl; pandas, for one, then makes other formats of it: read_json(..., lines=True)."
+                "ends in .\(ending), but outputs are JSON lines, or tables in names that end in .csv, .tsv or .parquet, or an array in .json. Name it "
+                    + "\(stem(ending)).parquet or \(stem(ending)).jsonl; pandas, for one, then makes other formats of it."
             )
         }
     }
@@ -86,6 +91,11 @@ extension JobSettings {
         for path in [output, errors].compactMap({ $0 }) where path != "-" {
             try OutputName(path, of: selection).check()
             _ = try OutputPaths(output: path, in: POSIXFileSystem()).makePacker()
+        }
+        if outputFormat.format.base is ParquetResults {
+            do throws(DuckDB.Fault) { _ = try DuckDB.program() } catch {
+                throw JobError(.badJob, at: output, error.what)
+            }
         }
         // Who sets a format has said what is in the files.
         guard let errors, outputFormatFollowsInput else { return }

@@ -28,7 +28,11 @@ extension JobSettings {
             throw JobError(.missingInput, at: path, "the input file can't be read: \(error.reason).")
         }
         // What it takes to unpack it may not be there.
-        if Files.kind(of: path) == .regular { try ByteSource(path: path).look() }
+        if Files.kind(of: path) == .regular {
+            let source = try ByteSource(path: path)
+            try source.look()
+            if source.isTable { _ = try source.readAll(limit: 1) }
+        }
     }
 
     private func checkOutput() throws {

@@ -70,7 +70,7 @@ package final class EarlierOutput {
 
     /// What is wrong with what stands after the last result; nil if nothing is.
     func faultAtEnd() throws -> Message? {
-        guard case .recorded(let recorded, let header) = kind else { return nil }
+        guard case .recorded(let recorded, let header) = kind, !(format is ParquetResults) else { return nil }
         let (start, size) = (outcome.end, try recorded.output.info().size)
         guard start <= size, size - start <= SealedLine.maximumLength else { return "is not there" }
         return try recorded.pieces.with(start..<size) {

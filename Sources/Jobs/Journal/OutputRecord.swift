@@ -175,11 +175,13 @@ extension OutputRecord.Sum {
     }
 
     /// - Returns: nil if the file isn't so long.
-    init?(of file: File, size: Int) throws {
+    init?(of file: File, from start: Int = 0, size: Int) throws {
         let pieces = FilePieces(file)
         while self.size < size {
             let next = min(size, self.size + 1 << 20)
-            guard try pieces.with(self.size..<next, { self.add($0) }) != nil else { return nil }
+            guard try pieces.with(start + self.size..<start + next, { self.add($0) }) != nil else {
+                return nil
+            }
         }
     }
 }

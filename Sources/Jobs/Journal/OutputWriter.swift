@@ -14,6 +14,8 @@ final class OutputWriter {
     private var encoder: any ResultEncoder
     private let recordsResults: Bool
     private let record: File?
+    /// What the output is made of at the end, where that is a table.
+    private let table: TableDraft?
     /// The file of failed lines, where they have one of their own.
     private let failedLines: FailedLinesFile?
     /// The entries of results that the encoder holds back.
@@ -29,6 +31,8 @@ final class OutputWriter {
         self.run = run
         recordsResults = format.recordsResults
         let packer = try place.paths.makePacker()
+        table = try (format as? ParquetResults)?.makeTable(
+            for: run, beside: place.paths.output, in: place.system)
         failedLines = try errors.map {
             try FailedLinesFile($0, format: format, run: run, in: place.system)
         }
@@ -70,6 +74,7 @@ final class OutputWriter {
     func append(kept bytes: UnsafeRawBufferPointer, _ recorded: RecordedResult) throws {
         // It is written anew: its bytes may depend on more than the result, such as how many its line has.
         if let result = recorded.result { return try append(result, recorded) }
+        guard table == nil else { throw StoreError.changedUnderneath(place.paths.record) }
         let place = nextPlace(recorded.key)
         let written = try write { encoder.append(kept: bytes, at: place, to: &$0) }
         try note(recorded, written)
@@ -79,6 +84,7 @@ final class OutputWriter {
         var place = nextPlace(recorded.key)
         place.run = recorded.run
         try failedLines?.append(result, at: place)
+        try table?.append(result, at: place)
         let written = try write { encoder.append(result, at: place, to: &$0) }
         try note(recorded, written)
     }
@@ -127,7 +133,14 @@ final class OutputWriter {
         let end = try write { encoder.end(&$0) }
         try output.finish()
         try failedLines?.end()
-        let footer = OutputRecord.Sum(size: end.range.count, content: end.content)
+        var footer = OutputRecord.Sum(size: end.range.count, content: end.content)
+        if let table {
+            try table.finish(into: draft)
+            guard let made = try OutputRecord.Sum(of: draft, size: draft.info().size) else {
+                throw StoreError.changedUnderneath(draft.path)
+            }
+            (sum, footer) = (made, made)
+        }
         try lines?.appendLine(
             OutputRecord.End(
                 results: count, output: sum, footer: footer.size > 0 ? footer : nil, errors: failedLines?.sum

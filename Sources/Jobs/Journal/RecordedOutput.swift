@@ -64,9 +64,7 @@ struct RecordedOutput {
     }
 
     private func isEnded(by footer: OutputRecord.Sum, at position: Int) throws -> Bool {
-        guard footer.size > 0 else { return true }
-        return try pieces.with(position..<position + footer.size) { Checksum.crc64($0) == footer.content }
-            ?? false
+        try OutputRecord.Sum(of: output, from: position, size: footer.size) == footer
     }
 
     /// - Returns: what `body` does of a result's bytes; nil if they aren't there as they were written.

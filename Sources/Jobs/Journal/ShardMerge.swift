@@ -1,4 +1,5 @@
 import Faults
+import JSON
 
 /// Joins the finished outputs of all shards of a job to what one run of it would have made.
 ///
@@ -22,7 +23,13 @@ package struct ShardMerge {
         let system = POSIXFileSystem()
         var shards: [Shard] = []
         for index in 0..<count { shards.append(try Shard(output, index, of: count, in: system)) }
-        let (format, first) = (shards[0].format, shards[0].settings)
+        var (format, first) = (shards[0].format, shards[0].settings)
+        if let table = format as? ParquetResults {
+            let columns = ParquetResults.commonColumns(of: shards.map(\.path))
+            format = table.having(
+                .object(JSONObject(columns.map { ($0.name, .null) })),
+                types: Dictionary(columns.map { ($0.name, $0.type) }) { first, _ in first })
+        }
         for shard in shards
         where shard.format.name != format.name || shard.settings.fingerprint != first.fingerprint
             || shard.settings.kept != first.kept

@@ -74,7 +74,7 @@ package final class ReportSource {
         }
         let isTable = format.base is DelimitedResults
         if isTable || format.recordsResults, let finished = try FinishedOutput(path, format),
-            try finished.recordsResults
+            try finished.recordsResults || format is ParquetResults
         {
             damaged = finished.outcome.foreign
             content = .recorded(finished)

@@ -101,7 +101,13 @@ package struct RedoChoice: Sendable {
             let whole = result.isLeftOut(by: format) ? result.result : nil
             guard let whole else { return ["id": .string(result.key.id), "error": .bool(true)] }
             var writer = JSONWriter()
-            writer.object { ResultCoding.writeData(of: whole, to: &$0) }
+            writer.object { writer in
+                if format is ParquetResults {
+                    ResultCoding.write(whole, to: &writer)
+                } else {
+                    ResultCoding.writeData(of: whole, to: &writer)
+                }
+            }
             guard case .object(let members)? = try? JSONValue(parsing: writer.bytes, limits: .ownLine) else {
                 return [:]
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Callable, Dict, Generator, Iterator, List, Mapping, Union
 
-from ._errors import InterruptedRun, JobError, StoppedError, UsageError, error_of_exit
+from ._errors import InterruptedRun, JobError, OutputError, StoppedError, UsageError, error_of_exit
 from ._narrow import is_list, is_mapping
 from ._options import options
 from ._parameters import json_schema
@@ -100,7 +101,9 @@ class Run:
         Raises:
             OutputError: if the output is not in phibatch's own format.
         """
-        with open(self.path, encoding="utf-8") as lines:
+        if self.path.suffix in (".parquet", ".zst"):
+            raise OutputError(f"{self.path} is no text: read it with pandas, polars or pyarrow.")
+        with (gzip.open if self.path.suffix == ".gz" else open)(self.path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 text = line.rstrip(",\n")  # an array has an element a line, and brackets around them
                 if text not in ("[", "]", "[]"):

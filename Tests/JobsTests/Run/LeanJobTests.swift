@@ -22,6 +22,8 @@ import Testing
         "out.jsonl", "out.json", "out.csv", "messages.jsonl", "messages.json", "out.csv.zst",
         "messages.json.gz",
     ]
+    /// These take DuckDB's program.
+    private static let tables = (try? DuckDB.program()) == nil ? [] : ["out.parquet", "messages.parquet"]
 
     private static let lines = (0..<40).map {
         let topic = $0 / 2 * 7 % 40
@@ -39,7 +41,8 @@ import Testing
             (job.temperature, job.maxTokens, job.seed) = (0.9, 24, 7)
             job.output = folder.path(output)
             job.results =
-                output.contains(".csv") ? .full : output.hasPrefix("messages") ? .messages : .lean
+                output.contains(".csv") || output == "out.parquet"
+                ? .full : output.hasPrefix("messages") ? .messages : .lean
             job.keep = .fields([.init("topic")])
             job.maxFailures = .percent(100)
             job.steps = [
@@ -104,6 +107,13 @@ import Testing
 
     /// Stopped again and again, and more of it wanted later, it is the same; and all that looks at it agrees.
     @Test(arguments: outputs) func rowsAreDecidedAgainstThoseThatAreThere(name: String) throws {
+        try checkDecisions(name)
+    }
+
+    @Test(.enabled(if: !tables.isEmpty, "DuckDB's program is not there (no network?)"), arguments: tables)
+    func rowsOfTablesAreDecidedLikewise(name: String) throws { try checkDecisions(name) }
+
+    private func checkDecisions(_ name: String) throws {
         let first = try job(name) { $0.until = 2 }
         var stops = 0
         while try run(first, stoppingAt: 6 + stops % 5).status == .interrupted, stops < 200 { stops += 1 }

@@ -29,6 +29,11 @@ extension HelpTopic {
         - csv, tsv :: The first record names the columns, which are a line's fields, each with a name of its own. A \
           quoted field may go over several lines. Files whose names end in `.csv` or `.tsv`.
         - text :: A prompt a line. Files whose names end in `.txt`.
+        - parquet :: Columns are a line's fields, also nested ones: numbers, booleans, texts, lists, structs and maps as \
+          in JSON; dates and times as text (in UTC where they have a zone), bytes as text with `\\xHH` for what is not ASCII, \
+          and NaN and Infinity as text. Files whose names end in `.parquet`, or that are Parquet whatever their names. It \
+          needs the program duckdb (`pip install duckdb-cli`), which reads a file of any size in 100 MB. Arrow files \
+          (`.arrow`, `.feather`) are not read; pyarrow makes Parquet of them.
         - paragraphs :: A prompt may go over several lines, and ends where a line is blank. No name says so.
 
         An input may lie elsewhere; it is fetched before the run, once:

@@ -1,0 +1,125 @@
+import Essentials
+import Faults
+import OperatingSystem
+
+/// The program `duckdb`, which reads and writes Parquet. It has the files as its input and its output, so that no name of
+/// a file is ever part of a command.
+final class DuckDB {
+    /// What is wrong, as a sentence on a file.
+    struct Fault: Error {
+        var what: Message
+    }
+
+    private let child: ChildProgram
+
+    /// - Parameters:
+    ///   - commands: in SQL; the input is the file '/dev/fd/0' there, and the output '/dev/fd/1'.
+    ///   - output: nil for what `read` reads.
+    init(_ commands: String, input: Int32, output: Int32? = nil) throws(Fault) {
+        let program = try Self.program()
+        // One thread takes the least memory and is as quick as what it feeds. Times have no zone of this machine's.
+        let settings =
+            "SET threads=1; SET TimeZone='UTC'; SET temp_directory=''; SET autoinstall_known_extensions=false; "
+        do throws(FileFault) {
+            child = try ChildProgram(
+                program, ["-no-init", "-batch", "-bail", "-c", settings + commands], input: input,
+                output: output)
+        } catch {
+            throw Fault(what: "needs the program \(program), which can't be started: \(error.reason).")
+        }
+    }
+
+    /// The program's place.
+    /// - Throws: `Fault`, which says how to get it.
+    static func program() throws(Fault) -> String {
+        if let named = ProgramCall.path(inVariable: "PHIBATCH_DUCKDB") {
+            guard Files.kind(of: named) == .regular else {
+                throw Fault(
+                    what: "needs the program duckdb, and \(named), which PHIBATCH_DUCKDB names, is not there."
+                )
+            }
+            return named
+        }
+        // Beside the Python package that this program is part of: SITE/phibatch/bin/phibatch.
+        var sites = [ProgramCall.executable.map { Paths.folder(of: Paths.folder(of: Paths.folder(of: $0))) }]
+        var found: String?
+        for folder in (ProgramCall.path(inVariable: "PATH") ?? "").split(separator: ":") where found == nil {
+            let path = "\(folder)/duckdb"
+            guard Files.kind(of: path) == .regular, access(path.cPath, X_OK) == 0 else { continue }
+            found = path
+            // The one of a Python package is a script that runs the program in there.
+            sites += Files.matching("\(folder)/../lib/python*/site-packages").map { $0 }
+        }
+        let packaged = sites.compactMap { $0.map { "\($0)/duckdb_cli/duckdb" } }
+        if let path = packaged.first(where: { Files.kind(of: $0) == .regular }) ?? found { return path }
+        throw Fault(
+            what:
+                "needs the program duckdb, which is not on PATH. Install it (pip install duckdb-cli, or as https://duckdb.org/install says), or name it by PHIBATCH_DUCKDB."
+        )
+    }
+
+    /// - Returns: how many bytes of its output are in the buffer; 0 only where it has come to a good end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
+        do throws(FileFault) {
+            let count = try child.read(into: buffer)
+            if count > 0 || buffer.isEmpty { return count }
+        } catch {
+            throw Fault(what: "can't be read from duckdb: \(error.reason).")
+        }
+        try finish()
+        return 0
+    }
+
+    /// Waits until all is done.
+    func finish() throws(Fault) {
+        switch child.wait() {
+        case .exit(0): return
+        case .exit(let status):
+            let said = child.said().split(separator: "\n").map(String.init).first { $0.contains("Error") }
+            throw Fault(
+                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a word").")
+        case .signal(let number):
+            throw Fault(
+                what:
+                    "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; what is done is kept."
+            )
+        }
+    }
+
+    /// All of its output.
+    func readAll() throws(Fault) -> [UInt8] {
+        var (all, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            let count: Result<Int, Fault> = buffer.withUnsafeMutableBytes { buffer in
+                Result { () throws(Fault) in try read(into: buffer) }
+            }
+            let made = try count.get()
+            if made == 0 { return all }
+            all += buffer[..<made]
+        }
+    }
+
+    // MARK: Parquet
+
+    private static let input = "read_parquet('/dev/fd/0', hive_partitioning=false)"
+
+    /// The rows of a Parquet file as JSON objects, one a line, in their order.
+    static func rows(of file: Int32) throws(Fault) -> DuckDB {
+        // A name that differs from another one only in case would silently become one of DuckDB's own.
+        try DuckDB(
+            """
+            CREATE TEMP TABLE checked AS SELECT error('it has a column that can only be called ' || column_name || ' here; \
+            names of columns must differ in more than case, and not be empty') FROM (DESCRIBE FROM \(input)) \
+            WHERE column_name NOT IN (SELECT name FROM parquet_schema('/dev/fd/0')); \
+            COPY (FROM \(input)) TO '/dev/stdout' (FORMAT json);
+            """, input: file)
+    }
+
+    /// The names of a Parquet file's columns and their types in SQL, as JSON objects, one a line.
+    static func columns(of file: Int32) throws(Fault) -> [UInt8] {
+        try DuckDB(
+            "COPY (SELECT column_name AS name, column_type AS type FROM (DESCRIBE FROM \(input))) TO '/dev/stdout' (FORMAT json);",
+            input: file
+        ).readAll()
+    }
+}

@@ -1,0 +1,177 @@
+import Faults
+import JSON
+import OperatingSystem
+
+/// A Parquet file with a row a result. Its columns are the members that a line of JSON has, but for those that say how
+/// it came about: id, index, sample, those of the task, error, and the fields that are kept.
+///
+/// It is made as a whole once all results are there: `OutputRecord` has them in full, and the sum of the file.
+package struct ParquetResults: ResultFormat {
+    private let lines: any ResultFormat
+    private let example: JSONValue
+    /// Types of columns in SQL, by their names, where what results hold doesn't say all of them.
+    private let types: [String: String]
+
+    package init() { self.init(of: TableLines(), example: [:], types: [:]) }
+
+    private init(of lines: any ResultFormat, example: JSONValue, types: [String: String]) {
+        (self.lines, self.example, self.types) = (lines, example, types)
+    }
+
+    /// With the columns that are there whatever the results are, and the types of those of which more is known.
+    func having(_ example: JSONValue, types: [String: String]) -> Self {
+        Self(of: lines, example: example, types: types)
+    }
+
+    package var name: String { "parquet\(lines.name.dropFirst("jsonl".count))" }
+    package var nameEnds: [String] { ["parquet"] }
+    package let recordsResults = true
+    package var carried: CarriedPrompt? { lines.carried }
+    package func leavesOut(_ result: GenerationResult) -> Bool { true }
+    package func fault(inEnd end: UnsafeRawBufferPointer, isEmpty: Bool) -> Message? { nil }
+
+    package func showing(_ detail: ResultDetail) -> (any ResultFormat)? {
+        Self(of: detail == .full ? TableLines() : detail.lines, example: [:], types: types)
+    }
+
+    package func problem(with job: JobSettings) -> String? {
+        if job.output == "-" { return "is no stream; name a file as output" }
+        if job.errors != nil { return "has failed lines among its rows, and no file of them (errors)" }
+        guard case .fields(let fields) = job.keep else { return lines.problem(with: job) }
+        return Self.problem(withKeeping: fields.map(\.resultName), of: job.task) ?? lines.problem(with: job)
+    }
+
+    /// Names that differ only in case are one to DuckDB. Fields with a result's own names are not kept.
+    static func problem(withKeeping names: [String], of task: JobTask) -> String? {
+        let own = KeptFields.resultNames(of: task)
+        var seen = Set(own.map { $0.lowercased() })
+        return names.first { !own.contains($0) && ($0.isEmpty || !seen.insert($0.lowercased()).inserted) }
+            .map {
+                "can't have a column \($0.prefix(64)) beside another one whose name differs from it in case alone; keep the field under another name"
+            }
+    }
+
+    /// Nothing of a result is a piece of the file.
+    package func makeEncoder(for run: ResultRun) -> any ResultEncoder { NoPieces() }
+
+    private struct NoPieces: ResultEncoder {
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {}
+    }
+
+    /// Takes the rows of a new file.
+    func makeTable(for run: ResultRun, beside path: String, in system: any FileSystem) throws -> TableDraft {
+        try TableDraft(
+            lines.makeEncoder(for: run), TableColumns(example, known: types), typed: Set(types.keys),
+            beside: path,
+            in: system)
+    }
+
+    // MARK: Types
+
+    /// The columns of a Parquet file, with their types in SQL; nil if it is none that can be read.
+    private static func columns(of path: String) -> [(name: String, type: String)]? {
+        guard let file = try? File.open(path, .read, in: POSIXFileSystem()),
+            let text = try? DuckDB.columns(of: file.descriptor)
+        else { return nil }
+        return text.split(separator: 0x0A).compactMap { line in
+            let json = try? JSONValue(parsing: Array(line), limits: .ownLine)
+            guard let name = json?.string("name"), let type = json?.string("type") else { return nil }
+            return (name, type)
+        }
+    }
+
+    /// The columns that have one type in all of some files; none if one of these is no Parquet file.
+    static func commonColumns(of paths: [String]) -> [(name: String, type: String)] {
+        var common: [(name: String, type: String)]?
+        for path in paths {
+            guard let columns = columns(of: path) else { return [] }
+            common = common?.filter { one in columns.contains { $0 == one } } ?? columns
+        }
+        return common ?? []
+    }
+}
+
+extension JobTask {
+    /// A row that has the columns that are always there.
+    var exampleRow: JSONValue {
+        let text =
+            self == .generate
+            ? #""text":"","finish_reason":"","usage":{"prompt_tokens":0,"completion_tokens":0},"seed":0,"#
+            : ""
+        let row = #"{"id":"","index":0,\#(text)"error":{"code":"","message":"","line":0}}"#
+        return (try? JSONValue(parsing: Array(row.utf8), limits: .line)) ?? [:]
+    }
+}
+
+/// What becomes a row of a table: a result without what says how it came about.
+private struct TableLines: ResultFormat {
+    let name = "jsonl"
+
+    func makeEncoder(for run: ResultRun) -> any ResultEncoder { Encoder(hasSamples: run.samples > 1) }
+
+    private struct Encoder: ResultEncoder {
+        let hasSamples: Bool
+
+        mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.string("id", place.key.id)
+                writer.int("index", place.index)
+                if hasSamples { writer.int("sample", place.key.sample) }
+                ResultCoding.write(result.withoutTiming, to: &writer)
+            }
+            output += writer.bytes + [0x0A]
+        }
+    }
+}
+
+/// The rows of a table that is being made: in a file without a name until they are all there.
+final class TableDraft {
+    private let file: File
+    private var writer: BufferedWriter
+    private var encoder: any ResultEncoder
+    private var columns: TableColumns
+    /// Kept fields whose numbers are quoted, so that not a digit of them is lost.
+    private let typed: Set<String>
+
+    init(
+        _ encoder: any ResultEncoder, _ columns: TableColumns, typed: Set<String>, beside path: String,
+        in system: any FileSystem
+    ) throws {
+        (self.encoder, self.columns, self.typed) = (encoder, columns, typed)
+        file = try File.nameless(in: Paths.folder(of: path), system)
+        writer = BufferedWriter(file)
+    }
+
+    func append(_ result: GenerationResult, at place: ResultPlace) throws {
+        var (result, row) = (result, [UInt8]())
+        for index in result.kept.indices where typed.contains(result.kept[index].name) {
+            let json = BareWords.quoted(result.kept[index].json.utf8) {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            }
+            result.kept[index].json = String(decoding: json, as: UTF8.self)
+        }
+        encoder.append(result, at: place, to: &row)
+        if row.isEmpty { return }
+        try columns.add(Array(row.dropLast()))
+        try writer.withBuffer { $0 += row }
+    }
+
+    /// Makes the table in an empty file.
+    func finish(into draft: File) throws {
+        try writer.flush()
+        guard let command = columns.command(rows: "'/dev/fd/0'", output: "'/dev/fd/1'") else {
+            throw StoreError(
+                .io, path: draft.path,
+                "can't have columns whose names differ in no more than case, or are empty; keep such fields under other names."
+            )
+        }
+        // Opened once more, so that the draft's lock is not the child's as well.
+        let output = try File.open(draft.path, .readWrite, in: draft.system)
+        do throws(DuckDB.Fault) {
+            try DuckDB(command, input: file.descriptor, output: output.descriptor).finish()
+        } catch {
+            throw StoreError(.io, path: draft.path, error.what)
+        }
+    }
+}

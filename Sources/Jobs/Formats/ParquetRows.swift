@@ -1,0 +1,79 @@
+import Faults
+import JSON
+
+/// The rows of a Parquet file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and
+/// so are lists, structs and maps; times, dates and intervals are text, and bytes are text with \xHH for what is not
+/// ASCII. A number that is none, or infinite, is a text.
+///
+/// A row without an id is known by its number in the file, from 1.
+package struct ParquetRows: InputFormat {
+    package let name = "parquet"
+    package let nameEnds = ["parquet"]
+    package let canGrow = false
+
+    package init() {}
+
+    package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
+        Rows(lines: NativeLines().makeCursor(over: bytes, limit: limit))
+    }
+
+    private struct Rows: InputCursor {
+        var lines: any InputCursor
+
+        func fields(of record: InputRecord) throws(LineError) -> JSONValue { try lines.fields(of: record) }
+
+        mutating func next() throws -> InputRecord? {
+            guard var record = try lines.next() else { return nil }
+            let words: [StaticString] = ["NaN", "Infinity"]
+            if words.contains(where: { word in
+                record.bytes.withUnsafeBytes { word.firstOffset(in: $0) != nil }
+            }) {
+                record.bytes = BareWords.quoted(record.bytes) { $0 == 0x4E || $0 == 0x49 }
+            }
+            return record
+        }
+    }
+}
+
+extension InputFormat {
+    /// - Throws: `JobError` if a file is a table and this format none of its rows, or the other way round.
+    func check(_ source: ByteSource) throws {
+        let isOfRows = self is ParquetRows
+        try source.look()
+        guard isOfRows != source.isTable, !source.isTable || !isJSONLines else { return }
+        throw JobError(
+            .badJob, at: source.name,
+            isOfRows
+                ? "is no Parquet file." : "is Parquet, whose rows are no \(name); leave input_format out.")
+    }
+}
+
+/// What stands in JSON without quotes: numbers, and words such as `true`.
+enum BareWords {
+    /// - Parameter isMeant: whether a word that begins so, after its sign, gets quotes.
+    static func quoted(_ json: some Sequence<UInt8>, where isMeant: (UInt8) -> Bool) -> [UInt8] {
+        let quote = UInt8(ascii: "\"")
+        var (made, word) = ([UInt8](), [UInt8]())
+        var (isText, isEscaped) = (false, false)
+        func end() {
+            let begins = word.first { $0 != UInt8(ascii: "-") }
+            made += begins.map(isMeant) == true ? [quote] + word + [quote] : word
+            word = []
+        }
+        for byte in json {
+            if isText {
+                made.append(byte)
+                if !isEscaped, byte == quote { isText = false }
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else if byte == quote || byte <= 0x20 || "[]{}:,".utf8.contains(byte) {
+                end()
+                made.append(byte)
+                isText = byte == quote
+            } else {
+                word.append(byte)
+            }
+        }
+        end()
+        return made
+    }
+}

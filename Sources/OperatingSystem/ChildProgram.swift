@@ -1,0 +1,130 @@
+import Essentials
+
+/// A program that runs beside this one, with files as its input and its output. What this process has of it goes when it
+/// is let go of: a child that still runs is then ended.
+package final class ChildProgram {
+    /// How a child ended.
+    package enum End: Sendable, Equatable {
+        case exit(Int32)
+        case signal(Int32)
+    }
+
+    /// One at a time, so that no child gets another's pipe, whose end would then not be seen.
+    private static let starting = Lock()
+    private let process: pid_t
+    private let output: Int32?
+    private let errors: Int32
+    private var end: End?
+
+    /// - Parameters:
+    ///   - input: a descriptor that it has as its standard input.
+    ///   - output: one that it has as its standard output; nil for a pipe that `read` reads from.
+    /// - Throws: `FileFault` if it can't be started.
+    package init(_ path: String, _ arguments: [String], input: Int32, output: Int32? = nil) throws(FileFault)
+    {
+        func fault(_ code: Int32) -> FileFault {
+            FileFault(path: path, reason: String(cString: strerror(code)))
+        }
+        Self.starting.lock()
+        defer { Self.starting.unlock() }
+        guard let said = Self.newPipe() else { throw fault(errno) }
+        guard let made = output == nil ? Self.newPipe() : (read: -1, write: -1) else {
+            Self.drop(said)
+            throw fault(errno)
+        }
+        defer {
+            _ = close(said.write)
+            if output == nil { _ = close(made.write) }
+        }
+        // What nobody reads until its end must not keep it from going on: what is too much is lost.
+        _ = fcntl(said.write, F_SETFL, O_NONBLOCK)
+        #if canImport(Darwin)
+            var (attributes, actions): (posix_spawnattr_t?, posix_spawn_file_actions_t?)
+        #else
+            var (attributes, actions) = (posix_spawnattr_t(), posix_spawn_file_actions_t())
+        #endif
+        posix_spawnattr_init(&attributes)
+        posix_spawn_file_actions_init(&actions)
+        defer {
+            posix_spawnattr_destroy(&attributes)
+            posix_spawn_file_actions_destroy(&actions)
+        }
+        // As a shell starts it, but in a group of its own: what a terminal sends is this process's to answer.
+        var (defaults, none) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&defaults)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        for (descriptor, stream) in [(input, 0), (output ?? made.write, 1), (said.write, 2)]
+            as [(Int32, Int32)]
+        {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+        }
+        let words = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process = pid_t()
+        let code = posix_spawn(&process, path.cPath, &actions, &attributes, words, environ)
+        guard code == 0 else {
+            _ = close(said.read)
+            if output == nil { _ = close(made.read) }
+            throw fault(code)
+        }
+        (self.process, self.output, errors) = (process, output == nil ? made.read : nil, said.read)
+    }
+
+    deinit {
+        if end == nil { _ = kill(process, SIGKILL) }
+        _ = wait()
+        _ = close(errors)
+        if let output { _ = close(output) }
+    }
+
+    /// Reads what it writes, as it comes; it waits while nobody does.
+    /// - Returns: 0 once it writes no more.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+        guard let output else { return 0 }
+        while true {
+            let count = systemRead(output, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw FileFault(path: "", reason: String(cString: strerror(errno))) }
+        }
+    }
+
+    /// Waits for its end.
+    package func wait() -> End {
+        if let end { return end }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let made = status & 0x7F == 0 ? End.exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
+        end = made
+        return made
+    }
+
+    /// What it has said of errors, once it has ended.
+    package func said() -> String {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        _ = fcntl(errors, F_SETFL, O_NONBLOCK)
+        let count = bytes.withUnsafeMutableBytes { systemRead(errors, $0.baseAddress, $0.count) }
+        return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+    }
+
+    private static func newPipe() -> (read: Int32, write: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func drop(_ pipe: (read: Int32, write: Int32)) {
+        _ = close(pipe.read)
+        _ = close(pipe.write)
+    }
+}
+
+// The method has the call's own name and hides it.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
