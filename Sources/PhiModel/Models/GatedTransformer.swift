@@ -6,9 +6,7 @@
 ///
 /// They differ in what config.json says, in biases, in norms of heads, and in which matrices are one tensor.
 protocol GatedTransformer: Architecture {
-    var normEpsilon: Double { get }
-    /// The output projection is the embedding's matrix.
-    var tiedEmbeddings: Bool { get }
+    var base: GatedShape { get set }
     /// Queries, keys and values are one tensor (qkv_proj), and gate and up are another (gate_up_proj).
     static var isFused: Bool { get }
     /// Queries, keys and values have biases.
@@ -19,7 +17,35 @@ protocol GatedTransformer: Architecture {
     static var hasBranches: Bool { get }
 }
 
+/// What config.json says of all of them.
+package struct GatedShape: Sendable, Equatable {
+    var shape: ModelShape
+    /// Rows of the gate and of the up projection.
+    var intermediateSize: Int
+    var normEpsilon: Double
+    /// The output projection is the embedding's matrix.
+    var tiedEmbeddings: Bool
+
+    /// - Parameters:
+    ///   - headDimension: as of `ModelShape`.
+    ///   - epsilon: of norms, where config.json does not say.
+    init(_ config: ConfigReader, headDimension: Int? = nil, epsilon: Double = 1e-6) throws {
+        shape = try ModelShape(config, rope: RopeFamily(), headDimension: headDimension)
+        intermediateSize = try config.integer("intermediate_size", 1...ConfigReader.maximumWidth)
+        normEpsilon = try config.optionalNumber("rms_norm_eps", 0...1) ?? epsilon
+        tiedEmbeddings = try config.optionalBool("tie_word_embeddings") ?? false
+    }
+}
+
 extension GatedTransformer {
+    package var shape: ModelShape {
+        get { base.shape }
+        set { base.shape = newValue }
+    }
+    package var intermediateSize: Int { base.intermediateSize }
+    var normEpsilon: Double { base.normEpsilon }
+    var tiedEmbeddings: Bool { base.tiedEmbeddings }
+
     static var isFused: Bool { false }
     static var hasBiases: Bool { false }
     static var hasHeadNorms: Bool { false }

@@ -11,13 +11,10 @@ extension LanguagePart {
 
     package init(_ config: ConfigReader) throws { self.init(text: try Phi3(config)) }
 
-    package var shape: ModelShape {
-        get { text.shape }
-        set { text.shape = newValue }
+    package var base: GatedShape {
+        get { text.base }
+        set { text.base = newValue }
     }
-    package var intermediateSize: Int { text.intermediateSize }
-    package var normEpsilon: Double { text.normEpsilon }
-    package var tiedEmbeddings: Bool { text.tiedEmbeddings }
 
     package static func leavesUnread(_ tensor: String) -> Bool {
         // Encoders of images and sounds with what fits their results to the embedding, and the layers' branches, which
