@@ -152,12 +152,15 @@ extension JobSettings {
     func checkBeginnings() throws {
         try firstRow()?.check()
         for path in input {
-            guard let look = InputLook(path: path) else { continue }
+            let line = try firstLine(of: path)
             let isJSON = inputFormat.format.format(for: path).isJSONLines
-            if let problem = isJSON ? look.problem(path: path) : look.packing(path: path) {
+            // A file whose first line is a JSON object is what it should be.
+            if line == nil || !isJSON, let look = InputLook(path: path),
+                let problem = isJSON ? look.problem(path: path) : look.packing(path: path)
+            {
                 throw JobError(.badJob, at: path, problem)
             }
-            try firstLine(of: path)?.check()
+            try line?.check()
         }
     }
 
