@@ -9,14 +9,6 @@ package struct FileState: Equatable, Sendable {
     package var modified: Int
     package var changed: Int
 
-    package init(device: UInt64, inode: UInt64, size: Int, modified: Int, changed: Int) {
-        self.device = device
-        self.inode = inode
-        self.size = size
-        self.modified = modified
-        self.changed = changed
-    }
-
     /// Whether the content is the same file's, unchanged. A second name or other permissions, given meanwhile,
     /// move `changed` alone.
     package func hasContent(of other: FileState) -> Bool {

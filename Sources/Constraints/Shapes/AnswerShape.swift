@@ -25,11 +25,6 @@ package struct Goal: Sendable {
     package var shapes: [Shape]
     /// Bytes of the shortest value in compact form.
     package var fewestBytes: Int
-
-    package init(shapes: [Shape], fewestBytes: Int) {
-        self.shapes = shapes
-        self.fewestBytes = fewestBytes
-    }
 }
 
 package enum Shape: Sendable {

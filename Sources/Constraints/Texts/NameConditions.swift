@@ -3,14 +3,9 @@ import JSONSchema
 /// What a schema asks of the names of members, and the patterns by which it treats them differently.
 package struct NameConditions {
     /// Those that are told apart.
-    package var patterns: [ECMARegex]
-    package var conditions: StringConditions
+    package var patterns: [ECMARegex] = []
+    package var conditions = StringConditions()
     var effort = CompileEffort()
-
-    package init(patterns: [ECMARegex] = [], conditions: StringConditions = StringConditions()) {
-        self.patterns = patterns
-        self.conditions = conditions
-    }
 
     /// - Parameter accepts: whether there may be names that match exactly these of `patterns`.
     /// - Returns: nil if there is no name; and what was left out. A pattern that is told apart and left out counts as

@@ -3,28 +3,14 @@ import JSONSchema
 
 /// What a schema asks of a number.
 package struct NumberConditions {
-    package var isInteger: Bool
+    package var isInteger = false
     package var minimum: ExactNumber?
     package var exclusiveMinimum: ExactNumber?
     package var maximum: ExactNumber?
     package var exclusiveMaximum: ExactNumber?
     /// It is a multiple of all of them.
-    package var multiples: [ExactNumber]
-    package var forbidden: [ExactNumber]
-
-    package init(
-        isInteger: Bool = false, minimum: ExactNumber? = nil, exclusiveMinimum: ExactNumber? = nil,
-        maximum: ExactNumber? = nil, exclusiveMaximum: ExactNumber? = nil, multiples: [ExactNumber] = [],
-        forbidden: [ExactNumber] = []
-    ) {
-        self.isInteger = isInteger
-        self.minimum = minimum
-        self.exclusiveMinimum = exclusiveMinimum
-        self.maximum = maximum
-        self.exclusiveMaximum = exclusiveMaximum
-        self.multiples = multiples
-        self.forbidden = forbidden
-    }
+    package var multiples: [ExactNumber] = []
+    package var forbidden: [ExactNumber] = []
 }
 
 package struct NumberOutcome {

@@ -3,23 +3,12 @@ import JSONSchema
 /// What a schema asks of a string.
 package struct StringConditions {
     /// All of them match somewhere in it.
-    package var patterns: [ECMARegex]
-    package var formats: [String]
+    package var patterns: [ECMARegex] = []
+    package var formats: [String] = []
     /// In scalars.
-    package var minLength: Int
+    package var minLength = 0
     package var maxLength: Int?
-    package var forbidden: [String]
-
-    package init(
-        patterns: [ECMARegex] = [], formats: [String] = [], minLength: Int = 0, maxLength: Int? = nil,
-        forbidden: [String] = []
-    ) {
-        self.patterns = patterns
-        self.formats = formats
-        self.minLength = minLength
-        self.maxLength = maxLength
-        self.forbidden = forbidden
-    }
+    package var forbidden: [String] = []
 }
 
 /// A condition on a text, as an outcome names it.

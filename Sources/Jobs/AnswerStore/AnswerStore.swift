@@ -66,8 +66,6 @@ package final class AnswerStore {
     }
 
     package var answerCount: Int { index.count }
-    /// What the index takes of memory.
-    package var indexBytes: Int { index.byteCount }
 
     // MARK: What is there
 

@@ -28,25 +28,11 @@ package struct FileInfo: Sendable, Equatable {
     package var device: UInt64
     package var inode: UInt64
     /// Permissions, with the bits for set-user-id, set-group-id and sticky.
-    package var mode: UInt32
-    package var user: UInt32
-    package var group: UInt32
+    package var mode: UInt32 = 0o644
+    package var user: UInt32 = 0
+    package var group: UInt32 = 0
     /// How many names the file has.
-    package var linkCount: Int
-
-    package init(
-        kind: Kind, size: Int, device: UInt64, inode: UInt64, mode: UInt32 = 0o644, user: UInt32 = 0,
-        group: UInt32 = 0, linkCount: Int = 1
-    ) {
-        self.kind = kind
-        self.size = size
-        self.device = device
-        self.inode = inode
-        self.mode = mode
-        self.user = user
-        self.group = group
-        self.linkCount = linkCount
-    }
+    package var linkCount = 1
 
     func isSameFile(as other: FileInfo) -> Bool { device == other.device && inode == other.inode }
 }

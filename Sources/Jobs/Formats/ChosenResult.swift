@@ -9,11 +9,6 @@ package struct ChosenResult: TaskResult {
         package var text: String
         /// 0 to 1.
         package var value: Double
-
-        package init(text: String, value: Double) {
-            self.text = text
-            self.value = value
-        }
     }
 
     package var answer: GeneratedResult

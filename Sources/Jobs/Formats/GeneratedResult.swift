@@ -18,28 +18,13 @@ package struct GeneratedResult: TaskResult {
     package var finishReason: FinishReason?
     package var promptTokens: Int
     package var completionTokens: Int
-    package var seed: Int
+    package var seed = 0
     /// The completion's ids; nil if the job doesn't ask for them.
     package var tokens: [Int32]?
     /// An entry for each token; nil if the job doesn't ask for them.
     package var logprobs: [LogprobEntry]?
     /// What the engine says of how the result came about.
-    package var provenance: [GenerationResult.NamedValue]
-
-    package init(
-        text: String, finishReason: FinishReason? = nil, promptTokens: Int, completionTokens: Int,
-        seed: Int = 0, tokens: [Int32]? = nil, logprobs: [LogprobEntry]? = nil,
-        provenance: [GenerationResult.NamedValue] = []
-    ) {
-        self.text = text
-        self.finishReason = finishReason
-        self.promptTokens = promptTokens
-        self.completionTokens = completionTokens
-        self.seed = seed
-        self.tokens = tokens
-        self.logprobs = logprobs
-        self.provenance = provenance
-    }
+    package var provenance: [GenerationResult.NamedValue] = []
 
     package static var reader: any ResultReader.Type { GeneratedReader.self }
     package static let names: Set = [

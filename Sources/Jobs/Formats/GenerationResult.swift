@@ -30,21 +30,11 @@ package struct GenerationResult: Sendable, Equatable {
     package struct KeptValue: Sendable, Equatable {
         package var name: String
         package var json: String
-
-        package init(name: String, json: String) {
-            self.name = name
-            self.json = json
-        }
     }
 
     package struct NamedValue: Sendable, Equatable {
         package var name: String
         package var value: String
-
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     package struct Timing: Sendable, Equatable {
@@ -57,16 +47,6 @@ package struct GenerationResult: Sendable, Equatable {
         package var tokensPerSecond: Double
         /// When it ended, in seconds since 1970; nil in results of earlier versions.
         package var ended: Double?
-
-        package init(
-            queued: Double, prefill: Double, decode: Double, tokensPerSecond: Double, ended: Double? = nil
-        ) {
-            self.queued = queued
-            self.prefill = prefill
-            self.decode = decode
-            self.tokensPerSecond = tokensPerSecond
-            self.ended = ended
-        }
     }
 
     package struct Failure: Sendable, Equatable {

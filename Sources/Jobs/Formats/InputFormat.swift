@@ -68,12 +68,6 @@ package struct LineContent: Sendable {
     package var request: OpenAIRequest?
     /// What is wrong with it beside what its fields show.
     package var fault: LineError?
-
-    package init(fields: JSONValue, request: OpenAIRequest? = nil, fault: LineError? = nil) {
-        self.fields = fields
-        self.request = request
-        self.fault = fault
-    }
 }
 
 /// A piece of the input that asks for one answer. In most formats it is a line.
@@ -88,7 +82,7 @@ package struct InputRecord: Sendable {
     /// Its own number, from 1, where several may begin in one line; nil where it is that of the line.
     package var place: Int?
     /// The file's last record, which has no end: its writer may still be at it.
-    package var isUnterminated: Bool
+    package var isUnterminated = false
     /// The file's last record, which ends within a quoted field or the like: whatever its length, it is not whole.
     package var isBroken = false
     /// Why it is not whole, where that is more than that there is no end.
@@ -99,16 +93,6 @@ package struct InputRecord: Sendable {
     package internal(set) var file = ""
     /// By which it is known without an id, from 1, over all files of the job: of its first line, or its own.
     package internal(set) var overallNumber = 0
-
-    package init(
-        bytes: [UInt8], excessLength: Int? = nil, number: Int, place: Int? = nil, isUnterminated: Bool = false
-    ) {
-        self.bytes = bytes
-        self.excessLength = excessLength
-        self.number = number
-        self.place = place
-        self.isUnterminated = isUnterminated
-    }
 }
 
 /// The formats that inputs can have.

@@ -179,13 +179,7 @@ package struct ResultRun: Sendable {
     /// How many results a line has.
     package var samples: Int
     /// The lines that it is of.
-    package var selection: LineSelection
-
-    package init(digest: String, samples: Int, selection: LineSelection = .all) {
-        self.digest = digest
-        self.samples = samples
-        self.selection = selection
-    }
+    package var selection: LineSelection = .all
 
     /// The place in the input of the line that a result is of.
     /// - Parameter position: of the result in the output, from 0.
@@ -199,11 +193,6 @@ package struct ResultPlace: Sendable {
     package var index: Int
     /// The digest of the run that made it, if it is another than the output's.
     package var run: String?
-
-    package init(key: WorkKey, index: Int) {
-        self.key = key
-        self.index = index
-    }
 }
 
 /// Writes one output, from its beginning to its end. The same calls give the same bytes.

@@ -3,13 +3,7 @@ package struct WorkKey: Hashable, Sendable {
     /// The line's id (its own, or its number as text).
     package var id: String
     /// 0 ..< samples.
-    package var sample: Int
+    package var sample = 0
     /// A hash of everything in the line that its result depends on (`LineScheme`).
     package var contentHash: UInt64
-
-    package init(id: String, sample: Int = 0, contentHash: UInt64) {
-        self.id = id
-        self.sample = sample
-        self.contentHash = contentHash
-    }
 }

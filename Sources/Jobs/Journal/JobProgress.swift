@@ -3,25 +3,16 @@ import JSON
 /// How far a run has come, for `phibatch status`; saved beside the in-flight completions.
 package struct JobProgress: Sendable, Equatable {
     /// Seconds since 1970.
-    package var startedAt: Double
-    package var savedAt: Double
+    package var startedAt: Double = 0
+    package var savedAt: Double = 0
     /// Results that the job will have (lines times samples), if the input was read to its end.
     package var resultsTotal: Int?
     /// Results and completion tokens of this run alone: what its speed is reckoned from.
-    package var doneThisRun: Int
-    package var completionTokensThisRun: Int
+    package var doneThisRun = 0
+    package var completionTokensThisRun = 0
+}
 
-    package init(
-        startedAt: Double = 0, savedAt: Double = 0, resultsTotal: Int? = nil, doneThisRun: Int = 0,
-        completionTokensThisRun: Int = 0
-    ) {
-        self.startedAt = startedAt
-        self.savedAt = savedAt
-        self.resultsTotal = resultsTotal
-        self.doneThisRun = doneThisRun
-        self.completionTokensThisRun = completionTokensThisRun
-    }
-
+extension JobProgress {
     /// - Returns: nil if a member is missing or of a wrong kind, or the total is below zero.
     init?(_ json: JSONValue) {
         guard let startedAt = json.number("startedAt"), let savedAt = json.number("savedAt"),

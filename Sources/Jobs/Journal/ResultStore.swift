@@ -4,18 +4,11 @@ package struct InFlightRecord: Sendable, Equatable {
     /// The completion's tokens so far, in order.
     package var tokens: [Int32]
     /// For each of `tokens`, its encoded log-probability entry (empty if the job asks for none).
-    package var logprobs: [String]
+    package var logprobs: [String] = []
     /// How many completions of the same work were turned down before this one.
-    package var attempt: Int
+    package var attempt = 0
     /// What the steps before have made, where a row has steps.
     package var row: String?
-
-    package init(key: WorkKey, tokens: [Int32], logprobs: [String] = [], attempt: Int = 0) {
-        self.key = key
-        self.attempt = attempt
-        self.tokens = tokens
-        self.logprobs = logprobs
-    }
 }
 
 /// What an earlier run left for a piece of work.
@@ -29,19 +22,11 @@ package enum StoredState: Sendable, Equatable {
 package struct InputEnd: Sendable, Equatable {
     package var lines: Int
     /// Half a line came last, which was left for the next run.
-    package var isCut: Bool
+    package var isCut = false
+    /// Some lines have no id of their own, and are known by their number.
+    package var hasNumbered = false
     /// All of it, those included that are not this run's; nil where nobody has read it.
     package var seen: InputSeen?
-
-    /// Some lines have no id of their own, and are known by their number.
-    package var hasNumbered: Bool
-
-    package init(lines: Int, isCut: Bool = false, hasNumbered: Bool = false, seen: InputSeen? = nil) {
-        self.lines = lines
-        self.isCut = isCut
-        self.hasNumbered = hasNumbered
-        self.seen = seen
-    }
 }
 
 /// Where finished results go and stay. The journal is the real one; tests use one in memory.

@@ -107,11 +107,6 @@ final class MLXArray {
         made(indices) { $0.take(handle, indices.handle, Int32(axis)) }
     }
 
-    /// The elements at `indices` along the last axis.
-    func takingAlong(_ indices: MLXArray) -> MLXArray {
-        made(indices) { $0.take_along(handle, indices.handle) }
-    }
-
     /// With other `rows` [count, ...] at the `indices` [count] of the first axis; in place if nobody holds this array
     /// when it is computed.
     func putting(_ rows: MLXArray, at indices: MLXArray) -> MLXArray {

@@ -18,12 +18,7 @@ package struct QuantizationParameters: Sendable, Equatable {
 package struct QuantizationConfiguration: Sendable, Equatable {
     package var standard: QuantizationParameters
     /// By layer path; nil says that the layer is not quantized.
-    package var overrides: [String: QuantizationParameters?]
-
-    package init(standard: QuantizationParameters, overrides: [String: QuantizationParameters?] = [:]) {
-        self.standard = standard
-        self.overrides = overrides
-    }
+    package var overrides: [String: QuantizationParameters?] = [:]
 
     /// nil if the layer is said not to be quantized.
     package func parameters(for path: String) -> QuantizationParameters? {

@@ -1,7 +1,8 @@
-import Constraints
 import JSON
 import JSONSchema
 import Testing
+
+@testable import Constraints
 
 @Suite struct NumberConditionsTests {
     static let schemas = [

@@ -1,6 +1,7 @@
-import Constraints
 import JSONSchema
 import Testing
+
+@testable import Constraints
 
 @Suite struct OtherTextsTests {
     @Test func regexIsMatchedWhole() throws {

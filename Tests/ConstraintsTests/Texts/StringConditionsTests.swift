@@ -1,6 +1,7 @@
-import Constraints
 import JSONSchema
 import Testing
+
+@testable import Constraints
 
 @Suite struct StringConditionsTests {
     static let patterns = [

@@ -1,7 +1,8 @@
-import Constraints
 import JSON
 import JSONSchema
 import Testing
+
+@testable import Constraints
 
 /// Random numbers that are the same in each run (SplitMix64).
 struct Draws: RandomNumberGenerator {
