@@ -34,7 +34,7 @@ enum Access: Sendable {
 struct RequestSigner: Sendable {
     var id: String
     var secret: String
-    /// Of a session; nil where the key lasts.
+    /// A session's token; nil where the key lasts.
     var token: String?
     var region: String
 

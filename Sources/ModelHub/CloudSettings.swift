@@ -77,7 +77,7 @@ struct CloudSettings: Sendable {
         }
     }
 
-    /// Of a section of an INI file; nil if it has none.
+    /// What a section of an INI file has; nil without that section.
     static func members(of section: String, in path: String) -> [String: String]? {
         guard let bytes = try? Files.contents(of: path, limit: 1 << 20) else { return nil }
         var members: [String: String]?

@@ -5,7 +5,7 @@ import OperatingSystem
 struct ObjectAddress: Sendable {
     let scheme: String
     let bucket: String
-    /// Of one object, or a pattern, or the beginning of some up to a slash.
+    /// One object's key, or a pattern, or the beginning of some up to a slash.
     let key: String
 
     /// - Throws: `HubError` of kind `badName`.

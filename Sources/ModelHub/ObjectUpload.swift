@@ -79,7 +79,7 @@ package struct ObjectUpload: Sendable {
 
         var isBegun: Bool { Files.kind(of: path) != nil }
 
-        /// Of an earlier attempt to send this.
+        /// What an earlier attempt to send this has noted.
         private var noted: (id: String, tags: [String])? {
             guard let bytes = try? Files.contents(of: path, limit: 1 << 20),
                 let json = try? JSONValue(parsing: bytes, limits: .file),

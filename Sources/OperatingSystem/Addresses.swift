@@ -1,7 +1,7 @@
 /// Addresses of what lies elsewhere: `hf://`, `s3://`, `gs://`, `https://` and `http://`.
 package enum Addresses {
     private static let schemes = ["hf", "s3", "gs", "https", "http"]
-    /// Of parameters that let somebody in; so do those that begin with `x-amz-` and `x-goog-`.
+    /// Names of parameters that let somebody in; so do those that begin with `x-amz-` and `x-goog-`.
     private static let secrets: Set<String> = [
         "sig", "signature", "token", "key", "code", "auth", "authorization", "secret", "password",
         "credential",

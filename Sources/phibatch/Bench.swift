@@ -7,7 +7,7 @@ struct Bench {
     struct Sample {
         var tokens: Int
         var times: ComputeTimes
-        /// Of the matmuls with weights; nil if the engine doesn't say.
+        /// The work of the matmuls with weights; nil if the engine doesn't say.
         var work: EngineWork?
         var steps: [Step]
         /// Bytes of keys and values that attention had to read; 0 in prefill.

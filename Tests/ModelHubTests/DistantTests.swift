@@ -47,7 +47,7 @@ import Testing
         #expect(throws: HubError.self) { try named.chosen(by: "test") }
         let folders = try files(["train/1.csv", "test/2.csv", "test/3.json"])
         #expect(try folders.chosen(by: "train") == ["train/1.csv"])
-        // Of two formats.
+        // These have two formats.
         #expect(throws: HubError.self) { try folders.chosen(by: "test") }
         #expect(try files(["b.csv", "a.csv", "notes.pdf"]).chosen(by: "") == ["a.csv", "b.csv"])
     }

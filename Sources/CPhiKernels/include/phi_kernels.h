@@ -74,7 +74,7 @@ typedef struct {
     uint32_t columns[16 * PHI_OUTLIERS], count;
     // The rows that have outliers; those of the first one end before ends[0], of the next one before ends[1].
     uint32_t rows, row[16], ends[16];
-    // Of each outlier: its column's place in `columns`.
+    // Each outlier's number, and the place of its column in `columns`.
     float values[16 * PHI_OUTLIERS];
     uint8_t places[16 * PHI_OUTLIERS];
 } PhiSharedOutliers;

@@ -130,7 +130,7 @@ struct TableColumns {
                 "CASE WHEN r.\(Self.name(name)) IS NULL AND coalesce(json_type(json, \(Self.text(pointer))), 'NULL') <> 'NULL' "
                 + "THEN error('a kept value does not have the type of its column') ELSE true END"
         }
-        // Of long rows fewer are held in memory at once: 32 MiB of them, up to DuckDB's own number.
+        // The longer the rows, the fewer are in memory at once: 32 MiB of them, up to DuckDB's own number.
         let group = max(2048, min(122_880, (32 << 20) / max(1, size / max(1, count)) / 2048 * 2048))
         return """
             COPY (SELECT unnest(r) FROM (SELECT json, from_json(json, \(Self.text(JSONWriter.text(of: .string(read)))))::\(row { $0 }) AS r \

@@ -84,7 +84,8 @@ extension JobSettings {
         outputFormat = FormatChoice(format)
     }
 
-    /// Of fields that are columns of Parquet, and have one type in all of the input: by their names in results, in SQL.
+    /// The types, in SQL, of kept fields that are columns of Parquet with one type in all of the input; by their names in
+    /// results.
     private func typesOfKeptFields() -> [String: String] {
         var fields: [KeptFields.Field] = []
         if case .fields(let named) = keep { fields = named }

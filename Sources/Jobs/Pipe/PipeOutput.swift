@@ -45,7 +45,7 @@ package final class PipeOutput: Sendable {
                 writer.int("left", left)
                 writer.key("result")
                 writer.raw(String(decoding: bytes, as: UTF8.self))
-            // Of OpenAI's requests, of which a pipe has none.
+            // What OpenAI's requests come to, and a pipe has none of those.
             case .thought, .answers: break
             case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)
             case .stopped:

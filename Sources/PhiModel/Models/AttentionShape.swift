@@ -35,7 +35,7 @@ package struct AttentionShape: Sendable, Equatable {
     package var queryWidth: Int { headCount * headDimension }
     /// Floats of a row's keys, and of its values.
     package var keyWidth: Int { keyValueHeadCount * headDimension }
-    /// Of a row's queries, keys and values.
+    /// The numbers in a row's queries, keys and values.
     var widths: [Int] { [queryWidth, keyWidth, keyWidth] }
     /// Floats of a row's queries, keys and values.
     package var qkvWidth: Int { queryWidth + 2 * keyWidth }

@@ -7,13 +7,13 @@ struct NetworkLayer<Operations: RowOperations> {
 
     /// What looks at other positions, or stands in its place, of what `input` gives.
     enum Mixer {
-        /// Of queries, keys and values.
+        /// Takes queries, keys and values.
         case attention(HeadNorms<Operations.Norm>?)
-        /// Of queries, and where the layer has its own, keys and values.
+        /// Takes queries, and where the layer has its own, keys and values.
         case difference(Operations.Difference)
-        /// Of b, c and x.
+        /// Takes b, c and x.
         case convolution(Operations.Convolution)
-        /// Of x, then z.
+        /// Takes x, then z.
         case scan(Operations.Scan)
         /// Gates what the last scan gave.
         case memory(Operations.Scan)

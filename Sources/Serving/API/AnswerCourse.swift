@@ -41,7 +41,7 @@ final class AnswerCourse: Sendable {
         case .cancelled:
             metrics.cancelled()
             return true
-        // Of lines that are none of OpenAI's.
+        // Only lines that are none of OpenAI's come to this.
         case .result: return fail(APIError("The result has another form.", status: 500))
         }
         return false

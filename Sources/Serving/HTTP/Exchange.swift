@@ -14,7 +14,7 @@ package final class Exchange: Sendable {
         var isHandedOver = false
         var isSuspended = false
         var reply: HTTPReply?
-        /// Of a stream, from `sent` on.
+        /// A stream's bytes, of which those from `sent` on are to be sent.
         var unsent: [UInt8] = []
         var sent = 0
         var isEnded = false
