@@ -91,7 +91,7 @@ fuzz-corpus: check-swift
 bench-peers: build
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/bench_peers.py $(BENCH)
 
-# Perplexity beside exact arithmetic's and llama.cpp's; TEXT=file for another text.
+# Perplexity beside exact arithmetic's and llama.cpp's, on two texts; TEXT=file for another text.
 perplexity: build model
 	@$(TEST_CACHE) $(PYTHON) Tests/Peers/perplexity.py $(TEXT)
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Perplexity of the embedded model: exact float32 arithmetic, llama.cpp and phibatch, on one text.
+"""Perplexity of the embedded model: exact float32 arithmetic, llama.cpp and phibatch, on the same texts.
 
-    perplexity.py TEXT --model models/smollm2-demo --windows 100
+    perplexity.py TEXT... --model models/smollm2-demo --windows 100
 
 The method is that of llama.cpp's tool: windows of 512 tokens, of which the second half counts. Exact
 is transformers in float32 with the checkpoint's weights expanded; llama.cpp gets the GGUF file that
 the checkpoint was converted from. phibatch is compared with exact token by token too: the difference
 in percent with its standard error, and the root mean square of the log-probabilities' differences.
-Without TEXT: the Debian FAQ and Policy Manual, from their packages (needs apt-get and dpkg-deb).
+Without TEXT: prose, which is Debian's FAQ and Policy Manual, and Perl's manual, which has much code,
+from their packages (needs apt-get and dpkg-deb).
 """
 import argparse
 import gzip
@@ -20,26 +21,32 @@ from pathlib import Path
 from bench_peers import BENCH, HERE, python, run
 
 CONTEXT = 512
-DEBIAN = [("debian-faq", "usr/share/doc/debian/FAQ/debian-faq.en.txt.gz"),
-          ("debian-policy", "usr/share/doc/debian-policy/policy.txt.gz")]
+# English, the same everywhere for one release: some 64,000 tokens of each.
+CHARACTERS = 260_000
+DEBIAN = {
+    "debian": [("debian-faq", "doc/debian/FAQ/debian-faq.en.txt.gz"),
+               ("debian-policy", "doc/debian-policy/policy.txt.gz")],
+    "perl": [("perl-doc", "perl/*/pod/perlop.pod"), ("perl-doc", "perl/*/pod/perlre.pod")],
+}
 
 
-def debian_text(folder, characters=260_000):
-    """English prose, the same everywhere for one release: some 64,000 tokens."""
+def debian_text(folder, name):
     text = ""
-    for package, path in DEBIAN:
+    for package in dict(DEBIAN[name]):
         # Its own unprivileged user can't write here, which apt-get would warn of.
         command = ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", package]
         try:
             subprocess.run(command, cwd=folder, check=True)
         except (OSError, subprocess.CalledProcessError) as e:
             sys.exit(f"{e}\nThe text comes from Debian's package {package}: try apt-get update first, "
-                     "or give a text of your own (TEXT=file).")
+                     "or give texts of your own (TEXT=file).")
         [archive] = folder.glob(f"{package}_*.deb")
         subprocess.run(["dpkg-deb", "-x", archive, folder / "x"], check=True)
-        text += gzip.decompress((folder / "x" / path).read_bytes()).decode()
-    (folder / "text.txt").write_text(text[:characters])
-    return folder / "text.txt"
+    for _, path in DEBIAN[name]:
+        [file] = (folder / "x/usr/share").glob(path)
+        text += (gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()).decode()
+    (folder / name).write_text(text[:CHARACTERS])
+    return folder / name
 
 
 def gguf(folder):
@@ -100,31 +107,35 @@ def exact(model, ids, windows):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("text", nargs="?", type=Path)
+    p.add_argument("text", nargs="*", type=Path)
     p.add_argument("--model", type=Path, default=Path("models/smollm2-demo"))
     p.add_argument("--windows", type=int, default=100)
     p.add_argument("--phibatch", default=".build/release/phibatch")
+    p.add_argument("--alone", action="store_true", help="without llama.cpp, which takes minutes to build")
     a = p.parse_args()
     if Path(sys.prefix) != BENCH / "venv":  # torch and transformers are there
         BENCH.mkdir(parents=True, exist_ok=True)
         sys.exit(subprocess.run([python(), __file__, *sys.argv[1:]]).returncode)
-    llama = BENCH / "llama-native/bin/llama-perplexity"
-    if not llama.exists():
+    llama = None if a.alone else BENCH / "llama-native/bin/llama-perplexity"
+    if llama and not llama.exists():
         subprocess.run([HERE / "build_llama.sh", BENCH], check=True)
-    with tempfile.TemporaryDirectory() as folder:
-        compare(a, llama, Path(folder))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # First what needs the network: the rest takes half an hour.
+        texts = a.text or [debian_text(folder, name) for name in DEBIAN]
+        original = llama and gguf(folder)
+        for text in texts:
+            compare(a, llama, original, text, folder)
 
 
-def compare(a, llama, folder):
+def compare(a, llama, original, text, folder):
     import numpy as np
 
-    # First what needs the network: the rest takes half an hour.
-    text, original = a.text or debian_text(folder), gguf(folder)
     line = folder / "line.jsonl"
     line.write_text(json.dumps({"text": text.read_text()}))
     ids = json.loads(run([a.phibatch, "tokenize", "--model", a.model, "--add-special-tokens", line]).output)["ids"]
     windows = min(a.windows, len(ids) // CONTEXT)
-    print(f"{windows} windows of {CONTEXT} tokens")
+    print(f"{text.name}: {windows} windows of {CONTEXT} tokens")
 
     values = {}
     for kv in ("int8", "f16"):
@@ -138,6 +149,8 @@ def compare(a, llama, folder):
         percent, error = 100 * (np.exp(-d.mean()) - 1), 100 * d.std() / len(d)**0.5
         print(f"phibatch, {kv:4} KV cache  {np.exp(-x.mean()):.4f}  {percent:+.2f} % (+- {error:.2f}), "
               f"root mean square {d.std():.3f}")
+    if not llama:
+        return
     done = subprocess.run([llama, "-m", original, "-f", text, "-c", str(CONTEXT), "-b", str(CONTEXT),
                            "--chunks", str(windows), "-fa", "on"], capture_output=True, text=True)
     final = [l for l in (done.stdout + done.stderr).splitlines() if "Final estimate" in l]
