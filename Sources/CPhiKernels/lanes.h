@@ -86,13 +86,11 @@ INLINE float largest_lane(f32x16 v) {
 // Nearest integers, ties to even, of |x| < 2^22: adding 1.5 * 2^23 leaves them in the low bits.
 INLINE i32x16 round16(f32x16 x) { return (i32x16)(x + 12582912.0f) - 0x4b400000; }
 
-// exp in float32, within 2 ulp; zero below -87.3, and clamped above 88.
+// exp in float32, within 2 ulp, of what is at most 88 or no number; zero below -87.3.
 // x = n ln2 + r, Taylor series of degree 7 in r (|r| < 0.35), scaled by 2^n.
-INLINE f32x16 exp16(f32x16 x) {
-    i32x16 tiny = x < -87.3f;
-    x = choose(x > 88.0f, all(88.0f), x);
-    x = choose(tiny, all(0.0f), x);
-    f32x16 n = (x * 0x1.715476p+0f + 12582912.0f) - 12582912.0f;
+INLINE f32x16 exp_below16(f32x16 x) {
+    // n is in the low bits, as in round16.
+    const f32x16 shifted = x * 0x1.715476p+0f + 12582912.0f, n = shifted - 12582912.0f;
     f32x16 r = fma16(n, all(-0x1.62e000p-1f), x);
     r = fma16(n, all(-0x1.0bfbe8p-15f), r);
     f32x16 p = all(1.0f / 5040);
@@ -103,8 +101,10 @@ INLINE f32x16 exp16(f32x16 x) {
     p = fma16(p, r, all(0.5f));
     p = fma16(p, r, all(1.0f));
     p = fma16(p, r, all(1.0f));
-    f32x16 power = (f32x16)((round16(n) + 127) << 23);
-    return choose(tiny, all(0.0f), p * power);
+    const f32x16 power = (f32x16)(((i32x16)shifted << 23) + (127 << 23));
+    return choose(x < -87.3f, all(0.0f), p * power);
 }
+// The same of any number: clamped above 88.
+INLINE f32x16 exp16(f32x16 x) { return exp_below16(choose(x > 88.0f, all(88.0f), x)); }
 
 #endif
