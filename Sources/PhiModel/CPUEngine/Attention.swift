@@ -5,6 +5,8 @@ import CPhiKernels
 final class Attention {
     /// The shape of each layer's attention, as the cache has it.
     private let shapes: [AttentionShape]
+    /// The fewest of a layer's queries that read the same keys.
+    private let queriesPerGroup: Int
     /// What each layer multiplies scores by.
     private let softmaxScales: [Float]
     private let rope: RotaryTables
@@ -13,7 +15,7 @@ final class Attention {
     private let kernels: PhiKernels
     private let pool: ComputePool
 
-    private var plan = AttentionPlan([])
+    private var plan = AttentionPlan([], queries: 1)
     /// The runs' blocks, and then where there are slots, those of their windows.
     private let blockLists = Buffer<Int32>()
     private var windowLists = 0
@@ -29,6 +31,8 @@ final class Attention {
     ) {
         self.slots = slots
         self.shapes = shapes.map(\.stored)
+        queriesPerGroup =
+            shapes.filter { $0.keyValueHeadCount > 0 }.map { $0.headCount / $0.keyValueHeadCount }.min() ?? 1
         softmaxScales = shapes.map(\.softmaxScale)
         self.rope = rope
         self.kernels = kernels
@@ -37,7 +41,7 @@ final class Attention {
 
     /// Must come before the first layer of a step, and again where fewer rows go on.
     func prepare(_ runs: [RowRun]) throws(ModelError) {
-        plan = AttentionPlan(runs)
+        plan = AttentionPlan(runs, queries: queriesPerGroup)
         listStarts.removeAll(keepingCapacity: true)
         windowLists = runs.reduce(0) { $0 + $1.blocks.count }
         try blockLists.reserve(slots == nil ? windowLists : 2 * windowLists)

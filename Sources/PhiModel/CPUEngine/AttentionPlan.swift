@@ -23,10 +23,13 @@ struct AttentionPlan {
     private(set) var rows: [Row] = []
     private(set) var tiles: [Tile] = []
 
-    /// Few enough that the queries of a tile stay in the fastest cache.
-    private static let tileRows = 16
+    /// Many enough queries that a long sequence's blocks are not read too often, and few enough that what they have
+    /// gathered stays in the second-level cache.
+    private static let tileQueries = 64
 
-    init(_ runs: [RowRun]) {
+    /// - Parameter queries: how many of a row's queries read the same keys.
+    init(_ runs: [RowRun], queries: Int) {
+        let tileRows = max(16, Self.tileQueries / queries)
         var firstRow = 0
         let firstRows = runs.map { run in
             defer { firstRow += run.tokens.count }
@@ -47,7 +50,7 @@ struct AttentionPlan {
             for offset in 0..<run.tokens.count {
                 let at = rows.count
                 rows.append(Row(run: number, row: firstRows[number] + offset, position: run.start + offset))
-                if var tile = open, tile.rows.count < Self.tileRows {
+                if var tile = open, tile.rows.count < tileRows {
                     tile.rows = tile.rows.lowerBound..<at + 1
                     if offset == 0 { tile.shared = min(tile.shared, common) }
                     open = tile

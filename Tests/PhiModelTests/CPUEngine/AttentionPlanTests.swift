@@ -16,7 +16,7 @@ struct AttentionPlanTests {
             run([1, 2, 5], start: 130, rows: 20), run([1, 2, 5, 6], start: 200, rows: 1),
             run([1, 3], start: 90, rows: 1),
         ]
-        let plan = AttentionPlan(runs)
+        let plan = AttentionPlan(runs, queries: 4)
         #expect(plan.rows.map(\.row).sorted() == Array(0..<24))
         #expect(plan.tiles.flatMap { Array($0.rows) } == Array(0..<24))
         for row in plan.rows {
@@ -33,7 +33,7 @@ struct AttentionPlanTests {
 
     @Test func aCommonBeginningIsReadOnceForAll() {
         let runs = (0..<10).map { run([1, 2, 3, Int32(10 + $0)], start: 200, rows: 1) }
-        let plan = AttentionPlan(runs)
+        let plan = AttentionPlan(runs, queries: 4)
         #expect(plan.tiles.count == 1)
         #expect(plan.tiles.first?.shared == 3)
     }
