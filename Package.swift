@@ -85,7 +85,7 @@ let package = Package(
             dependencies: [
                 "CPhiKernels", "Essentials", "Faults", "JSON",
             ],
-            swiftSettings: fuzzed),
+            swiftSettings: quick),
         // A validator and what constrained answers need to know of a schema.
         .target(
             name: "JSONSchema", dependencies: base, swiftSettings: fuzzed),
@@ -123,7 +123,7 @@ let package = Package(
                 "BatchEngine", "Constraints", "JSONSchema", "Jobs", "PhiModel",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: fuzzed),
+            swiftSettings: quick),
         // Requests that come by HTTP, as OpenAI's clients send them.
         .target(
             name: "Serving", dependencies: base + ["BatchPipeline", "CHTTP", "Jobs", "PhiModel"],
