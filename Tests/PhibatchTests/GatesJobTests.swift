@@ -153,7 +153,6 @@ struct GatesJobTests {
         let job = try job(6)
         defer { job.remove() }
         let yaml = Self.yaml(until: 4).replacing("until: 4", with: "until: 2 per line\nsamples: 5")
-            .replacing("yes > 0.4", with: "yes > 0.5")
         try Data(yaml.utf8).write(to: URL(filePath: job.folder + "/job.yaml"))
         let run = try job.run()
         #expect(run.status == 0, "\(run.errors)")

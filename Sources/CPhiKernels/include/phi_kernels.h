@@ -137,8 +137,8 @@ enum {
 // 16 positions; in a part, a layer's heads lie one after the other, so that the positions written so far
 // can be read from one end to the other, each head
 //   8 bits: key_scales [16], value_scales [16]
-//           keys   [dims/4][16 positions][4 dims]     of transformed K; unsigned, 128 added
-//           values [dims/16][4][16 dims][4 positions] signed
+//           keys   [dims/4][16 positions][4 dims]     of transformed K, less a share of the block's first; 128 added
+//           values [dims/16][4][16 dims][4 positions] of transformed V
 //   floats: keys [dims][16 positions], values [16 positions][dims]
 typedef struct {
     uint8_t *memory;     // of block 0
@@ -233,7 +233,7 @@ typedef struct PhiKernels {
     // largest power of two that divides dims; keys are transformed alike. `scale` is multiplied in.
     void (*quantize_query)(const float *x, size_t n, size_t dims, float scale, int8_t *values, float *out_scale,
                            int32_t *out_sum);
-    // Writes K and V [n] of one position (0 ..< 64) of a block.
+    // Writes K and V [n] of one position (0 ..< 64) of a block, of which the first has been written before.
     void (*store_kv)(const PhiKVHead *cache, int32_t block, size_t position, const float *k, const float *v);
     // Attention of some rows over `heads` heads, the cache's and those that follow it. queries
     // [heads][rows][per_head]; the first `shared` blocks are the same ones for all rows, and read once

@@ -112,7 +112,12 @@ final class Attention {
         let groups = layer.shape.keyValueHeadCount
         // Where each row is of another sequence, nobody reads what another row writes.
         let isAlone = plan.rows.count == layer.runs.count
-        if !isAlone { pool.runRows(plan.rows.count) { store(plan.rows[$0], 0..<groups, layer) } }
+        if !isAlone {
+            // A block's other keys are written relative to its first.
+            for places in [plan.blockStarts, plan.others] {
+                pool.runRows(places.count) { store(plan.rows[places[$0]], 0..<groups, layer) }
+            }
+        }
         // Heads lie one after the other in memory.
         pool.runPieces(plan.tiles.count * groups, unit: 1) { heads in
             var at = heads.lowerBound

@@ -22,6 +22,9 @@ struct AttentionPlan {
 
     private(set) var rows: [Row] = []
     private(set) var tiles: [Tile] = []
+    /// The rows at the beginning of a block, and all others, as places in `rows`.
+    private(set) var blockStarts: [Int] = []
+    private(set) var others: [Int] = []
 
     /// Many enough queries that a long sequence's blocks are not read too often, and few enough that what they have
     /// gathered stays in the second-level cache.
@@ -61,6 +64,13 @@ struct AttentionPlan {
             }
         }
         if let tile = open { tiles.append(tile) }
+        for (place, row) in rows.enumerated() {
+            if row.position.isMultiple(of: KVCache.blockLength) {
+                blockStarts.append(place)
+            } else {
+                others.append(place)
+            }
+        }
     }
 
     private static func commonBlocks(_ a: [Int32], _ b: [Int32]) -> Int {

@@ -11,7 +11,7 @@ extension EngineEntry {
 extension PhiEngine {
     /// Raised with every change that gives other bits anywhere, from embedding to choice of token: then results
     /// of earlier runs must not be mixed with new ones. `ArithmeticTests` holds what each version gives.
-    static let arithmeticVersion = "6"
+    static let arithmeticVersion = "7"
 
     /// What results depend on besides model, request and seed, in a fixed order, for an engine that is loaded
     /// with these options: another identity, other results. Threads, memory and kernels are not in it.

@@ -12,6 +12,7 @@ import Testing
     private static let versions: [String: Results] = [
         "5": Results(texts: "693e357a5cfb0507", logits: "345700ebded0f39c", choices: "b27779f68a617459"),
         "6": Results(texts: "9cc2074242d71591", logits: "ecbf1bdc8429013", choices: "a3a7de49ef82a4e"),
+        "7": Results(texts: "cde73cdf42adf735", logits: "d8ec59a920b74392", choices: "976cdb18d51cddba"),
     ]
 
     /// Hashes.

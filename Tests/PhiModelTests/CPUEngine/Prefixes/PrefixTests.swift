@@ -181,8 +181,8 @@ import Testing
                 let first = try #require(engine.sequences.blocks.beginnings().first)
                 sums.append(BlockChecksum.of(UnsafeRawBufferPointer(engine.rows.cache.block(first.block))))
             }
-            #expect(KVCache.layoutVersion == 1)
-            #expect(sums == [12_257_682_344_794_424_419, 10_881_945_734_668_330_444])
+            #expect(KVCache.layoutVersion == 2)
+            #expect(sums == [395_750_491_910_766_060, 10_881_945_734_668_330_444])
         }
     }
 }
