@@ -1,5 +1,5 @@
-/// Q2_K and Q6_K: 256 values in groups of 16, each with a scale of its own and, in Q2_K, a minimum, times
-/// half-precision numbers for all.
+/// Q2_K, Q6_K, IQ2_XS and IQ2_S: 256 values in groups of 16, each with a scale of its own and, in Q2_K, a minimum,
+/// times half-precision numbers for all.
 ///
 /// MLX's groups have 32 values or more, so two groups become one of 8 bits over the range of both. Where they are
 /// scaled alike the values stay exact; else a value moves by at most a 510th of that range.
@@ -60,6 +60,12 @@ enum HalfGroups {
             }
             return (half(2 * group), half(2 * group + 1))
         }
+        if type != .q2K {
+            return (
+                CodeBookBlock.half(bytes, at: offset, number: 2 * group, type: type),
+                CodeBookBlock.half(bytes, at: offset, number: 2 * group + 1, type: type)
+            )
+        }
         let scale = QuantizedBlock.half(bytes, at: offset + 80)
         let minimum = QuantizedBlock.half(bytes, at: offset + 82)
         func half(_ number: Int) -> (scale: Float, bias: Float) {
@@ -76,6 +82,9 @@ enum HalfGroups {
         _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType, index: Int
     ) -> UInt8 {
         let (part, within) = (group / 4, group % 4)
+        if type == .iq2XS || type == .iq2S {
+            return CodeBookBlock.code(bytes, at: offset, group: group, type: type, index: index)
+        }
         guard type == .q6K else { return KBlock.twoBits(bytes, at: offset + 16, group: group, index) }
         let low = bytes[offset + part * 64 + within % 2 * 32 + index] >> UInt8(within / 2 * 4) & 0xF
         let high = bytes[offset + 128 + part * 32 + index] >> UInt8(2 * within) & 3

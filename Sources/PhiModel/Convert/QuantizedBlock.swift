@@ -2,7 +2,7 @@
 ///
 /// Formulas: https://github.com/ggml-org/ggml/blob/master/src/ggml-quants.c (dequantize_row_*).
 enum QuantizedBlock {
-    /// The scale and bias of a group of the block at `offset`. Both are exact, of Q2_K and Q6_K apart: a bias is the
+    /// The scale and bias of a group of the block at `offset`. Both are exact in lossless types: a bias is the
     /// file's own minimum, or the scale times a small whole number.
     /// - Parameter group: 0 ..< `groupsPerBlock`.
     @inline(__always)
@@ -11,7 +11,10 @@ enum QuantizedBlock {
     ) -> (scale: Float, bias: Float) {
         switch type {
         case .q4K, .q5K: return KBlock.affine(bytes, at: offset, group: group)
-        case .q2K, .q6K: return HalfGroups.affine(bytes, at: offset, group: group, type: type)
+        case .q2K, .q6K, .iq2XS, .iq2S:
+            return HalfGroups.affine(bytes, at: offset, group: group, type: type)
+        case .iq1S, .iq1M, .iq2XXS, .iq3XXS, .iq3S:
+            return CodeBookBlock.affine(bytes, at: offset, group: group, type: type)
         case .q3K: return ThreeBitBlock.affine(bytes, at: offset)
         case .iq4NL, .iq4XS, .mxfp4:
             return TableBlock.affine(bytes, at: offset, group: group, type: type)
@@ -43,7 +46,10 @@ enum QuantizedBlock {
             for index in 0..<32 {
                 codes[index] |= (bytes[offset + 16 + index] >> UInt8(group) & 1) << 4
             }
-        case .q2K, .q6K: HalfGroups.codes(bytes, at: offset, group: group, type: type, into: codes)
+        case .q2K, .q6K, .iq2XS, .iq2S:
+            HalfGroups.codes(bytes, at: offset, group: group, type: type, into: codes)
+        case .iq1S, .iq1M, .iq2XXS, .iq3XXS, .iq3S:
+            CodeBookBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
         case .q3K: ThreeBitBlock.codes(bytes, at: offset, group: group, into: codes)
         case .iq4NL, .iq4XS, .mxfp4:
             TableBlock.codes(bytes, at: offset, group: group, type: type, into: codes)

@@ -14,7 +14,9 @@ import Testing
     }
 
     private static let types: [GGMLType] = [
-        .q2K, .q3K, .q4K, .q5K, .q6K, .iq4NL, .iq4XS, .tq1, .tq2, .mxfp4,
+        .q2K, .q3K, .q4K, .q5K, .q6K, .iq1S, .iq1M, .iq2XXS, .iq2XS, .iq2S, .iq3XXS, .iq3S, .iq4NL, .iq4XS,
+        .tq1,
+        .tq2, .mxfp4,
     ]
 
     static func cases() throws -> [Case] {
@@ -46,9 +48,9 @@ import Testing
         }
     }
 
-    @Test func allButTwoAreExact() throws {
+    @Test func allButFourAreExact() throws {
         let cases = try Self.cases().filter { $0.type.isLossless }
-        #expect(cases.count == 24)
+        #expect(cases.count == 39)
         for example in cases {
             #expect(converted(example) == example.values, "\(example.type)")
             // No code is wider than what is written of it.
@@ -63,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [GGMLType.q2K, .q6K])
+    @Test(arguments: [GGMLType.q2K, .q6K, .iq2XS, .iq2S])
     func halvesOfGroupsAreReadExactly(type: GGMLType) throws {
         let cases = try Self.cases().filter { $0.type == type }
         #expect(cases.count == 3)
@@ -78,7 +80,7 @@ import Testing
     }
 
     /// Half a step of 255 over each group's range, and a rounding.
-    @Test(arguments: [GGMLType.q2K, .q6K])
+    @Test(arguments: [GGMLType.q2K, .q6K, .iq2XS, .iq2S])
     func halvesOfGroupsBecomeEightBitsCloseBy(type: GGMLType) throws {
         for example in try Self.cases().filter({ $0.type == type }) {
             let now = converted(example)

@@ -96,9 +96,9 @@ struct ConvertRefusalTests {
     }
 
     @Test func aTensorOfUnknownTypeIsNamed() {
-        let error = fault { $0.tensors[1].type = 16 }
+        let error = fault { $0.tensors[1].type = 15 }
         #expect(error?.kind == .unsupported)
-        #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type IQ2_XXS") == true)
+        #expect(error?.message.contains("\"blk.0.attn_q.weight\" has type Q8_K") == true)
         #expect(fault { $0.tensors[1].type = 4_000_000_000 }?.message.contains("number 4000000000") == true)
     }
 

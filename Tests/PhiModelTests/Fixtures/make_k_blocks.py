@@ -21,6 +21,13 @@ SIZES = {
     "TQ1_0": 54,
     "TQ2_0": 66,
     "MXFP4": 17,
+    "IQ1_S": 50,
+    "IQ1_M": 56,
+    "IQ2_XXS": 66,
+    "IQ2_XS": 74,
+    "IQ2_S": 82,
+    "IQ3_XXS": 98,
+    "IQ3_S": 110,
 }
 # Where each type keeps its half-precision factors.
 FACTORS = {
@@ -34,6 +41,13 @@ FACTORS = {
     "TQ1_0": [52],
     "TQ2_0": [64],
     "MXFP4": [],
+    "IQ1_S": [0],
+    "IQ1_M": [],
+    "IQ2_XXS": [0],
+    "IQ2_XS": [0],
+    "IQ2_S": [0],
+    "IQ3_XXS": [0],
+    "IQ3_S": [0],
 }
 
 random = numpy.random.default_rng(20)
@@ -47,6 +61,14 @@ for name, size in SIZES.items():
             block[193:208:2] = block[192:208:2]
         if name == "Q2_K" and number == 2:
             block[1:16:2] = block[0:16:2]
+        if name in ("IQ2_XS", "IQ2_S") and number == 2:
+            # Two scales in a byte.
+            block[-8:] = block[-8:] % 16 * 17
+        if name == "IQ1_M":
+            # A number of half precision in the high bits of four words.
+            bits = int(numpy.array(random.normal() / 64, dtype=numpy.float16).view(numpy.uint16))
+            for place in range(4):
+                block[49 + 2 * place] = block[49 + 2 * place] & 0xF | bits >> 4 * place << 4 & 0xF0
         if name == "MXFP4":
             # The powers of two near both ends, and one in the middle.
             block[0] = [1, 120, 250][number]

@@ -11,8 +11,8 @@ extension HelpTopic {
         A folder may also be in AWQ (GEMM), GPTQ (2, 4 and 8 bits), compressed-tensors (4 and 8 bits, MXFP4), \
         bitsandbytes (NF4, FP4, 8 bits), MLX's mxfp4, or Microsoft's ONNX (Phi-3 and Phi-4, 4 and 8 bits). Before \
         the first run, such a folder, or a GGUF file, is converted into `~/.cache/phibatch/models`. Weights keep \
-        their exact values, but for the GGUF types Q2_K and Q6_K, NF4, FP4, columns in another order and blocks of \
-        fewer than 32: these become 8 bits, and how far off they are is said when it is done.
+        their exact values, but for the GGUF types Q2_K, Q6_K, IQ2_XS and IQ2_S, NF4, FP4, columns in another order and \
+        blocks of fewer than 32: these become 8 bits, and how far off they are is said when it is done.
 
         A model that is named and not here is fetched when a run needs it, or by `phibatch pull NAME`, into Hugging \
         Face's own cache; `--offline` fetches nothing. `phibatch pull NAME --verify` reads what is here, too, and fetches \
