@@ -153,8 +153,9 @@ extension JobCheck.Answers {
     fileprivate init?(of job: JobSettings, _ grammars: AnswerGrammars) throws {
         guard let form = job.answerForm, form.isConstraint else { return nil }
         do throws(AnswerFault) {
-            let grammar = try grammars.compilation(form, job.answerLayout).value().grammar
-            self.init(validated: grammar.validated.map(\.pointer), leastTokens: grammar.leastTokens)
+            let grammars = try grammars.compilation(form, job.answerLayout).value().grammars
+            self.init(
+                validated: grammars.flatMap(\.validated).map(\.pointer), leastTokens: grammars[0].leastTokens)
         } catch {
             throw job.answersCantBe(error)
         }

@@ -62,9 +62,9 @@ public struct JobStep: Sendable, Equatable {
         let chooses = settings.request.choices != nil
         let task: RequestSetting.Task =
             settings.task == .score ? .score : chooses ? .choose : .generate
-        let hasForm = settings.answerForm?.isConstraint == true
+        let forms = settings.askedForms.map(\.asked.form).filter(\.isConstraint)
         return setting.tasks.contains(task) && !["samples", "choices"].contains(setting.name)
-            && !(hasForm && setting.formConflict != nil)
+            && (forms.isEmpty || setting.formConflict(mayStop: forms.allSatisfy(\.isOfCalls)) == nil)
     }
 
     /// All that results depend on, as text.

@@ -8,8 +8,9 @@ that phibatch doesn't know, and runs one job at temperature 1. max_tokens are fe
 the schema has, and a few more. Each answer must parse, have no member twice, validate, and keep to max_tokens. The
 only error allowed is invalid_answer, in one line of twenty at most. Prints one JSON object; exit status 1 if anything
 is wrong. The same arguments give the same answers, so a line that is shown can be run again by itself. --folder keeps
-the files. With --tools the schemas are those of functions, three in each line, one of which must be called: each call
-must name one of them, and its arguments validate. Needs the Python package jsonschema[format-nongpl]; without it or the suite it says so and ends well.
+the files. With --tools the schemas are those of functions, three in each line. In half of them one must be called, in
+the other half the answer has the first one's schema where none is: each call must name one of them, and its arguments
+validate. Needs the Python package jsonschema[format-nongpl]; without it or the suite it says so and ends well.
 """
 
 import argparse
@@ -124,16 +125,21 @@ class Answers:
                      for place, other in enumerate(three)]
             least = max(other[2]["least_tokens"] for other in three)
             for answer in range(self.options.answers):
+                choice = ["required", "f0", "auto", "none"][answer % 4]
                 yield {"id": f"{name} {answer}", "prompt": f"Call a function that gives an example of {name}.",
                        "max_tokens": least + 60 + MORE_TOKENS[(number + answer) % len(MORE_TOKENS)], "tools": tools,
-                       "tool_choice": ["required", "f0"][answer % 2]}
+                       "tool_choice": choice, **({"schema": schema} if choice in ("auto", "none") else {})}
 
     def judge_calls(self, line, result, drafts):
         calls = result.get("tool_calls") or []
+        if "schema" in line and (not calls or line["tool_choice"] == "none"):
+            return judge(result["text"], line["schema"], drafts[0])
         if not calls or result["finish_reason"] != "tool_calls":
             return "no call"
+        if "schema" in line and result["text"]:
+            return "words beside calls"
         tools = {tool["function"]["name"]: tool["function"]["parameters"] for tool in line["tools"]}
-        if line["tool_choice"] != "required" and [call["function"]["name"] for call in calls] != [line["tool_choice"]]:
+        if line["tool_choice"] == "f0" and [call["function"]["name"] for call in calls] != ["f0"]:
             return "another function than the one asked for"
         for call in calls:
             name = call["function"]["name"]

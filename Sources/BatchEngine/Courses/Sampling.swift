@@ -28,6 +28,8 @@ package struct Sampling: Goal {
     /// Any of these ends the completion.
     package var endOfSequence: Set<Int32>
     package var stops: StopSet
+    /// What begins calls, in which nothing stops it; empty where there are none.
+    package var stopsUntil = ""
     /// How its tokens become text, at the beginning of the completion.
     package var text: any TextStream
     package var saved: Saved?

@@ -24,7 +24,7 @@ package struct SamplingCourse: Course {
             parameters: goal.sampling, stream: goal.stream, prompt: prompt, ends: goal.endOfSequence,
             constraint: goal.firstConstraint)
         stream = goal.text
-        stops = StopMatcher(goal.stops)
+        stops = StopMatcher(goal.stops, until: goal.stopsUntil)
         reader = goal.thought.map { ThoughtReader($0) }
     }
 

@@ -48,15 +48,18 @@ extension RequestSettings {
     }
 
     /// A setting that doesn't go with a form that answers must have, and why.
-    package var formConflict: (name: String, reason: String)? {
+    /// - Parameter mayStop: it is a form of calls, and the text beside them may be cut.
+    package func formConflict(mayStop: Bool) -> (name: String, reason: String)? {
         for setting in RequestSetting.all where setting.isSet(in: self) {
-            if let reason = setting.formConflict { return (setting.name, reason) }
+            if let reason = setting.formConflict(mayStop: mayStop) { return (setting.name, reason) }
         }
         return nil
     }
 }
 
 extension RequestSetting {
+    package func formConflict(mayStop: Bool) -> String? { mayStop && name == "stop" ? nil : formConflict }
+
     /// Whether something is asked, if only what is so anyway.
     package func isSet(in settings: RequestSettings) -> Bool {
         switch kind {

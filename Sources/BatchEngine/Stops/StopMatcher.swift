@@ -6,18 +6,36 @@ package struct StopMatcher: Sendable {
     private let stops: StopSet
     private var node = 0
     private var held: [UInt8] = []
+    /// What begins the part of the text that isn't searched; empty if all is.
+    private let mark: [UInt8]
+    /// The bytes at the end that may begin it. They are searched once they don't.
+    private var marked: [UInt8] = []
+    private var isOver = false
     /// True once a stop string was found; then nothing more is to be appended.
     package private(set) var hasStopped = false
 
-    package init(_ stops: StopSet) {
-        self.stops = stops
+    /// - Parameter mark: from it on the text isn't searched; empty if all is.
+    package init(_ stops: StopSet, until mark: String = "") {
+        (self.stops, self.mark) = (stops, Array(mark.utf8))
     }
 
     /// Takes the next piece and returns the text that is now certain not to belong to a stop string.
     /// - Parameter mayStop: whether a stop string counts that ends in this piece.
     package mutating func append(_ piece: String, mayStop: Bool = true) -> String {
-        if stops.isEmpty || hasStopped { return hasStopped ? "" : piece }
-        for byte in piece.utf8 {
+        if stops.isEmpty || isOver || hasStopped { return hasStopped ? "" : piece }
+        if mark.isEmpty { return search(piece.utf8, mayStop) }
+        marked += piece.utf8
+        let place = marked.firstRange(of: mark)?.lowerBound
+        let count = place ?? marked.count - marked.heldBack(for: mark)
+        let text = search(marked[..<count], mayStop)
+        marked.removeFirst(count)
+        guard place != nil, !hasStopped else { return text }
+        isOver = true
+        return text + release(held.count) + String(decoding: marked, as: UTF8.self)
+    }
+
+    private mutating func search(_ bytes: some Sequence<UInt8>, _ mayStop: Bool) -> String {
+        for byte in bytes {
             held.append(byte)
             node = stops.step(from: node, byte)
             let match = stops.nodes[node].match
@@ -32,7 +50,9 @@ package struct StopMatcher: Sendable {
 
     /// What is still held back at the end of the text.
     package mutating func finish() -> String {
-        hasStopped ? "" : release(held.count)
+        if isOver || hasStopped { return "" }
+        let text = search(marked, true)
+        return hasStopped ? text : text + release(held.count)
     }
 
     /// A stop string begins with a whole character, so what is released ends with one.
@@ -40,5 +60,12 @@ package struct StopMatcher: Sendable {
         let text = String(decoding: held[..<count], as: UTF8.self)
         held.removeFirst(count)
         return text
+    }
+}
+
+extension [UInt8] {
+    /// How many bytes at the end may begin a text that isn't there yet.
+    func heldBack(for text: [UInt8]) -> Int {
+        (1..<text.count).last { suffix($0).elementsEqual(text.prefix($0)) } ?? 0
     }
 }

@@ -73,7 +73,7 @@ package struct ThoughtReader: Sendable {
         }
         if place == .inside {
             guard let end = endOfTag() else {
-                piece.thought += take(held.count - heldBack)
+                piece.thought += take(held.count - held.heldBack(for: Array(tags.closing.utf8)))
                 return piece
             }
             piece.thought += take(end)
@@ -105,11 +105,5 @@ package struct ThoughtReader: Sendable {
         let tag = Array(tags.closing.utf8)
         guard held.count >= tag.count else { return nil }
         return (tag.count...held.count).first { held[($0 - tag.count)..<$0].elementsEqual(tag) }
-    }
-
-    /// How many bytes at the end may begin a closing tag.
-    private var heldBack: Int {
-        let tag = Array(tags.closing.utf8)
-        return (1..<tag.count).last { held.suffix($0).elementsEqual(tag.prefix($0)) } ?? 0
     }
 }

@@ -1,7 +1,8 @@
 import BatchEngine
 import OperatingSystem
 
-/// Text, and calls of functions in JSON once a mark has come. Requests share it.
+/// Text, and calls of functions in JSON once a mark has come; or calls alone, or an answer of another form. Requests
+/// share it.
 package final class CallGrammar: Sendable {
     /// Whether there are calls.
     package enum Choice: String, Sendable { case none, auto, required }
@@ -19,13 +20,18 @@ package final class CallGrammar: Sendable {
     /// The calls after the mark.
     let calls: AnswerGrammar
     let opening: Mark
+    /// What an answer without calls must be like; nil where it may be any text.
+    package let answer: AnswerGrammar?
     let mark: [UInt8]
     let anything: TokenMask
     /// For each number of bytes of the mark that have come, the tokens that go beyond it, and all that come to its end.
     private let ends: [OnFirstUse<(beyond: TokenMask, all: TokenMask)>]
 
-    package init(_ calls: AnswerGrammar, _ choice: Choice, after opening: Mark) {
-        (self.calls, self.choice, self.opening) = (calls, choice, opening)
+    /// - Parameter answer: what an answer without calls must be like, where the model may choose.
+    package init(
+        _ calls: AnswerGrammar, _ choice: Choice, after opening: Mark, beside answer: AnswerGrammar? = nil
+    ) {
+        (self.calls, self.choice, self.opening, self.answer) = (calls, choice, opening, answer)
         let (tokens, mark) = (calls.tokens, Array(opening.text.utf8))
         let single = opening.tokens.count == 1 ? opening.tokens.first : nil
         self.mark = mark
@@ -47,10 +53,15 @@ package final class CallGrammar: Sendable {
     }
 
     /// The fewest tokens of an answer.
-    package var leastTokens: Int { choice == .required ? opening.tokens.count + calls.leastTokens : 1 }
+    package var leastTokens: Int {
+        choice == .required ? opening.tokens.count + calls.leastTokens : answer?.leastTokens ?? 1
+    }
 
     /// - Parameter maxTokens: of the answer, at least `leastTokens`.
-    package func constraint(maxTokens: Int) -> any Constraint { CallConstraint(self, maxTokens: maxTokens) }
+    package func constraint(maxTokens: Int) -> any Constraint {
+        answer.map { EitherConstraint(self, $0, maxTokens: maxTokens) }
+            ?? CallConstraint(self, maxTokens: maxTokens)
+    }
 
     /// Text that may have calls after it: what may come next.
     /// - Parameters:
@@ -126,4 +137,47 @@ private struct CallConstraint: Constraint {
     var isComplete: Bool { calls?.isComplete ?? false }
     var isSteered: Bool { calls?.isSteered ?? false }
     var forced: ArraySlice<Int32> { certain.isEmpty ? calls?.forced ?? [] : certain }
+}
+
+/// A place in an answer that is calls alone, or of another form.
+private struct EitherConstraint: Constraint {
+    private let calls: AnswerGrammar
+    /// The most tokens of the calls.
+    private let room: Int
+    /// The rest of the mark, as long as it may come.
+    private var mark: ArraySlice<Int32>
+    /// The answer, or the calls once the mark has come; nil where only the mark may go on.
+    private var text: (any Constraint)?
+
+    init(_ grammar: CallGrammar, _ answer: AnswerGrammar, maxTokens: Int) {
+        calls = grammar.calls
+        room = maxTokens - grammar.opening.tokens.count
+        mark = room < calls.leastTokens ? [] : grammar.opening.tokens[...]
+        text = answer.constraint(maxTokens: maxTokens)
+    }
+
+    func allowed() -> TokenMask {
+        var allowed = text?.allowed() ?? TokenMask(count: calls.tokens.count)
+        if let token = mark.first { allowed.insert(token) }
+        return allowed
+    }
+
+    mutating func accept(_ token: Int32) -> Bool {
+        guard token == mark.first else {
+            guard text?.accept(token) == true else { return false }
+            mark = []
+            return true
+        }
+        mark.removeFirst()
+        if mark.isEmpty {
+            text = calls.constraint(maxTokens: room)
+        } else if text?.accept(token) != true {
+            text = nil
+        }
+        return true
+    }
+
+    var isComplete: Bool { mark.isEmpty && text?.isComplete ?? false }
+    var isSteered: Bool { text?.isSteered ?? false }
+    var forced: ArraySlice<Int32> { text == nil ? mark : mark.isEmpty ? text?.forced ?? [] : [] }
 }

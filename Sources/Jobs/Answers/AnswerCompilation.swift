@@ -7,9 +7,11 @@ import PhiText
 package struct CompiledAnswer: Sendable {
     let rule: any CheckedRule
     package let grammar: AnswerGrammar
-    /// The text and the calls after it, where the rule is of such.
+    /// The text and the calls after it, or one of both, where the rule is of such.
     var calls: CallGrammar?
 
+    /// Of what is asked for; of an answer in words first, where calls are beside it.
+    package var grammars: [AnswerGrammar] { [calls?.answer, grammar].compactMap { $0 } }
     var leastTokens: Int { calls?.leastTokens ?? grammar.leastTokens }
 
     func constraint(maxTokens: Int) -> any Constraint {
@@ -142,13 +144,15 @@ final class AnswerCompiler: Sendable {
         _ form: AnswerForm, _ layout: AnswerGrammar.Layout, _ effort: CompileEffort
     ) throws(AnswerFault) -> CompiledAnswer {
         let rule = try form.checked()
-        let grammar = try rule.grammar(layout, try tokens.value.get(), effort)
+        let tokens = try tokens.value.get()
+        let grammar = try rule.grammar(layout, tokens, effort)
         guard let choice = rule.callChoice else { return CompiledAnswer(rule: rule, grammar: grammar) }
         guard let tools else {
             throw AnswerFault("The model has no tokenizer by which calls could be written.")
         }
         let mark = CallGrammar.Mark(text: tools.opening, tokens: tools.openingTokens)
+        let answer = try rule.beside?.grammar(layout, tokens, effort)
         return CompiledAnswer(
-            rule: rule, grammar: grammar, calls: CallGrammar(grammar, choice, after: mark))
+            rule: rule, grammar: grammar, calls: CallGrammar(grammar, choice, after: mark, beside: answer))
     }
 }

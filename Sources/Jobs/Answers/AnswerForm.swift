@@ -14,10 +14,19 @@ package struct AnswerForm: Sendable, Equatable {
 
     init(_ rule: some AnswerRule) { self.init(rule, kind: rule.kind, text: rule.text) }
 
+    /// The one form of all that are asked for, in the order of their keys: functions may be called beside another form.
+    static func together(_ forms: [AnswerForm]) -> AnswerForm? {
+        guard forms.count > 1, let tools = forms.last?.rule as? ToolsRule else { return forms.first }
+        return AnswerForm(tools.beside(forms[0]))
+    }
+
     /// Any text.
     static let text = AnswerForm(nil, kind: "text", text: "")
 
     package static func == (a: Self, b: Self) -> Bool { a.digest == b.digest }
+
+    /// Whether it is one of calls, and text beside them may be any.
+    var isOfCalls: Bool { (rule as? ToolsRule).map { $0.answer == nil } ?? false }
 
     /// What the rule says; empty where its kind says it all.
     var text: String { rule?.text ?? "" }

@@ -43,6 +43,8 @@ protocol CheckedRule: Sendable {
     ) throws(ConstraintFault) -> AnswerGrammar
     /// Whether it is one of calls after text, and there are any; nil, the default, if it is one of the whole answer.
     var callChoice: CallGrammar.Choice? { get }
+    /// What an answer without calls must be; nil, the default, if it may be any text.
+    var beside: (any CheckedRule)? { get }
     /// What is wrong with a finished answer, in a part of a sentence; nil if nothing is.
     func problem(with answer: String) -> String?
 }
@@ -50,6 +52,7 @@ protocol CheckedRule: Sendable {
 extension CheckedRule {
     var warnings: [String] { [] }
     var callChoice: CallGrammar.Choice? { nil }
+    var beside: (any CheckedRule)? { nil }
 
     /// - Throws: `AnswerFault` if nothing can be generated so.
     func grammar(

@@ -81,12 +81,12 @@ struct LineField {
                 throw LineError(.badField, "`\(key.name)` \(error.message).")
             }
         }
-        guard asked.count < 2 else {
+        guard asked.filter({ !($0.form.rule is ToolsRule) }).count < 2 else {
             throw LineError(
                 .badField,
                 "`\(asked[0].name)` and `\(asked[1].name)` both say what the answer is like; keep one.")
         }
-        return asked.first?.form
+        return AnswerForm.together(asked.map(\.form))
     }
 
     /// A message's content: a string, or a list of text parts as in OpenAI's API.

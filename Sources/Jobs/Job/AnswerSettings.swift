@@ -7,6 +7,9 @@ package struct AskedForm: Sendable, Equatable {
     let path: String?
 
     init(_ form: AnswerForm, path: String? = nil) { (self.form, self.path) = (form, path) }
+
+    /// How it begins a message.
+    func place(_ key: String) -> String { path.map { "\(key) \($0)" } ?? key }
 }
 
 /// A JSON Schema that answers follow.
@@ -48,7 +51,7 @@ public struct ResponseFormat: Sendable, Equatable {
     public static func jsonSchema(_ schema: AnswerSchema) -> ResponseFormat { .init(asked: schema.asked) }
 }
 
-/// At most one of these is given; each goes before what a line asks for.
+/// At most one of these is given, and `tools` beside it; each goes before what a line asks for.
 extension JobSettings {
     /// A JSON Schema that all answers follow.
     public var schema: AnswerSchema? {
@@ -79,45 +82,47 @@ extension JobSettings {
     }
 
     /// What the job asks of answers; nil if it leaves that to lines.
-    package var answerForm: AnswerForm? { askedForms.first?.asked.form }
+    package var answerForm: AnswerForm? { AnswerForm.together(askedForms.map(\.asked.form)) }
 
     /// How the job's form of answers begins a message.
     var answerPlace: String {
-        guard let (key, asked) = askedForms.first else { return "the form of answers" }
-        return asked.path.map { "\(key) \($0)" } ?? key
+        let places = askedForms.map { $1.place($0) }
+        return places.isEmpty ? "the form of answers" : places.joined(separator: " and ")
     }
 
     /// What of the form of answers doesn't go with other settings, or can't be; in words that follow nothing, nil if
     /// all is well.
     var answerProblem: String? {
-        let keys = askedForms.map(\.key)
+        let keys = askedForms.map(\.key).filter { $0 != ToolsRule.name }
         if keys.count > 1 { return "\(keys[0]) and \(keys[1]) both say what answers are like; keep one." }
         guard let form = answerForm, form.isConstraint else { return nil }
-        if let other = request.formConflict {
-            return "\(other.name) can't be combined with \(keys[0]): \(other.reason)."
+        if let other = request.formConflict(mayStop: form.isOfCalls) {
+            return
+                "\(other.name) can't be combined with \(keys.first ?? ToolsRule.name): \(other.reason)."
         }
         if let tools = form.rule as? ToolsRule {
             do throws(SettingProblem) { _ = try tools.choosing(request.toolChoice, atMost: nil) } catch {
                 return "tool_choice \(error.message)"
             }
         }
-        do throws(AnswerFault) {
-            _ = try form.checked()
-            return nil
-        } catch {
-            return "\(answerPlace) can't be used: \(error.message)"
+        for (key, asked) in askedForms where asked.form.isConstraint {
+            do throws(AnswerFault) { _ = try asked.form.checked() } catch {
+                return "\(asked.place(key)) can't be used: \(error.message)"
+            }
         }
+        return nil
     }
 
     /// Whether there is any answer of the job's form, found before a model is there.
     /// - Throws: `JobError`.
     func checkAnswers() throws {
         for step in steps { try step.job(in: self).checkAnswers() }
-        guard let form = answerForm, form.isConstraint else { return }
-        do throws(AnswerFault) {
-            _ = try form.checked().grammar(answerLayout, .ofBytes)
-        } catch {
-            throw answersCantBe(error)
+        for (_, asked) in askedForms where asked.form.isConstraint {
+            do throws(AnswerFault) {
+                _ = try asked.form.checked().grammar(answerLayout, .ofBytes)
+            } catch {
+                throw answersCantBe(error)
+            }
         }
     }
 

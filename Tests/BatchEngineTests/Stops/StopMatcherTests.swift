@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -5,8 +6,10 @@ import Testing
 
 @Suite struct StopMatcherTests {
     /// Feeds a text in pieces; the text that came out, and whether it stopped.
-    private func run(_ pieces: [String], _ stops: [String]) -> (text: String, stopped: Bool) {
-        var matcher = StopMatcher(StopSet(stops))
+    private func run(
+        _ pieces: [String], _ stops: [String], until mark: String = ""
+    ) -> (text: String, stopped: Bool) {
+        var matcher = StopMatcher(StopSet(stops), until: mark)
         var text = ""
         for piece in pieces where !matcher.hasStopped { text += matcher.append(piece) }
         text += matcher.finish()
@@ -76,7 +79,12 @@ import Testing
             }
             let stops = (0..<Int.random(in: 0...4, using: &random)).map { _ in word(1...4) }
             let pieces = (0..<Int.random(in: 0...8, using: &random)).map { _ in word(0...5) }
-            #expect(run(pieces, stops) == naive(pieces.joined(), stops), "\(pieces) \(stops)")
+            let text = pieces.joined()
+            #expect(run(pieces, stops) == naive(text, stops), "\(pieces) \(stops)")
+            // From a mark on nothing stops it.
+            let head = naive(text.components(separatedBy: "b日")[0], stops)
+            let expected = head.stopped ? head : (text, false)
+            #expect(run(pieces, stops, until: "b日") == expected, "\(pieces) \(stops)")
         }
     }
 

@@ -16,12 +16,15 @@ import Testing
     ]
 
     /// - Parameter single: the mark is one token, which is no text.
-    private func grammar(_ choice: CallGrammar.Choice, single: Bool) throws -> (CallGrammar, TokenTrie) {
+    private func grammar(
+        _ choice: CallGrammar.Choice, single: Bool, beside pattern: String? = nil
+    ) throws -> (CallGrammar, TokenTrie) {
         let tokens = SmallVocabulary.tokens()
         let calls = try AnswerGrammar(Schema(Self.schema), tokens: tokens)
         let control = Int32(tokens.count - 1)
         let mark = CallGrammar.Mark(text: "ab", tokens: single ? [control] : [98, 99])
-        return (CallGrammar(calls, choice, after: mark), tokens)
+        let answer = try pattern.map { try AnswerGrammar(regex: $0, tokens: tokens) }
+        return (CallGrammar(calls, choice, after: mark, beside: answer), tokens)
     }
 
     private func check(_ calls: String) throws {
@@ -49,6 +52,32 @@ import Testing
         #expect(without > 0)
         // Where there is no room for calls there are none.
         #expect(maxTokens < 9 ? withCalls == 0 : withCalls > 20, "\(withCalls) of \(maxTokens)")
+    }
+
+    /// Also where texts of the form begin as the mark does, or with it, or may be empty.
+    @Test(arguments: ["red[0-9]{1,4}", "a|abc?[0-9]{2,}", "(ab12)?", "ab\\[x"], [true, false])
+    func callsMayStandBesideAForm(pattern: String, single: Bool) throws {
+        let (grammar, tokens) = try grammar(.auto, single: single, beside: pattern)
+        let control = Int32(tokens.count - 1)
+        let leastWithCalls = grammar.opening.tokens.count + grammar.calls.leastTokens
+        let whole = try ECMARegex("^(?:\(pattern))$")
+        var (withCalls, without) = (0, 0)
+        for seed in 0..<400 {
+            let maxTokens = grammar.leastTokens + [0, 1, 5, 8, 30][seed % 5]
+            var walk = Walk(tokens: tokens, random: PlainRandom(seed), prefers: [98, 99, control])
+            let answer = walk.answer(grammar.constraint(maxTokens: maxTokens), maxTokens)
+            #expect(answer.fault == nil, "\(answer)")
+            let text = String(decoding: answer.text, as: UTF8.self)
+            var budget = 10_000
+            if whole.matches(text, budget: &budget) == true, answer.tokens.first != control {
+                without += 1
+            } else {
+                withCalls += 1
+                #expect(maxTokens >= leastWithCalls && (single || text.hasPrefix("ab")))
+                try check(String(text.dropFirst(single ? 0 : 2)))
+            }
+        }
+        #expect(withCalls > 20 && without > 100, "\(withCalls) \(without)")
     }
 
     @Test(arguments: [true, false]) func callsMayHaveToBe(single: Bool) throws {

@@ -91,6 +91,69 @@ import Testing
         #expect(try none.map(calls).allSatisfy(\.isEmpty) && none.allSatisfy { !$0.contains(" the") })
     }
 
+    private static let form: JSONValue = [
+        "type": "object", "properties": ["the": ["type": "string", "maxLength": 9]], "required": ["the"],
+        "additionalProperties": false,
+    ]
+
+    /// Whatever lines choose, with thoughts and without, in all ways of running: calls alone, or the form alone.
+    @Test(arguments: [false, true]) func anotherFormStandsBesideThem(thinks: Bool) throws {
+        let folder = try TemporaryFolder()
+        let choices = ["auto", "none", "required", "rest", "auto"]
+        let lines = (0..<60).map {
+            "{\"id\":\"\($0)\",\"prompt\":\"p \($0)\",\"tool_choice\":\"\(choices[$0 % 5])\"}\n"
+        }
+        let input = try folder.write(lines.joined(), to: "lines.jsonl")
+        let job = try job(folder) {
+            ($0.input, $0.maxTokens) = ([input], thinks ? 90 : 60)
+            $0.forms[SchemaRule.name] = AskedForm(AnswerForm(.schema(Self.form)))
+        }
+        let thoughts = thinks ? ReasoningTests.thoughts() : nil
+        let schema = try #require(job.forms[SchemaRule.name]).form.checked()
+        var expected: [String]?
+        for workers in [1, 7, 32] {
+            let model = ScriptedModel()
+            model.thoughts = thoughts
+            var job = job
+            (job.engine.workers, job.engine.prefillChunk) = (.count(workers), 512 / workers)
+            job.engine.speculation = .tokens(workers % 7 + 1)
+            let (outcome, lines) = try ScriptedRun.run(job, model)
+            #expect(outcome.statistics.failed == 0 && lines == expected ?? lines)
+            expected = lines
+        }
+        #expect(try ScriptedRun.stopped(job, seed: 4, steps: 30, thoughts: thoughts) == expected)
+        var counts: [String: Int] = [:]
+        for (number, line) in try #require(expected).enumerated() {
+            let calls = try calls(line + "}")
+            let text = try JSONValue(parsing: Array((line + "}").utf8), limits: .line).string("text") ?? "-"
+            #expect(calls.isEmpty ? schema.problem(with: text) == nil : text.isEmpty, "\(line)")
+            counts[choices[number % 5] + (calls.isEmpty ? "" : " calls"), default: 0] += 1
+            if choices[number % 5] == "rest" { #expect(calls.map(\.name) == ["rest"]) }
+        }
+        #expect(counts["none"] == 12 && counts["required calls"] == 12 && counts["rest calls"] == 12)
+        #expect(counts["auto", default: 0] > 3 && counts["auto calls", default: 0] > 3, "\(counts)")
+    }
+
+    /// A stop string ends what is said in words, and no call, which may well have it.
+    @Test func stopsEndWordsAndNoCalls() throws {
+        let folder = try TemporaryFolder()
+        let stops = ["bc", "日", "he[", "th", "n"]
+        let lines = try run(job(folder) { ($0.stop, $0.maxTokens) = (stops, 200) })
+        var (stopped, calling) = (0, 0)
+        for line in lines {
+            let text = try JSONValue(parsing: Array(line.utf8), limits: .line).string("text") ?? "bc"
+            #expect(stops.allSatisfy { !text.contains($0) }, "\(line)")
+            calling += try calls(line).isEmpty ? 0 : 1
+            stopped += line.contains("stop_sequence") ? 1 : 0
+        }
+        #expect(stopped > 3 && calling > 3, "\(stopped) \(calling)")
+        #expect(lines.contains { $0.contains(#"bc\""#) }, "a stop string is in a call")
+        let refused = try job(folder) {
+            ($0.stop, $0.forms[RegexRule.name]) = (stops, AskedForm(AnswerForm(.regex("a"))))
+        }
+        #expect(refused.answerProblem?.hasPrefix("stop can't be combined with regex") == true)
+    }
+
     /// However many run together, and however often it is stopped.
     @Test func resultsDependOnNothingElse() throws {
         let folder = try TemporaryFolder()

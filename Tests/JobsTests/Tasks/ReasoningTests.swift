@@ -10,7 +10,7 @@ import Testing
 /// Thoughts before answers, of a scripted model: `x` begins one, `end` ends it.
 @Suite struct ReasoningTests {
     /// - Parameter isUsual: its files say that it thinks.
-    private static func thoughts(isUsual: Bool = true) -> ThoughtText {
+    static func thoughts(isUsual: Bool = true) -> ThoughtText {
         var tags = ThoughtTags()
         (tags.opening, tags.closing) = ("x", "end")
         let text = { @Sendable (token: Int32) in

@@ -2,6 +2,7 @@ import Constraints
 import Faults
 import JSON
 import JSONSchema
+import OperatingSystem
 
 /// Answers may call functions: each call names one of them, and its arguments follow that one's schema.
 struct ToolsRule: AnswerRule {
@@ -27,6 +28,8 @@ struct ToolsRule: AnswerRule {
     private(set) var choice = CallGrammar.Choice.auto
     private var only: String?
     private var mostCalls: Int?
+    /// What an answer without calls must be like; nil if it may be any text.
+    private(set) var answer: AnswerForm?
 
     init?(_ value: JSONValue) {
         guard case .array(let tools) = value, !tools.isEmpty else { return nil }
@@ -53,9 +56,17 @@ struct ToolsRule: AnswerRule {
         return try form(ofLine: value)
     }
 
-    /// The same, with what `tool_choice` and `max_tool_calls` say.
+    /// The same, with another form for answers without calls.
+    func beside(_ form: AnswerForm) -> ToolsRule {
+        var rule = self
+        rule.answer = form.isConstraint ? form : nil
+        return rule
+    }
+
+    /// The form that follows with what `tool_choice` and `max_tool_calls` say. As in OpenAI's API, another form stands
+    /// alone where nothing may be called, and counts for nothing where something must be.
     /// - Throws: what is wrong with `tool_choice`, in words that follow its name.
-    func choosing(_ choice: String?, atMost calls: Int?) throws(SettingProblem) -> ToolsRule {
+    func choosing(_ choice: String?, atMost calls: Int?) throws(SettingProblem) -> AnswerForm {
         var rule = self
         rule.mostCalls = calls
         if let known = choice.map({ CallGrammar.Choice(rawValue: $0) }) {
@@ -68,7 +79,9 @@ struct ToolsRule: AnswerRule {
                 "must be none, auto, required, or one of the tools (\(names.prefix(12).joined(separator: ", "))), but is "
                     + "\"\(only.prefix(64))\".\(NearMiss.hint(for: only, among: names))")
         }
-        return rule
+        if rule.choice == .none, let answer { return answer }
+        if rule.choice == .required { rule.answer = nil }
+        return AnswerForm(rule)
     }
 
     /// What the model is told of the functions.
@@ -83,7 +96,10 @@ struct ToolsRule: AnswerRule {
             })
     }
 
-    var kind: String { "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)" }
+    var kind: String {
+        let beside = answer.map { " beside \(Hexadecimal.text($0.digest))" } ?? ""
+        return "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)\(beside)"
+    }
     var text: String { JSONWriter.text(of: told) }
     var fingerprint: String { AnswerForm.fingerprint(of: self) }
 
@@ -128,7 +144,7 @@ struct ToolsRule: AnswerRule {
             }
         }
         guard let calls = try SchemaRule(schema)?.checked() else { throw AnswerFault("no schema of calls.") }
-        return CheckedTools(calls: calls, callChoice: choice)
+        return CheckedTools(calls: calls, callChoice: choice, beside: try answer?.checked())
     }
 }
 
@@ -157,8 +173,9 @@ extension ToolsRule.Function {
 private struct CheckedTools: CheckedRule {
     let calls: any CheckedRule
     let callChoice: CallGrammar.Choice?
+    let beside: (any CheckedRule)?
 
-    var warnings: [String] { calls.warnings }
+    var warnings: [String] { (beside?.warnings ?? []) + calls.warnings }
 
     func compiled(
         _ layout: AnswerGrammar.Layout, _ tokens: TokenTrie, _ effort: CompileEffort

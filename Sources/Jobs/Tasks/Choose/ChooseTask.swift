@@ -33,7 +33,7 @@ struct ChooseTask: LineTask {
         let encoder = LineEncoder(record, job, model)
         let question = try asked.encoded(by: encoder)
         if !Self.doesAll(of: job), let form = record.form, form.isConstraint {
-            try question.settings.checkForm()
+            try question.settings.check(form)
             throw LineError(
                 .badField, "`choices` and a form of the answer both say what the answer must be; keep one.")
         }

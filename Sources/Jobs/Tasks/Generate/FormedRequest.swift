@@ -48,10 +48,10 @@ extension GenerateTask {
             try settings.refuseToolChoice()
             return nil
         }
-        try settings.checkForm()
+        try settings.check(form)
         if let tools = form.rule as? ToolsRule {
             do throws(SettingProblem) {
-                form = AnswerForm(try tools.choosing(settings.toolChoice, atMost: settings.maxToolCalls))
+                form = try tools.choosing(settings.toolChoice, atMost: settings.maxToolCalls)
             } catch {
                 throw LineError(.badField, "`tool_choice` \(error.message)")
             }
@@ -70,8 +70,8 @@ extension RequestSettings {
     }
 
     /// - Throws: `LineError` if they ask for what doesn't go with a form of the answer.
-    func checkForm() throws(LineError) {
-        if let other = formConflict {
+    func check(_ form: AnswerForm) throws(LineError) {
+        if let other = formConflict(mayStop: form.isOfCalls) {
             throw LineError(
                 .badField,
                 "`\(other.name)` can't be combined with what the answer must be like: \(other.reason).")

@@ -68,7 +68,7 @@ private struct PreparedGeneration: PreparedLine {
         let part = GenerationPart(
             label: label, seed: question.seed &+ label.redo, reasoning: reasoning?.use,
             tools: answer?.form.rule is ToolsRule ? maker.text.tools : nil)
-        let goal = Sampling(
+        var goal = Sampling(
             maxTokens: maxTokens, sampling: SamplingParameters(settings), constraintID: answer?.form.digest,
             thought: reasoning?.thought.leavingRoom(of: maxTokens),
             stream: part.stream,
@@ -76,6 +76,7 @@ private struct PreparedGeneration: PreparedLine {
             stops: stops,
             text: maker.text.makeTextStream(showing: part.tools?.shown ?? []),
             saved: saved.map { Sampling.Saved(tokens: $0.tokens, notes: $0.logprobs) })
+        goal.stopsUntil = part.tools?.opening ?? ""
         let request = maker.request(prompt, goal, asked: asked, for: part)
         guard let answer else { return [.request(request)] }
         return [
@@ -117,8 +118,8 @@ struct GenerationPart: WorkPart {
         of sequence: TokenSequence, _ provenance: [String: String], in job: JobSettings
     ) -> WorkOutcome {
         let completion = sequence.outcome(SamplingCourse.self)
-        let (text, calls) = tools?.parts(of: completion.text) ?? (completion.text, nil)
-        if let problem = rule?.problem(with: tools == nil ? text : calls ?? "") {
+        let (text, calls, problem) = read(completion.text)
+        if let problem {
             return turnedDown(sequence, completion.text, problem, in: job)
         }
         var provenance = provenance
@@ -138,6 +139,19 @@ struct GenerationPart: WorkPart {
         let made = completion.sampled.count - completion.savedCount
         return .made(
             result, .init(sequence, label, made: made, end: .now), isOwn: sequence.isOwn(label))
+    }
+
+    /// The words of an answer, the calls after them, which are nil where there are none, and what is wrong with either.
+    private func read(_ answer: String) -> (text: String, calls: String?, problem: String?) {
+        guard let tools else { return (answer, nil, rule?.problem(with: answer)) }
+        let (words, calls) = tools.parts(of: answer)
+        let problem = rule?.problem(with: calls ?? "")
+        guard let form = rule?.beside else { return (words, calls, problem) }
+        // Beside a form calls stand alone; a text of the form may have their mark, too.
+        let hasCalls = calls != nil && words.isEmpty
+        if hasCalls, problem == nil { return ("", calls, nil) }
+        let other = form.problem(with: answer)
+        return hasCalls && other != nil ? ("", calls, problem) : (answer, nil, other)
     }
 
     /// Notes come from the job itself, or from a store that has looked at them.

@@ -5,7 +5,7 @@ extension ToolsRule {
     /// What the model is told of functions; nil where there are none.
     /// - Parameter covered: the line with what covers control tokens in it.
     static func asked(of record: PromptRecord, covered: PromptRecord?, in job: JobSettings) -> JSONValue? {
-        if let form = job.answerForm { return (form.rule as? ToolsRule)?.told }
+        if !job.forms.isEmpty { return (job.forms[name]?.form.rule as? ToolsRule)?.told }
         guard let rule = record.form?.rule as? ToolsRule else { return nil }
         return covered?.fields[name].flatMap { ToolsRule($0) }?.told ?? rule.told
     }

@@ -90,7 +90,8 @@ extension StepPlan.Step {
             let isObject = choices.contains { $0.utf8.first == UInt8(ascii: "{") }
             members.others = isObject ? .likely : .impossible
         } else if let form = job.answerForm, form.isConstraint {
-            guard let schema = (form.rule as? SchemaRule)?.schema else { return members }
+            let rule = (form.rule as? ToolsRule)?.answer?.rule ?? form.rule
+            guard let schema = (rule as? SchemaRule)?.schema else { return members }
             let answer = KnownMembers(schema: schema)
             for (name, own) in answer.named where name != "text" { members.name(name, own) }
             members.others = answer.others

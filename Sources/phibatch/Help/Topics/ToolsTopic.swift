@@ -19,8 +19,12 @@ extension HelpTopic {
 
         What calls gave goes back as OpenAI's API has it: a message of the assistant with `tool_calls`, and for each of \
         them one of the role tool. Batch files of chat completions and responses may have all that; other tools than \
-        functions are refused. `tools` and another form of answers don't go together, nor does `stop`. A table has a column \
-        for calls if the job itself has the tools.
+        functions are refused. A table has a column for calls if the job itself has the tools.
+
+        Beside `tools` there may be another form, such as `schema` or `response_format`: an answer is then calls and \
+        nothing else, or follows that form. As in OpenAI's API the form stands alone with `none`, and counts for nothing \
+        with `required` or a name. With tools alone `stop` may end what is said in words; calls are never cut. \
+        `tools` don't go with `choices`.
 
           phibatch run jobs/orders.yaml --tools tools.json --tool-choice required
         """)
