@@ -61,63 +61,96 @@ enum CodeBookBlock {
     @inline(__always)
     private static func limit(_ type: GGMLType) -> Int { type == .iq3S ? 15 : type == .iq3XXS ? 62 : 43 }
 
+    /// The file's own codes of a group, from 0 for the lowest value on.
     @inline(__always)
     static func codes(
         _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType,
         into codes: UnsafeMutablePointer<UInt8>
     ) {
-        for index in 0..<32 {
-            codes[index] = code(bytes, at: offset, group: group, type: type, index: index)
+        book(of: type).values.withUnsafeBufferPointer { book in
+            for row in 0..<4 {
+                let (first, second, signs) = row8(bytes, at: offset, group: group, row: row, type: type)
+                let codes = codes + 8 * row
+                for index in 0..<4 {
+                    (codes[index], codes[index + 4]) = (book[first + index], book[second + index])
+                }
+                switch type {
+                case .iq1S: break
+                case .iq1M:
+                    let scales = word(bytes, at: offset + 48 + group / 2 * 2)
+                    let scale = 2 * Int(scales >> UInt32(group % 2 * 6 + row / 2 * 3) & 7) + 1
+                    for index in 0..<8 {
+                        let eighths = 8 * (Int(codes[index]) - 1) + (signs == 0 ? 1 : -1)
+                        codes[index] = UInt8((scale * eighths + oneBitLimit) / 2)
+                    }
+                default:
+                    let (limit, shift) = (limit(type), type == .iq3S || type == .iq3XXS ? 1 : 0)
+                    for index in 0..<8 {
+                        let value = Int(codes[index])
+                        let signed = signs >> UInt32(index) & 1 == 0 ? value : -value
+                        codes[index] = UInt8((limit + signed) >> shift)
+                    }
+                }
+            }
         }
     }
 
     @inline(__always)
-    static func code(
-        _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType, index: Int
-    ) -> UInt8 {
-        // Eight values in a row, which have a byte of signs.
-        let (row, eight) = (index / 8, 4 * group + index / 8)
-        let value: Int
+    private static func book(of type: GGMLType) -> CodeBook {
+        switch type {
+        case .iq1S, .iq1M: .oneBit
+        case .iq2XXS: .twoBitsXXS
+        case .iq2XS: .twoBitsXS
+        case .iq2S: .twoBitsS
+        case .iq3XXS: .threeBitsXXS
+        default: .threeBitsS
+        }
+    }
+
+    /// Of eight values in a row, where the book has the first four and the others, and the bits of their signs.
+    @inline(__always)
+    private static func row8(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, row: Int, type: GGMLType
+    ) -> (first: Int, second: Int, signs: UInt32) {
+        let place = 4 * group + row
+        let number: Int
         var signs: UInt32
         switch type {
         case .iq1S:
             let high = word(bytes, at: offset + 34 + 2 * group) >> UInt32(3 * row) & 7
-            return CodeBook.oneBit.values[8 * Int(UInt32(bytes[offset + 2 + eight]) | high << 8) + index % 8]
+            (number, signs) = (Int(UInt32(bytes[offset + 2 + place]) | high << 8), 0)
         case .iq1M:
-            let high = bytes[offset + 32 + eight / 2] >> UInt8(eight % 2 * 4)
-            let number = Int(bytes[offset + eight]) | Int(high & 7) << 8
-            let scales = word(bytes, at: offset + 48 + group / 2 * 2)
-            let scale = 2 * Int(scales >> UInt32(group % 2 * 6 + index / 16 * 3) & 7) + 1
-            let eighths =
-                8 * (Int(CodeBook.oneBit.values[8 * number + index % 8]) - 1) + (high & 8 == 0 ? 1 : -1)
-            return UInt8((scale * eighths + oneBitLimit) / 2)
+            let high = bytes[offset + 32 + place / 2] >> UInt8(place % 2 * 4)
+            (number, signs) = (Int(bytes[offset + place]) | Int(high & 7) << 8, UInt32(high & 8))
         case .iq2XXS:
-            signs = word32(bytes, at: offset + 6 + 8 * group) >> UInt32(7 * row) & 0x7F
-            value = Int(
-                CodeBook.twoBitsXXS.values[8 * Int(bytes[offset + 2 + 8 * group + row]) + index % 8])
+            number = Int(bytes[offset + 2 + 8 * group + row])
+            signs = even(word32(bytes, at: offset + 6 + 8 * group) >> UInt32(7 * row))
         case .iq2XS:
-            let word = word(bytes, at: offset + 2 + 2 * eight)
-            signs = word >> 9
-            value = Int(CodeBook.twoBitsXS.values[8 * Int(word & 0x1FF) + index % 8])
+            let word = word(bytes, at: offset + 2 + 2 * place)
+            (number, signs) = (Int(word & 0x1FF), even(word >> 9))
         case .iq2S:
             let high = bytes[offset + 66 + group] >> UInt8(2 * row) & 3
-            signs = UInt32(bytes[offset + 34 + eight])
-            value = Int(
-                CodeBook.twoBitsS.values[8 * (Int(bytes[offset + 2 + eight]) | Int(high) << 8) + index % 8])
-        case .iq3XXS:
-            signs = word32(bytes, at: offset + 66 + 4 * group) >> UInt32(7 * row) & 0x7F
-            let number = Int(bytes[offset + 2 + 8 * group + index / 4])
-            value = Int(CodeBook.threeBitsXXS.values[4 * number + index % 4])
+            number = Int(bytes[offset + 2 + place]) | Int(high) << 8
+            signs = UInt32(bytes[offset + 34 + place])
         default:
-            let high = bytes[offset + 66 + group] >> UInt8(index / 4) & 1
-            let number = Int(bytes[offset + 2 + 8 * group + index / 4]) | Int(high) << 8
-            signs = UInt32(bytes[offset + 74 + eight])
-            value = Int(CodeBook.threeBitsS.values[4 * number + index % 4])
+            var high = 0
+            if type == .iq3S {
+                high = Int(bytes[offset + 66 + group]) >> (2 * row)
+                signs = UInt32(bytes[offset + 74 + place])
+            } else {
+                signs = even(word32(bytes, at: offset + 66 + 4 * group) >> UInt32(7 * row))
+            }
+            let (first, second) = (bytes[offset + 2 + 2 * place], bytes[offset + 3 + 2 * place])
+            return (4 * (Int(first) | (high & 1) << 8), 4 * (Int(second) | (high & 2) << 7), signs)
         }
-        // Of seven bits the eighth makes their number even.
-        if type != .iq2S, type != .iq3S, signs.nonzeroBitCount % 2 == 1 { signs |= 0x80 }
-        let signed = signs >> UInt32(index % 8) & 1 == 0 ? value : -value
-        return UInt8((limit(type) + signed) >> (type == .iq3S || type == .iq3XXS ? 1 : 0))
+        return (8 * number, 8 * number + 4, signs)
+    }
+
+    /// Seven signs, and an eighth that makes their number even.
+    @inline(__always)
+    private static func even(_ signs: UInt32) -> UInt32 {
+        let seven = signs & 0x7F
+        return seven | UInt32(seven.nonzeroBitCount & 1) << 7
     }
 
     @inline(__always)

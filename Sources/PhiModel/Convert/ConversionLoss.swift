@@ -48,6 +48,7 @@ package struct ConversionLoss: Sendable, Equatable {
     private static func squares(_ part: SourceRows) -> (difference: Double, value: Double) {
         let tensor = part.tensor
         var (difference, total) = (0.0, 0.0)
+        var values = [Float](repeating: 0, count: 32)
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
             guard let base = codes.baseAddress else { return }
             for row in part.range {
@@ -57,9 +58,9 @@ package struct ConversionLoss: Sendable, Equatable {
                         let (scale, bias) = QuantizedBlock.affine(
                             bytes, at: offset, group: group, type: tensor.type)
                         QuantizedBlock.codes(bytes, at: offset, group: group, type: tensor.type, into: base)
-                        for index in 0..<32 {
-                            let value = HalfGroups.value(
-                                bytes, at: offset, group: group, type: tensor.type, index: index)
+                        HalfGroups.values(
+                            bytes, at: offset, group: group, type: tensor.type, into: &values)
+                        for (index, value) in values.enumerated() {
                             let change = Double(scale * Float(base[index]) + bias - value)
                             difference += change * change
                             total += Double(value) * Double(value)

@@ -10,12 +10,13 @@ enum HalfGroups {
     ) -> (scale: Float, bias: Float) {
         let (first, second) = halves(bytes, at: offset, group: group, type: type)
         if first == second { return first }
-        var (low, high) = (Float.infinity, -Float.infinity)
-        for index in 0..<32 {
-            let value = value(bytes, at: offset, group: group, type: type, index: index)
-            (low, high) = (min(low, value), max(high, value))
+        return withUnsafeTemporaryAllocation(of: Float.self, capacity: 32) { values in
+            guard let base = values.baseAddress else { return first }
+            self.values(bytes, at: offset, group: group, type: type, into: base)
+            var (low, high) = (base[0], base[0])
+            for index in 1..<32 { (low, high) = (min(low, base[index]), max(high, base[index])) }
+            return ((high - low) / 255, low)
         }
-        return ((high - low) / 255, low)
     }
 
     @inline(__always)
@@ -23,28 +24,44 @@ enum HalfGroups {
         _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType,
         into codes: UnsafeMutablePointer<UInt8>
     ) {
+        own(bytes, at: offset, group: group, type: type, into: codes)
         let (first, second) = halves(bytes, at: offset, group: group, type: type)
-        if first == second {
-            for index in 0..<32 {
-                codes[index] = code(bytes, at: offset, group: group, type: type, index: index)
-            }
-            return
-        }
+        if first == second { return }
         let (scale, bias) = affine(bytes, at: offset, group: group, type: type)
         for index in 0..<32 {
-            let value = value(bytes, at: offset, group: group, type: type, index: index)
+            let half = index < 16 ? first : second
+            let value = half.scale * Float(codes[index]) + half.bias
             codes[index] = scale > 0 ? UInt8(max(0, min(255, ((value - bias) / scale).rounded()))) : 0
         }
     }
 
-    /// What the file says.
+    /// What the file says: 32 values.
     @inline(__always)
-    static func value(
-        _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType, index: Int
-    ) -> Float {
+    static func values(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType,
+        into values: UnsafeMutablePointer<Float>
+    ) {
         let (first, second) = halves(bytes, at: offset, group: group, type: type)
-        let (scale, bias) = index < 16 ? first : second
-        return scale * Float(code(bytes, at: offset, group: group, type: type, index: index)) + bias
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { codes in
+            guard let base = codes.baseAddress else { return }
+            own(bytes, at: offset, group: group, type: type, into: base)
+            for index in 0..<32 {
+                let half = index < 16 ? first : second
+                values[index] = half.scale * Float(base[index]) + half.bias
+            }
+        }
+    }
+
+    /// The file's own codes.
+    @inline(__always)
+    private static func own(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType,
+        into codes: UnsafeMutablePointer<UInt8>
+    ) {
+        if type == .iq2XS || type == .iq2S {
+            return CodeBookBlock.codes(bytes, at: offset, group: group, type: type, into: codes)
+        }
+        for index in 0..<32 { codes[index] = code(bytes, at: offset, group: group, type: type, index: index) }
     }
 
     /// Scale and bias of the 16 values of each half of a group, both exact.
@@ -82,9 +99,6 @@ enum HalfGroups {
         _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, type: GGMLType, index: Int
     ) -> UInt8 {
         let (part, within) = (group / 4, group % 4)
-        if type == .iq2XS || type == .iq2S {
-            return CodeBookBlock.code(bytes, at: offset, group: group, type: type, index: index)
-        }
         guard type == .q6K else { return KBlock.twoBits(bytes, at: offset + 16, group: group, index) }
         let low = bytes[offset + part * 64 + within % 2 * 32 + index] >> UInt8(within / 2 * 4) & 0xF
         let high = bytes[offset + 128 + part * 32 + index] >> UInt8(2 * within) & 3

@@ -71,8 +71,10 @@ import Testing
         #expect(cases.count == 3)
         for example in cases {
             example.block.withUnsafeBytes { bytes in
-                let values = (0..<256).map {
-                    HalfGroups.value(bytes, at: 0, group: $0 / 32, type: type, index: $0 % 32)
+                let values = (0..<8).flatMap { group in
+                    var values = [Float](repeating: 0, count: 32)
+                    HalfGroups.values(bytes, at: 0, group: group, type: type, into: &values)
+                    return values
                 }
                 #expect(values == example.values)
             }
