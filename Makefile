@@ -3,7 +3,7 @@
 # make torture  kill real jobs 400 times and compare (KILLS=n of each kind, TORTURE=quick)
 # make attack  faults, limits, full disks, hostile models and names, in 10 minutes (CASE=name, ATTACKS=quick)
 # make mlx    fetch MLX and put it beside the program, for "engine: mlx"
-# make bench-peers  compare the speed with llama.cpp and OpenVINO GenAI (an hour, 15 GB)
+# make bench-peers  compare the speed with llama.cpp, ik_llama.cpp, OpenVINO and onnxruntime-genai (two hours, 18 GB)
 # make wheel  what pip installs: the program and its Python package, in .build/wheel
 # make install  program, manual page and completions into PREFIX (/usr/local); it then runs without Swift
 # make help   the other targets

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compare phibatch with llama.cpp and OpenVINO GenAI on this machine, in one run.
+"""Compare phibatch with llama.cpp, ik_llama.cpp, OpenVINO GenAI and onnxruntime-genai on this machine, in one run.
 
 All engines get a model of the same geometry with random 4-bit weights, made once in the folder
-PHIBATCH_BENCH_DIR (default ./.bench; 15 GB at most while they are made). They take turns, several
-rounds, because a machine's speed drifts; the table shows medians and their ratios. The run fails
-if an engine did not process the tokens it was asked for.
+PHIBATCH_BENCH_DIR (default ./.bench; 18 GB at most while they are made). They take turns, several
+rounds, because a machine's speed drifts; the table shows medians, their ratios, and which peer is best
+for each work. The run fails if an engine did not process the tokens it was asked for.
 
     bench_peers.py                        # build, make what is missing, three rounds
     bench_peers.py --engines phibatch,llama --works tg32,job64 --rounds 5
@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -25,28 +26,31 @@ from collections import namedtuple
 from pathlib import Path
 
 import alone
+from geometry import PRESETS
 
 HERE = Path(__file__).resolve().parent
 BENCH = Path(os.environ.get("PHIBATCH_BENCH_DIR", ".bench")).resolve()
 PROMPT, GENERATE = 128, 128  # tokens of each request, but for pp512
 
-# key: (what it is, requests, prompt tokens, generated tokens, ratio asked over llama, over OpenVINO)
+# key: (what it is, requests, prompt tokens, generated tokens, ratio asked over the best peer)
 WORKS = {
-    "pp512": ("prefill, 512 tokens", 1, 512, 0, 2.5, 1.15),
-    "tg32": ("generation, 32 requests", 32, PROMPT, GENERATE, 3.0, 1.3),
-    "tg8": ("generation, 8 requests", 8, PROMPT, GENERATE, 2.5, 1.3),
-    "tg1": ("generation, 1 request", 1, PROMPT, GENERATE, 1.1, 1.3),
-    "job64": ("whole job, 64 lines", 64, PROMPT, GENERATE, 3.0, 1.3),
+    "pp512": ("prefill, 512 tokens", 1, 512, 0, 1.4),
+    "tg32": ("generation, 32 requests", 32, PROMPT, GENERATE, 1.8),
+    "tg8": ("generation, 8 requests", 8, PROMPT, GENERATE, 2.2),
+    "tg1": ("generation, 1 request", 1, PROMPT, GENERATE, 1.15),
+    "job64": ("whole job, 64 lines", 64, PROMPT, GENERATE, 1.3),
 }
 
-# The ratios over llama that are asked where both are held to AVX2.
+# The ratios that are asked where phibatch and llama.cpp are held to AVX2.
 AVX2_ASKED = {"tg32": 1.5}
 
 # A first choice of the peers' best settings, still to be ranked on a quiet machine: see README.md here.
 LLAMA = ["--flash-attn", "on", "--cache-type-k", "q8_0", "--cache-type-v", "q8_0",
          "--batch-size", "4096", "--ubatch-size", "512"]
 OPENVINO = ["--tuned"]
-PACKAGES = ["gguf", "numpy", "openvino", "openvino-genai", "optimum-intel", "nncf", "torch", "transformers"]
+IK = ["--flash-attn", "on", *LLAMA[2:], "--run-time-repack"]
+PACKAGES = ["gguf", "numpy", "onnxruntime-genai", "openvino", "openvino-genai", "optimum-intel", "nncf",
+            "onnx", "onnx-ir", "torch", "transformers"]
 
 
 class Machine:
@@ -93,7 +97,7 @@ def json_lines(text):
 
 
 def check(engine, key, prompt, generated):
-    _, requests, want_prompt, want_generated, _, _ = WORKS[key]
+    _, requests, want_prompt, want_generated, _ = WORKS[key]
     # Prefill ends with the first token, which some engines count and others do not.
     extra = 1 if key.startswith("pp") else 0
     if prompt != requests * want_prompt or not 0 <= generated - requests * want_generated <= extra:
@@ -152,23 +156,29 @@ class Phibatch:
 
 class Llama:
     name = "llama.cpp"
+    options = [*LLAMA, "--output-format", "jsonl"]
 
     def __init__(self, a):
         self.binary = BENCH / ("llama-avx2" if a.avx2 else "llama-native") / "bin/llama-batched-bench"
         self.model = BENCH / f"{a.preset}-q4_0.gguf"
 
+    def build(self):
+        subprocess.run([HERE / "build_llama.sh", BENCH], check=True)
+
     def prepare(self, a):
         if not self.binary.exists():
-            subprocess.run([HERE / "build_llama.sh", BENCH], check=True)
+            self.build()
         if not self.model.exists():
             tool("make_gguf.py", self.model, "--preset", a.preset)
 
     def batched(self, requests, prompt, generate):
         biggest = max(requests) * (prompt + generate)
-        done = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *LLAMA,
-                    "--ctx-size", biggest, "-npp", prompt, "-ntg", generate,
-                    "-npl", ",".join(map(str, requests)), "--output-format", "jsonl"])
-        return json_lines(done.output), done.seconds
+        done = run([self.binary, "--model", self.model, "--threads", os.cpu_count(), *self.options,
+                    "--ctx-size", biggest, "-npp", prompt, "-ntg", generate, "-npl", ",".join(map(str, requests))])
+        return self.measured(done), done.seconds
+
+    def measured(self, done):
+        return json_lines(done.output)
 
     def rates(self, keys):
         found = {}
@@ -179,8 +189,8 @@ class Llama:
             found["pp512"] = r["speed_pp"]
         batches = [WORKS[k][1] for k in keys if k.startswith("tg")]
         for r in self.batched(batches, PROMPT, GENERATE)[0] if batches else []:
-            check(self.name, f"tg{r['pl']}", r["pp"] * r["pl"], r["tg"] * r["pl"])
-            found[f"tg{r['pl']}"] = r["speed_tg"]
+            check(self.name, f"tg{r['pl']:.0f}", r["pp"] * r["pl"], r["tg"] * r["pl"])
+            found[f"tg{r['pl']:.0f}"] = r["speed_tg"]
         return found
 
     def job(self, key):
@@ -190,18 +200,37 @@ class Llama:
         return seconds
 
 
-class OpenVINO:
-    name = "OpenVINO"
+class IkLlama(Llama):
+    """A fork of llama.cpp, with its own kernels."""
+    name = "ik_llama.cpp"
+    options = IK
 
     def __init__(self, a):
-        self.model = BENCH / f"{a.preset}-openvino"
+        super().__init__(a)
+        self.binary = BENCH / "ik-native/bin/llama-batched-bench"
+
+    def build(self):
+        subprocess.run([HERE / "build_ik.sh", BENCH], check=True)
+
+    def measured(self, done):
+        names = ["pp", "tg", "pl", "n_kv", "t_pp", "speed_pp", "t_tg", "speed_tg"]
+        rows = re.findall(r"^\|( *\d.*)", done.output + done.errors, re.MULTILINE)
+        return [dict(zip(names, map(float, row.split("|")))) for row in rows]
+
+
+class OpenVINO:
+    name = "OpenVINO"
+    script, file, options = "openvino", "openvino_model.xml", OPENVINO
+
+    def __init__(self, a):
+        self.model = BENCH / f"{a.preset}-{self.script}"
 
     def prepare(self, a):
-        if not (self.model / "openvino_model.xml").exists():
-            tool("export_openvino.py", self.model, "--preset", a.preset)
+        if not (self.model / self.file).exists():
+            tool(f"export_{self.script}.py", self.model, "--preset", a.preset)
 
     def run(self, *arguments):
-        return json_lines(run([python(), HERE / "run_openvino.py", self.model, *OPENVINO, *arguments]).output)
+        return json_lines(run([python(), HERE / f"run_{self.script}.py", self.model, *self.options, *arguments]).output)
 
     def rates(self, keys):
         arguments = ["--prefill", "512"] if "pp512" in keys else []
@@ -221,7 +250,12 @@ class OpenVINO:
         return r["process_s"]
 
 
-ENGINES = {"phibatch": Phibatch, "llama": Llama, "openvino": OpenVINO}
+class ONNX(OpenVINO):
+    name = "onnxruntime-genai"
+    script, file, options = "onnx", "genai_config.json", []
+
+
+ENGINES = {"phibatch": Phibatch, "llama": Llama, "ik": IkLlama, "openvino": OpenVINO, "onnx": ONNX}
 
 
 def python():
@@ -245,10 +279,9 @@ def tool(script, *arguments):
 
 
 def table(results, engines, keys, avx2):
-    """Markdown: medians (tokens/s, seconds for a job), spread, and how many times faster phibatch is."""
+    """Markdown: medians (tokens/s, seconds for a job), spread, the best peer, and how many times faster phibatch is."""
     peers = [e for e in engines if e != "phibatch"]
-    asked = {"llama": 4, "openvino": 5}
-    heads = ["work", *(ENGINES[e].name for e in engines), *(f"x {ENGINES[e].name}" for e in peers)]
+    heads = ["work", *(ENGINES[e].name for e in engines), *(f"x {ENGINES[e].name}" for e in peers), "the best peer"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for key in keys:
         unit = "s" if key.startswith("job") else "t/s"
@@ -257,22 +290,23 @@ def table(results, engines, keys, avx2):
         for e in engines:
             values = results[e][key]
             cells.append(f"{median[e]:.1f} {unit} ({min(values):.1f} to {max(values):.1f})")
-        for e in peers:
-            if "phibatch" not in engines:
-                cells.append("")
-                continue
-            ratio = median["phibatch"] / median[e]
-            ratio = 1 / ratio if unit == "s" else ratio
-            least = AVX2_ASKED.get(key) if avx2 else WORKS[key][asked[e]]
-            cells.append(f"{ratio:.2f} (asked {least})" if least else f"{ratio:.2f}")
+        # A job is measured in seconds, and fewer are better.
+        speed = {e: 1 / median[e] if unit == "s" else median[e] for e in engines}
+        ratio = {e: speed["phibatch"] / speed[e] if "phibatch" in engines else None for e in peers}
+        cells += ["" if ratio[e] is None else f"{ratio[e]:.2f}" for e in peers]
+        best = max(peers, key=speed.get, default=None)
+        if best:
+            least = AVX2_ASKED.get(key) if avx2 else WORKS[key][4]
+            over = "" if ratio[best] is None else f": {ratio[best]:.2f}" + (f" (asked {least})" if least else "")
+            cells.append(ENGINES[best].name + over)
         print("| " + " | ".join(cells) + " |")
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--preset", choices=["phi-3-mini", "phi-4-mini"], default="phi-3-mini")
+    p.add_argument("--preset", choices=list(PRESETS), default="phi-3-mini", help="tiny only shows that all run")
     p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--engines", default="phibatch,llama,openvino")
+    p.add_argument("--engines", default=",".join(ENGINES), help="of %(default)s, the default")
     p.add_argument("--works", default=",".join(WORKS),
                    help=f"of {', '.join(WORKS)}; {', '.join(alone.WORKS)} (phibatch alone, not by default)")
     p.add_argument("--avx2", action="store_true", help="hold phibatch and llama.cpp to AVX2")
@@ -287,7 +321,7 @@ def main():
     if any(k in alone.WORKS for k in keys) and "phibatch" not in names:
         p.error(f"{', '.join(alone.WORKS)} need phibatch among the engines")
     if a.avx2:
-        names = [n for n in names if n != "openvino"]  # it has no such switch
+        names = [n for n in names if n in ("phibatch", "llama")]  # the others have no such switch
 
     BENCH.mkdir(parents=True, exist_ok=True)
     engines = {n: ENGINES[n](a) for n in names}

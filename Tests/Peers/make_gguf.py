@@ -59,6 +59,7 @@ def write_metadata(w, g):
     w.add_name("random")  # a name with "phi-3" makes llama.cpp insist on phi-3's special tokens
     w.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_0)
     w.add_context_length(g.context)
+    w.add_sliding_window(g.context)  # all of it; ik_llama.cpp wants to be told
     w.add_rope_scaling_orig_ctx_len(ORIGINAL_CONTEXT)
     w.add_embedding_length(g.hidden)
     w.add_feed_forward_length(g.intermediate)

@@ -13,13 +13,11 @@ import time
 
 START = time.time()  # before the slow imports: --job counts them
 
-import argparse
-import json
-import os
-
 import numpy as np
 import openvino as ov
 import openvino_genai as genai
+
+import timing
 
 
 def properties(a):
@@ -50,7 +48,7 @@ def scheduler(a):
 
 class Pipeline:
     def __init__(self, a):
-        self.vocab = json.load(open(os.path.join(a.model, "config.json")))["vocab_size"]
+        self.vocab = timing.vocabulary(a.model)
         self.rng = np.random.default_rng(1)
         self.next_id = 0
         self.pipe = genai.ContinuousBatchingPipeline(a.model, scheduler(a), "CPU", properties(a))
@@ -62,65 +60,37 @@ class Pipeline:
         config.ignore_eos = True
         config.do_sample = False
         handles = []
-        begin, cpu_begin = time.perf_counter(), time.process_time()
+        phases = timing.Phases()
         for _ in range(requests):
             # Different prompts: nothing to share.
             ids = self.rng.integers(3, self.vocab, (1, prompt), dtype=np.int64)
             handles.append(self.pipe.add_request(self.next_id, ov.Tensor(ids), config))
             self.next_id += 1
         seen = [0] * requests
-        first = early = None
+        early = None
         while self.pipe.has_non_finished_requests():
             self.pipe.step()
             for i, h in enumerate(handles):
                 if h.can_read():
                     for output in h.read().values():
                         seen[i] += len(output.generated_ids)
-            if first is None and all(seen):
-                first, cpu_first, early = time.perf_counter(), time.process_time(), sum(seen)
-        end, cpu_end = time.perf_counter(), time.process_time()
-        return {
-            "requests": requests, "prompt_tokens": requests * prompt, "generated_tokens": sum(seen),
-            "prefill_s": first - begin, "generation_s": end - first, "total_s": end - begin,
-            "prefill_cpu_s": cpu_first - cpu_begin, "generation_cpu_s": cpu_end - cpu_first,
-            "prefill_tps": requests * prompt / (first - begin),
-            # Tokens chosen while others were still prefilling took no time in this phase.
-            "generation_tps": (sum(seen) - early) / (end - first) if end > first and generate > 1 else None,
-        }
+            if early is None and all(seen):
+                phases.end()
+                early = sum(seen)
+        phases.end()
+        return phases.result(requests, prompt, sum(seen), early)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("model")
+    p = timing.parser(__doc__)
     p.add_argument("--tuned", action="store_true")
-    p.add_argument("--prefill", type=int, help="length of a single prompt")
-    p.add_argument("--generate", default="", help="numbers of requests, of 128 + 128 tokens each")
-    p.add_argument("--job", type=int, help="this many requests of 128 + 128 tokens, timed from process start")
-    p.add_argument("--tokens", type=int, default=128, help="generated for each request")
-    p.add_argument("--repeat", type=int, default=1)
-    p.add_argument("--threads", type=int)
     p.add_argument("--dq-group", type=int)
     p.add_argument("--kv", help="KV cache precision")
     p.add_argument("--batched-tokens", type=int)
     p.add_argument("--cache-gb", type=int, default=5)
     p.add_argument("--property", action="append", default=[], metavar="KEY=VALUE")
     a = p.parse_args()
-
-    pipeline = Pipeline(a)
-
-    def show(name, result):
-        print(json.dumps({"test": name, **result}), flush=True)
-
-    if a.job:
-        result = pipeline.run(a.job, 128, a.tokens)
-        show(f"job{a.job}", {**result, "process_s": time.time() - START})
-        return
-    pipeline.run(1, a.prefill or 128, 4)  # warm up: first use compiles kernels and touches memory
-    for _ in range(a.repeat):
-        if a.prefill:
-            show(f"pp{a.prefill}", pipeline.run(1, a.prefill, 1))
-        for n in filter(None, a.generate.split(",")):
-            show(f"tg{n}", pipeline.run(int(n), 128, a.tokens))
+    timing.measure(a, Pipeline(a).run, START)
 
 
 if __name__ == "__main__":
