@@ -90,13 +90,11 @@ package final class ObjectShape: Sendable {
 /// that names can be told apart by their bytes.
 package protocol FreeNames: AnyObject, Sendable {
     /// Over the text between the quotes.
-    var names: any ByteAutomaton { get }
-    /// Whether `names` is every string in its one spelling.
-    var isAny: Bool { get }
+    var names: NameText { get }
+    /// What members may have to be, by their names.
+    var goals: [GoalID] { get }
     /// What a member with the name that ends in this final state must be.
     func goal(_ state: Int32) -> GoalID
-    /// How many names go on from a state; nil if they are more than an Int32 can say.
-    func nameCount(_ state: Int32) -> Int?
     /// Names with which the object's shortest value can be made, the cheapest members first; empty where all members
     /// are alike.
     var shortest: [(name: [UInt8], goal: GoalID)] { get }

@@ -100,26 +100,23 @@ extension ShapeBuilder {
 
 /// Free names with the goals of their members.
 private final class FreeText: FreeNames {
-    private let text: NameText
-    private let goals: [[Int]: GoalID]
+    let names: NameText
+    private let byMatch: [[Int]: GoalID]
 
     let shortest: [(name: [UInt8], goal: GoalID)]
 
     init(_ text: NameText, _ goals: [[Int]: GoalID], _ shortest: [(name: [UInt8], goal: GoalID)]) {
-        self.text = text
-        self.goals = goals
+        names = text
+        byMatch = goals
         self.shortest = shortest
     }
 
-    var names: any ByteAutomaton { text }
-    var isAny: Bool { text.isAny }
+    var goals: [GoalID] { Array(byMatch.values) }
 
     func goal(_ state: Int32) -> GoalID {
-        guard let goal = goals[text.matched(state)] else {
+        guard let goal = byMatch[names.matched(state)] else {
             preconditionFailure("asked for the goal of a name that isn't one")
         }
         return goal
     }
-
-    func nameCount(_ state: Int32) -> Int? { text.nameCount(state) }
 }

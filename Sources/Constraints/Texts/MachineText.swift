@@ -64,6 +64,25 @@ package final class MachineText: ByteAutomaton {
         memory?.isBetween[Int(state)] ?? machine.isBetweenScalars(state)
     }
 
+    /// From a state between two scalars after which every text may come, the most bytes that a way to the end takes after
+    /// one; nil where some text can't come.
+    func mostBytes(afterAnyText state: Int32) -> Int? {
+        let classes = machine.alphabet.endings(0).map(\.classIndex)
+        var waiting = [Int32(machine.parts(state).state)]
+        var known = Set(waiting)
+        var most: Int32 = 0
+        while let state = waiting.popLast() {
+            most = max(most, machine.fewest[Int(state)])
+            for classIndex in classes {
+                let next = machine.automaton.next(Int(state), classIndex)
+                if next < 0 { return nil }
+                if known.insert(next).inserted { waiting.append(next) }
+            }
+        }
+        // With the rest of a scalar, of which `\u0000` is the longest.
+        return Int(most) + 5
+    }
+
     /// Which bytes lead from a state between two scalars back to it.
     func loops(_ state: Int32) -> LoopClasses {
         guard let memory else { return LoopClasses(machine, state) }

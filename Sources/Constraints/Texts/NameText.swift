@@ -1,15 +1,16 @@
 /// Names of members, each in its one spelling.
 package final class NameText: ByteAutomaton {
     package let isAny: Bool
-    private let text: MachineText
-    private var machine: ByteMachine { text.machine }
+    /// All but what the patterns say.
+    let contents: MachineText
+    private var machine: ByteMachine { contents.machine }
     /// By the automaton's states.
     private let matches: [[Int]]
     /// How many names go on from each of the automaton's states; -1 for more than an Int32 can say.
     private let counts: [Int32]
 
     init(_ machine: ByteMachine, isAny: Bool, _ matches: [[Int]]) {
-        text = MachineText(machine)
+        contents = MachineText(machine)
         self.isAny = isAny
         self.matches = matches
         counts = machine.textCounts
@@ -22,11 +23,11 @@ package final class NameText: ByteAutomaton {
         }
     }
 
-    package var start: Int32 { text.start }
-    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { text.next(state, byte) }
-    package func isFinal(_ state: Int32) -> Bool { text.isFinal(state) }
-    package func fewestBytes(_ state: Int32) -> Int { text.fewestBytes(state) }
-    package func isBetweenScalars(_ state: Int32) -> Bool { text.isBetweenScalars(state) }
+    package var start: Int32 { contents.start }
+    package func next(_ state: Int32, _ byte: UInt8) -> Int32 { contents.next(state, byte) }
+    package func isFinal(_ state: Int32) -> Bool { contents.isFinal(state) }
+    package func fewestBytes(_ state: Int32) -> Int { contents.fewestBytes(state) }
+    package func isBetweenScalars(_ state: Int32) -> Bool { contents.isBetweenScalars(state) }
 
     /// The patterns, by their places, that the name which ends in a final state matches. In order.
     package func matched(_ state: Int32) -> [Int] { matches[machine.parts(state).state] }

@@ -22,6 +22,8 @@ struct StringTokens: Sendable {
     /// The tokens of each text in `exits`, by its place. Those with nothing after the quote are in `bare`.
     let exitTokens: [[Exit]]
     let bare: [Exit]
+    /// All tokens that end a string.
+    var allExits: [Exit] { bare + exitTokens.joined() }
     /// The most scalars that a token has.
     let most: Int
 

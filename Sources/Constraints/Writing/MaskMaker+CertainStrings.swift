@@ -6,25 +6,23 @@ extension MaskMaker where FollowedBy == Writer {
         let place = places[0]
         let string = writer.strings[Int(place.a)]
         let count = Int(place.c)
-        let walk = writer.walk(StringWalk.Key(string: place.a, state: place.b), tokens)
+        let isUnbound =
+            left == nil && string.isFree && string.maxLength == nil && count >= string.minLength
+        let walk = writer.walk(
+            StringWalk.Key(shape: place.a, state: place.b), tokens, needsRuns: !isUnbound)
         let closing =
             writer.fewestBytes(writer.number(of: places)) - (string.fewestBytes(place.b, count: count) ?? 0)
-        if left == nil, string.isFree, string.maxLength == nil, count >= string.minLength {
+        if isUnbound {
             result.mask.formUnion(walk.staying)
             result.safe = max(result.safe, walk.mostBytes + closing + 1)
         } else {
             addRuns(of: walk, places, closing)
         }
-        guard ended >= 0 else { return }
-        for (node, scalars) in walk.exits {
-            let length = count + scalars
-            guard length >= string.minLength, length <= string.maxLength ?? .max else { continue }
-            let (from, to) = tokens.nodes.texts(at: node)
-            if from < to, admits(ended) {
-                for rank in from..<to { result.mask.insert(tokens.ids[rank]) }
-            }
-            self.walk(tokens.nodes, below: node, from: ended)
-        }
+        guard let exits = walk.exits[0] else { return }
+        let least = string.minLength - count
+        addExits(
+            tokens.plainString, to: ended, least...(string.maxLength.map { $0 - count } ?? .max), among: exits
+        )
     }
 
     /// Tokens that stay in a string, where bounds on its length or the room that is left play a role.

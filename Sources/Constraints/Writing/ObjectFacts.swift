@@ -36,8 +36,8 @@ struct ObjectFacts {
         }
         freeCount =
             free.names.accepted(reservedTexts).isEmpty
-            ? free.nameCount(free.names.start)
-            : free.nameCount(free.names.start).map { $0 - free.names.accepted(reservedTexts).count }
+            ? free.names.nameCount(free.names.start)
+            : free.names.nameCount(free.names.start).map { $0 - free.names.accepted(reservedTexts).count }
     }
 }
 

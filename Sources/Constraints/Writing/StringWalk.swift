@@ -1,10 +1,12 @@
 import BatchEngine
 
-/// What the tokens do in a string of certain texts, from one state of its contents: which of them stay in it, and which
-/// end it. Bounds on its length play no part in it.
+/// What the tokens do in a string or a free name of certain texts, from one state of its contents: which of them stay in
+/// it, and which end it. Bounds on its length, and names that are taken, play no part in it.
 struct StringWalk {
     struct Key: Hashable {
-        var string: Int32
+        /// The string, or the object whose names they are.
+        var shape: Int32
+        var isName = false
         var state: Int32
     }
 
@@ -32,11 +34,11 @@ struct StringWalk {
     var mostBytes = 0
     /// All tokens that stay.
     var staying: TokenMask
-    /// Nodes of the trie to which the closing quote leads, with the scalars before it.
-    var exits: [(node: Int, scalars: Int)] = []
+    /// All tokens that end it, by what comes after it; of names that is the member's value.
+    var exits: [Int: TokenMask] = [:]
 
     /// About how many bytes it takes.
-    var bytes: Int { staying.count / 8 + 16 * exits.count + 12 * runs.count + 40 * ends.count }
+    var bytes: Int { staying.count / 8 * (1 + exits.count) + 12 * runs.count + 40 * ends.count }
 }
 
 /// A set of numbers of scalars. Of tokens with very many only the most counts, as if there were all numbers up to it.
@@ -103,19 +105,57 @@ extension Writer {
         return after
     }
 
-    func walk(_ key: StringWalk.Key, _ tokens: TokenTrie) -> StringWalk {
-        stringWalks.value(of: key) {
-            let string = strings[Int(key.string)]
-            let walk = StringWalk(
-                string.contents, from: key.state, tokens,
-                isCounted: string.maxLength != nil || string.minLength > 0)
+    /// - Parameter needsRuns: whether it must be said which tokens lead where.
+    func walk(_ key: StringWalk.Key, _ tokens: TokenTrie, needsRuns: Bool) -> StringWalk {
+        let free = key.isName ? objects[Int(key.shape)].shape.free : nil
+        let string = key.isName ? nil : strings[Int(key.shape)]
+        guard let contents = free?.names.contents ?? string?.contents else {
+            preconditionFailure("an object with free names has them")
+        }
+        func kept(_ walk: StringWalk) -> StringWalk {
+            var walk = walk
+            walk.findExits(contents, from: key.state, tokens) { free?.goal($0).index ?? 0 }
             count(keptBytes: walk.bytes)
             return walk
         }
+        let whole =
+            needsRuns
+            ? nil
+            : wholeWalks.value(of: key) {
+                contents.mostBytes(afterAnyText: key.state).map { kept(StringWalk(tokens, mostBytes: $0)) }
+            }
+        return whole
+            ?? stringWalks.value(of: key) {
+                let isCounted = string.map { $0.maxLength != nil || $0.minLength > 0 } ?? false
+                return kept(StringWalk(contents, from: key.state, tokens, isCounted: isCounted))
+            }
     }
 }
 
 extension StringWalk {
+    /// Where every text may come.
+    init(_ tokens: TokenTrie, mostBytes: Int) {
+        staying = tokens.plainString.stayingAll
+        staying.formUnion(tokens.plainString.withinAll)
+        self.mostBytes = mostBytes
+    }
+
+    /// - Parameter kind: what comes after the string, by the final state in which it ends.
+    fileprivate mutating func findExits(
+        _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ kind: (Int32) -> Int
+    ) {
+        for exit in tokens.plainString.allExits {
+            var state = start
+            for byte in tokens.text(of: exit.token) {
+                if byte == UInt8(ascii: "\""), contents.isBetweenScalars(state) { break }
+                state = contents.next(state, byte)
+                if state < 0 { break }
+            }
+            guard state >= 0, contents.isFinal(state) else { continue }
+            exits[kind(state), default: TokenMask(count: tokens.count)].insert(exit.token)
+        }
+    }
+
     /// Goes through all tokens that begin in a state.
     /// - Parameter isCounted: whether the numbers of scalars matter.
     init(_ contents: MachineText, from start: Int32, _ tokens: TokenTrie, isCounted: Bool) {
@@ -141,11 +181,6 @@ extension StringWalk {
             let (state, scalars) = path[depth - 1]
             let byte = nodes.byte[node]
             let end = Int(nodes.end[node])
-            if byte == UInt8(ascii: "\""), contents.isBetweenScalars(state) {
-                if contents.isFinal(state) { exits.append((node, Int(scalars))) }
-                node = end
-                continue
-            }
             let next = contents.next(state, byte)
             guard next >= 0 else {
                 node = end

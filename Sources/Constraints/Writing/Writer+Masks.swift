@@ -16,7 +16,7 @@ extension MaskMaker where FollowedBy == Writer {
                 } else {
                     strings.append([place])
                 }
-            case .freeName where isAnyNameBetween(place): addName(place)
+            case .freeName where isKnownName(place): addName(place)
             default: others.append(place)
             }
         }
@@ -32,11 +32,12 @@ extension MaskMaker where FollowedBy == Writer {
         writer.strings[Int(place.a)].contents.isBetweenScalars(place.b)
     }
 
-    private func isAnyNameBetween(_ place: Place) -> Bool {
-        guard let free = writer.objects[Int(writer.frames[Int(place.frame)].shape)].shape.free else {
+    /// Whether tokens within a name are known beforehand. Those of certain texts are as long as there is room for all.
+    private func isKnownName(_ place: Place) -> Bool {
+        guard let names = writer.objects[Int(writer.frames[Int(place.frame)].shape)].shape.free?.names else {
             return false
         }
-        return free.isAny && free.names.isBetweenScalars(place.b)
+        return (names.isAny || left == nil) && names.isBetweenScalars(place.b)
     }
 
     /// What a scalar or an escape that is begun takes at most: the rest of `\ud83d\ude00`.
@@ -88,10 +89,16 @@ extension MaskMaker where FollowedBy == Writer {
     }
 
     /// Tokens that end the string with a number of scalars in the range.
-    private mutating func addExits(_ table: StringTokens, to state: Int32, _ range: ClosedRange<Int>) {
+    /// - Parameter some: those that do, where not all of the table's are meant.
+    mutating func addExits(
+        _ table: StringTokens, to state: Int32, _ range: ClosedRange<Int>, among some: TokenMask? = nil
+    ) {
         guard state >= 0 else { return }
-        if admits(state) {
-            for exit in table.bare where range.contains(exit.scalars) { result.mask.insert(exit.token) }
+        func isIn(_ exit: StringTokens.Exit) -> Bool {
+            range.contains(exit.scalars) && some.map { $0[exit.token] } ?? true
+        }
+        if some == nil || table.bare.contains(where: isIn), admits(state) {
+            for exit in table.bare where isIn(exit) { result.mask.insert(exit.token) }
         }
         let nodes = table.exits
         var path = [Int32](repeating: state, count: tokens.longest + 2)
@@ -105,18 +112,17 @@ extension MaskMaker where FollowedBy == Writer {
             }
             path[depth] = after
             let (from, to) = nodes.texts(at: node)
-            if from < to, admits(after) {
-                for place in from..<to {
-                    for exit in table.exitTokens[place] where range.contains(exit.scalars) {
-                        result.mask.insert(exit.token)
-                    }
+            for place in from..<to {
+                let exits = table.exitTokens[place]
+                if some == nil || exits.contains(where: isIn), admits(after) {
+                    for exit in exits where isIn(exit) { result.mask.insert(exit.token) }
                 }
             }
             node += 1
         }
     }
 
-    /// Free names are strings of any text but those that are taken.
+    /// Free names are strings, of any text or of certain ones, but those that are taken.
     private mutating func addName(_ place: Place) {
         let object = writer.objects[Int(writer.frames[Int(place.frame)].shape)]
         guard let free = object.shape.free else { return }
@@ -124,22 +130,70 @@ extension MaskMaker where FollowedBy == Writer {
         let before = result.mask
         result.mask = TokenMask(count: tokens.count)
         let table = tokens.plainString
-        let isNearTaken = place.c >= 0 || place.d >= 0
-        var away = place
-        (away.c, away.d) = (-1, -1)
-        let state = writer.number(of: [away])
-        if admits(state, margin: isNearTaken ? 4 : 0) { result.mask.formUnion(table.stayingAll) }
-        if admits(state, margin: Self.longestRest) { result.mask.formUnion(table.withinAll) }
-        var ended = PlaceList()
-        writer.add(
-            fixed: object.colon, .value(free.goal(place.b)), in: writer.writing(freeName: nil, place.frame),
-            &ended)
-        addExits(table, to: writer.number(of: ended.places), 0...Int.max)
+        let frame = writer.writing(freeName: nil, place.frame)
+        var exits: [(goal: GoalID, among: TokenMask?)] = []
+        var most = 0
+        if free.names.isAny {
+            let isNearTaken = place.c >= 0 || place.d >= 0
+            var away = place
+            (away.c, away.d) = (-1, -1)
+            let state = writer.number(of: [away])
+            if admits(state, margin: isNearTaken ? 4 : 0) { result.mask.formUnion(table.stayingAll) }
+            if admits(state, margin: Self.longestRest) { result.mask.formUnion(table.withinAll) }
+            exits = [(free.goal(place.b), nil)]
+        } else {
+            let shape = writer.frames[Int(place.frame)].shape
+            let walk = writer.walk(
+                StringWalk.Key(shape: shape, isName: true, state: place.b), tokens, needsRuns: false)
+            result.mask.formUnion(walk.staying)
+            exits = walk.exits.map { (GoalID(index: $0), $1) }
+            most = walk.mostBytes
+            _ = admits(writer.number(of: [writer.freeName(in: place.frame)]))
+        }
+        for (goal, some) in exits {
+            var ended = PlaceList()
+            writer.add(fixed: object.colon, .value(goal), in: frame, &ended)
+            addExits(table, to: writer.number(of: ended.places), 0...Int.max, among: some)
+        }
         var taken: [[UInt8]] = []
         if place.c >= 0 { taken += object.reserved.texts(below: place.c) }
         if place.d >= 0 { taken += writer.nameSets.texts(below: place.d) }
         for name in taken where name.count < tokens.longest { remove(tokensOf: name + Writer.quote) }
+        if !free.names.isAny {
+            // There is room for all, so that no more is asked than how much they take at most.
+            most = max(most, mostBytes(near: taken, place, object))
+            let facts = writer.frameFacts[Int(frame)]
+            let value = free.goals.map { writer.shortest($0, depth: facts.depth).count }.max() ?? 0
+            result.safe = max(result.safe, most + 2 + object.colon.count + value + facts.closingBytes)
+        }
         result.mask.formUnion(before)
+    }
+
+    /// Takes out tokens after which all names are taken.
+    /// - Returns: the most bytes to the end of a name after one of the others that begin a name which is taken.
+    private mutating func mostBytes(near taken: [[UInt8]], _ start: Place, _ object: ObjectFacts) -> Int {
+        let shape = writer.frames[Int(start.frame)].shape
+        var most = 0
+        for name in taken {
+            var (place, node) = (start, 0)
+            for byte in name {
+                guard let child = tokens.nodes.child(of: node, byte),
+                    let after = writer.nextInName(place, byte, object)
+                else { break }
+                (place, node) = (after, child)
+                guard writer.isOpen(place, object) else {
+                    remove(tokensBelow: node)
+                    break
+                }
+                var key = place
+                (key.a, key.frame) = (shape, -1)
+                let bytes = writer.nameBytes.value(of: key) {
+                    writer.shortestName(place, object)?.0.count ?? 0
+                }
+                most = max(most, bytes)
+            }
+        }
+        return most
     }
 
     /// Takes out all tokens that begin with a text.
@@ -149,6 +203,10 @@ extension MaskMaker where FollowedBy == Writer {
             guard let child = tokens.nodes.child(of: node, byte) else { return }
             node = child
         }
+        remove(tokensBelow: node)
+    }
+
+    private mutating func remove(tokensBelow node: Int) {
         let (from, to) = tokens.nodes.texts(below: node)
         for rank in from..<to { result.mask[tokens.ids[rank]] = false }
     }

@@ -177,13 +177,10 @@ extension Writer {
         var best: ([UInt8], Int32)?
         for byte in UInt8.min...UInt8.max {
             let state = names.next(place.b, byte)
-            guard state >= 0 else { continue }
+            if state < 0 { continue }
             if let best, names.fewestBytes(state) + 1 >= best.0.count { continue }
-            var after = place
-            after.b = state
-            after.c = place.c < 0 ? -1 : object.reserved.child(of: place.c, byte) ?? -1
-            after.d = place.d < 0 ? -1 : nameSets.child(of: place.d, byte) ?? -1
-            guard let (text, end) = shortestName(after, object) else { continue }
+            guard let after = nextInName(place, byte, object), let (text, end) = shortestName(after, object)
+            else { continue }
             if best.map({ text.count + 1 < $0.0.count }) ?? true { best = ([byte] + text, end) }
         }
         return best

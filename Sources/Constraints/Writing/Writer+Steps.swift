@@ -74,13 +74,17 @@ extension Writer {
             add(fixed: object.colon, .value(free.goal(place.b)), in: frame, &places)
             return
         }
-        let state = names.next(place.b, byte)
-        guard state >= 0 else { return }
+        if let after = nextInName(place, byte, object), isOpen(after, object) { places.add(after) }
+    }
+
+    /// The place in a free name one byte further; nil if none goes on that way.
+    func nextInName(_ place: Place, _ byte: UInt8, _ object: ObjectFacts) -> Place? {
+        guard let state = object.shape.free?.names.next(place.b, byte), state >= 0 else { return nil }
         var after = place
         after.b = state
         after.c = place.c < 0 ? -1 : object.reserved.child(of: place.c, byte) ?? -1
         after.d = place.d < 0 ? -1 : nameSets.child(of: place.d, byte) ?? -1
-        if isOpen(after, object) { places.add(after) }
+        return after
     }
 
     /// Whether the name that ends here is reserved, or was there before.
@@ -89,9 +93,9 @@ extension Writer {
     }
 
     /// Whether a name goes on from here that is not taken.
-    private func isOpen(_ place: Place, _ object: ObjectFacts) -> Bool {
+    func isOpen(_ place: Place, _ object: ObjectFacts) -> Bool {
         guard place.c >= 0 || place.d >= 0, let free = object.shape.free,
-            let count = free.nameCount(place.b)
+            let count = free.names.nameCount(place.b)
         else { return true }
         var taken: [[UInt8]] = []
         if place.c >= 0 { taken += object.reserved.texts(below: place.c) }

@@ -43,6 +43,10 @@ final class Writer: AnswerWriter {
     let wholeRests = OnceEach<WholeKey, WholeRest>()
     let goesOn = OnceEach<TextState, Bool>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
+    /// Of states after which every text may come; nil for others.
+    let wholeWalks = OnceEach<StringWalk.Key, StringWalk?>()
+    /// Bytes of the shortest names that are not taken.
+    let nameBytes = OnceEach<Place, Int>()
     /// Bytes of string walks and ways to the end that are kept.
     private let keptBytes = Atomic<Int>(0)
 

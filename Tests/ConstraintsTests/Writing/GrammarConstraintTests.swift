@@ -40,6 +40,7 @@ import Testing
         for (shape, layout) in [
             (try Handmade.person(), AnswerGrammar.Layout.compact), (try Handmade.person(), .indented(2)),
             (Handmade.fewNames(), .compact), (Handmade.twins(), .compact),
+            (Handmade.certainNames(), .compact),
             (try Handmade.patterns(), .compact),
         ] {
             _ = try write(grammar(shape, layout), 5_000, seed: seed) { constraint, mask, text in
@@ -56,6 +57,7 @@ import Testing
     @Test(arguments: 0..<30) func everyLimitGivesAWholeAnswer(_ seed: Int) throws {
         for shape in [
             try Handmade.person(), Handmade.fewNames(), Handmade.twins(), try Handmade.patterns(),
+            Handmade.certainNames(),
         ] {
             for layout in [AnswerGrammar.Layout.compact, .indented(3)] {
                 let grammar = try grammar(shape, layout)

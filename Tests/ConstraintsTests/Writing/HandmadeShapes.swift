@@ -5,7 +5,7 @@ import JSONSchema
 /// Shapes put together by hand, so that these tests don't depend on how schemas are read.
 enum Handmade {
     final class Free: FreeNames {
-        private let text: NameText
+        let names: NameText
         private let value: GoalID
 
         init?(_ conditions: StringConditions, _ value: GoalID) {
@@ -13,14 +13,12 @@ enum Handmade {
                 let text = NameConditions(patterns: [], conditions: conditions).build(accepts: { _ in true })
                     .names
             else { return nil }
-            self.text = text
+            names = text
             self.value = value
         }
 
-        var names: any ByteAutomaton { text }
-        var isAny: Bool { text.isAny }
+        var goals: [GoalID] { [value] }
         func goal(_ state: Int32) -> GoalID { value }
-        func nameCount(_ state: Int32) -> Int? { text.nameCount(state) }
     }
 
     static func string(_ conditions: StringConditions = StringConditions()) -> Shape {
@@ -82,6 +80,18 @@ enum Handmade {
                                 members: [], reserved: ["b"], free: Free(conditions, id(1)), minCount: 4,
                                 maxCount: 4))
                     ], fewestBytes: 36),
+                Goal(shapes: [literals("1")], fewestBytes: 1),
+            ], root: id(0))
+    }
+
+    /// An object of names that begin with "a", or hold an "x", or are "b", without "ab", "ax" and "b".
+    static func certainNames() -> AnswerShape {
+        let names = StringConditions(patterns: [try? ECMARegex("^(b|a.*|.*x.*)$")].compactMap { $0 })
+        let object = ObjectShape(
+            members: [], reserved: ["ab", "ax", "b"], free: Free(names, id(1)), minCount: 3, maxCount: 9)
+        return AnswerShape(
+            goals: [
+                Goal(shapes: [.object(object)], fewestBytes: 19),
                 Goal(shapes: [literals("1")], fewestBytes: 1),
             ], root: id(0))
     }
