@@ -64,23 +64,25 @@ package final class MachineText: ByteAutomaton {
         memory?.isBetween[Int(state)] ?? machine.isBetweenScalars(state)
     }
 
-    /// From a state between two scalars after which every text may come, the most bytes that a way to the end takes after
-    /// one; nil where some text can't come.
-    func mostBytes(afterAnyText state: Int32) -> Int? {
-        let classes = machine.alphabet.endings(0).map(\.classIndex)
+    /// An automaton of one state that goes on where this one does from a state between two scalars, for texts of whatever
+    /// length; and the most bytes that a way to the end takes after one. Nil where scalars may come in some of the states
+    /// that it leads to, and not in others.
+    func oneState(from state: Int32) -> (text: MachineText, mostBytes: Int)? {
         var waiting = [Int32(machine.parts(state).state)]
         var known = Set(waiting)
+        var taken: [Bool]?
         var most: Int32 = 0
         while let state = waiting.popLast() {
             most = max(most, machine.fewest[Int(state)])
-            for classIndex in classes {
-                let next = machine.automaton.next(Int(state), classIndex)
-                if next < 0 { return nil }
-                if known.insert(next).inserted { waiting.append(next) }
-            }
+            let nexts = (0..<machine.automaton.classCount).map { machine.automaton.next(Int(state), $0) }
+            let own = nexts.map { $0 >= 0 }
+            guard taken ?? own == own else { return nil }
+            taken = own
+            for next in nexts where next >= 0 && known.insert(next).inserted { waiting.append(next) }
         }
         // With the rest of a scalar, of which `\u0000` is the longest.
-        return Int(most) + 5
+        return ByteMachine(ScalarAutomaton(repeating: taken ?? []), machine.alphabet)
+            .map { (MachineText($0), Int(most) + 5) }
     }
 
     /// Which bytes lead from a state between two scalars back to it.

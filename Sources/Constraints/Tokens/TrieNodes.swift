@@ -165,8 +165,8 @@ enum ByteClass {
 
     static let count = 64
 
-    /// The classes of bytes of scalars that take several.
-    static let wide: UInt64 = (41...49).reduce(0) { $0 | 1 << UInt64($1) }
+    /// The class of bytes within a scalar that takes several.
+    static let within: UInt64 = 1 << 41
 
     private static let table: [UInt8] = (0..<256).map { byte in
         switch UInt8(byte) {
@@ -183,10 +183,14 @@ enum ByteClass {
         case 0x09, 0x0A, 0x0D: 39
         case 0x00...0x1F: 40
         case 0x80...0xBF: 41
-        case 0xC2...0xDF: 42
+        // Those with spaces among their scalars, which patterns tell apart, have a class for themselves.
+        case 0xC2: 50
+        case 0xE1...0xE3: UInt8(byte) - 0xE1 + 51
+        case 0xEF: 54
+        case 0xC3...0xDF: 42
         case 0xE0: 43
         case 0xED: 44
-        case 0xE1...0xEF: 45
+        case 0xE4...0xEE: 45
         case 0xF0: 46
         case 0xF1...0xF3: 47
         case 0xF4: 48

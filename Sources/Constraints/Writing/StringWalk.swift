@@ -122,7 +122,11 @@ extension Writer {
             needsRuns
             ? nil
             : wholeWalks.value(of: key) {
-                contents.mostBytes(afterAnyText: key.state).map { kept(StringWalk(tokens, mostBytes: $0)) }
+                contents.oneState(from: key.state).map { one in
+                    var walk = StringWalk(one.text, from: one.text.start, tokens, isCounted: false)
+                    walk.mostBytes = one.mostBytes
+                    return kept(walk)
+                }
             }
         return whole
             ?? stringWalks.value(of: key) {
@@ -133,13 +137,6 @@ extension Writer {
 }
 
 extension StringWalk {
-    /// Where every text may come.
-    init(_ tokens: TokenTrie, mostBytes: Int) {
-        staying = tokens.plainString.stayingAll
-        staying.formUnion(tokens.plainString.withinAll)
-        self.mostBytes = mostBytes
-    }
-
     /// - Parameter kind: what comes after the string, by the final state in which it ends.
     fileprivate mutating func findExits(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ kind: (Int32) -> Int

@@ -181,14 +181,14 @@ extension MaskMaker where FollowedBy == Writer {
                     let after = writer.nextInName(place, byte, object)
                 else { break }
                 (place, node) = (after, child)
-                guard writer.isOpen(place, object) else {
-                    remove(tokensBelow: node)
-                    break
-                }
                 var key = place
                 (key.a, key.frame) = (shape, -1)
                 let bytes = writer.nameBytes.value(of: key) {
-                    writer.shortestName(place, object)?.0.count ?? 0
+                    writer.isOpen(place, object) ? writer.shortestName(place, object)?.0.count ?? 0 : nil
+                }
+                guard let bytes else {
+                    remove(tokensBelow: node)
+                    break
                 }
                 most = max(most, bytes)
             }

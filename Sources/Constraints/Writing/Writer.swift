@@ -43,10 +43,10 @@ final class Writer: AnswerWriter {
     let wholeRests = OnceEach<WholeKey, WholeRest>()
     let goesOn = OnceEach<TextState, Bool>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
-    /// Of states after which every text may come; nil for others.
+    /// Of states from which one state would do to know where texts go on; nil for others.
     let wholeWalks = OnceEach<StringWalk.Key, StringWalk?>()
-    /// Bytes of the shortest names that are not taken.
-    let nameBytes = OnceEach<Place, Int>()
+    /// Bytes of the shortest names that are not taken; nil where all are.
+    let nameBytes = OnceEach<Place, Int?>()
     /// Bytes of string walks and ways to the end that are kept.
     private let keptBytes = Atomic<Int>(0)
 
@@ -128,7 +128,7 @@ final class Writer: AnswerWriter {
     /// About how many bytes the tables take.
     var bytes: Int {
         states.count * 1400 + frames.count * 300 + nameSets.bytes + keptBytes.load(ordering: .relaxed)
-            + tables.planBytes
+            + tables.planBytes + 64 * nameBytes.count
     }
 
     func count(keptBytes bytes: Int) { keptBytes.wrappingAdd(bytes, ordering: .relaxed) }
