@@ -27,8 +27,15 @@ struct ReportCommandTests {
             + "\"ended\":1790000000.5}"
     }
 
+    /// A field of the line whose name and value are hostile.
+    private static var hostileField: String {
+        var writer = JSONWriter()
+        writer.object { $0.string(hostile, hostile) }
+        return "," + writer.text.dropFirst().dropLast()
+    }
+
     private static let results =
-        line("first", 0, answer("Gravity pulls.", 4)) + line(hostile, 1, answer(hostile, 6))
+        line("first", 0, answer("Gravity pulls.", 4)) + line(hostile, 1, answer(hostile, 6) + hostileField)
         + line("bad", 2, "\"error\":{\"code\":\"bad_prompt\",\"message\":\"</script>\",\"line\":3}")
 
     private func with(_ files: [String: String], _ body: () throws -> Void) throws {
@@ -68,6 +75,7 @@ struct ReportCommandTests {
             #expect(data["throughput"]?["tokens"] == 10)
             #expect(data["latency"]?["total"]?["p50"] == 2)
             #expect(data["table"]?["prompts"] == false)
+            #expect(try blocks(page(), "class=\"values\"")[0] == [[nil, .string(Self.hostile), nil]])
             let rows = try blocks(page(), "class=\"rows\"")
             #expect(rows.count == 1)
             #expect(rows[0]["id"] == ["first", .string(Self.hostile), "bad"])
@@ -80,6 +88,48 @@ struct ReportCommandTests {
             #expect(try report("out.jsonl", "--input", "in.jsonl", "-q").errors.isEmpty)
             #expect(try blocks(page(), "class=\"texts\"")[0]["prompt"] == [nil, nil, nil])
             #expect(try blocks(page(), "id=\"report\"")[0]["notes"] != [])
+        }
+    }
+
+    /// Classes, members of answers and fields of lines: what they hold in all, and their values in the rows.
+    @Test func fieldsAreCountedAndHaveColumns() throws {
+        func chosen(_ id: String, _ name: String, _ value: Double, _ more: String = "") -> String {
+            let answer = Self.answer(name, 1)
+            let place = answer.firstRange(of: ",\"usage\"")?.lowerBound ?? answer.endIndex
+            let chances = ",\"probabilities\":{\"yes\":\(value),\"no\":\(1 - value)}"
+            return Self.line(id, 0, answer[..<place] + chances + answer[place...] + more)
+        }
+        let classes =
+            chosen("a", "yes", 0.75, ",\"topic\":{\"name\":\"bees\",\"n\":-2}")
+            + chosen("b", "no", 0.25) + chosen("c", "yes", 0.75, ",\"topic\":[1,2]")
+        let members = [#"{"score":4,"tags":["x"]}"#, #"{"score":4.5,"why":"so"}"#, "none"]
+        let answers = members.enumerated().map { Self.line("\($0)", $0, Self.answer($1, 1)) }.joined()
+        try with(["out.jsonl": classes, "json.jsonl": answers]) {
+            #expect(try report("out.jsonl").status == 0)
+            let fields = try blocks(page(), "id=\"report\"")[0]["fields"]
+            guard case .array(let list)? = fields else { throw CocoaError(.coderReadCorrupt) }
+            #expect(
+                list.map { $0["name"] }
+                    == ["class", "probability", "p(yes)", "p(no)", "topic.name", "topic.n", "topic"])
+            #expect(list[0]["values"] == [["yes", 2], ["no", 1]] && list[0]["distinct"] == 2)
+            #expect(list[2]["numbers"]?["max"] == 0.75 && list[2]["of"] == "answer")
+            #expect(list[5]["numbers"]?["min"] == -2 && list[5]["of"] == "line" && list[5]["count"] == 1)
+            #expect(list[6]["kinds"] == [["name": "list", "count": 1]] && list[6]["lengths"]?["max"] == 2)
+            let values = try blocks(page(), "class=\"values\"")[0]
+            #expect(
+                values == [
+                    ["yes", "no", "yes"], [0.75, 0.75, 0.75], [0.75, 0.25, 0.75], [0.25, 0.75, 0.25],
+                    ["bees", nil, nil], [-2, nil, nil], [nil, nil, "[1,2]"],
+                ])
+            #expect(try report("json.jsonl").status == 0)
+            let page = try page("json.jsonl.html")
+            #expect(
+                try blocks(page, "class=\"values\"")[0] == [
+                    [4, 4.5, nil], [#"["x"]"#, nil, nil], [nil, "so", nil],
+                ])
+            let whole = try blocks(page, "id=\"report\"")[0]["fields"]
+            guard case .array(let all)? = whole else { throw CocoaError(.coderReadCorrupt) }
+            #expect(all.map { $0["name"] } == ["score", "tags", "why", "text"] && all[3]["column"] == .null)
         }
     }
 

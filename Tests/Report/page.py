@@ -44,6 +44,9 @@ def make(folder, lines):
                            "usage": {"prompt_tokens": 9, "completion_tokens": tokens}, "seed": 1,
                            "timing": {"queued": 0.1, "prefill": 0.5, "decode": tokens / 10,
                                       "tokens_per_second": 9.5, "ended": round(ended, 3)}}
+            result |= {"topic": draw.choice(WORDS[:5]) + start, "score": number % 50 - 10}
+            if start:
+                result |= {"note": {HOSTILE: start}}
             result |= {"line_hash": hashlib.sha256(line.encode()).hexdigest()[:16], "run": "r"}
             made.write(dump(result) + "\n")
 
@@ -87,6 +90,8 @@ def look(page, lines, address, rules):
     check("rows", shown == lines, shown)
     check("rows as nodes", page.locator("#body [role=row]").count() < 60, "all are there at once")
     check("width", page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways")
+    sections = page.locator("main > section:not([hidden]) > h2").all_inner_texts()
+    check("order", sections.index("Answers") < sections.index("Results") < sections.index("Throughput"), sections)
     check("charts", page.locator("svg[role=img][aria-label]").count() >= 8, "some are missing")
     times = page.evaluate("""async () => {
       const times = {};
@@ -122,6 +127,17 @@ def look(page, lines, address, rules):
     page.keyboard.press("Escape")
     check("focus", page.evaluate("document.activeElement.getAttribute('role')") == "row", "is not back in its row")
     page.locator("#query").fill("")
+    page.locator("#field").select_option("score (line)")
+    page.locator("#value").fill(">= 38")
+    wait_for_shown(page, len([number for number in range(lines) if number % 50 - 10 >= 38]))
+    page.evaluate("sortBy('field', true)")
+    shown = page.locator("#body .cell-field").first.text_content()
+    check("sorting by a field", shown == "39", shown)
+    page.locator("#field").select_option(f"note.{HOSTILE} (line)")
+    page.locator("#value").fill("onerror")
+    wait_for_shown(page, 1)
+    page.locator("#value").fill("")
+    page.evaluate("sortBy('', false)")
     page.locator("#filter").select_option("failed")
     wait_for_shown(page, len(range(7, lines, 40)))
     page.locator("#body [role=row]").first.focus()

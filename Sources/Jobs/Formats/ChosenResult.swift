@@ -60,6 +60,10 @@ package struct ChosenResult: TaskResult {
     package func describe(in report: inout ReportedResult) {
         report.facts += probabilities.map { ("p(\($0.text))", "\($0.value)") }
         answer.describe(in: &report)
+        let chosen = probabilities.first { $0.text.utf8.elementsEqual(answer.text.utf8) }
+        report.fields = [.init(["class"], .string(answer.text))]
+        if let chosen { report.fields.append(.init(["probability"], .double(chosen.value))) }
+        report.fields += probabilities.map { .init(["p(\($0.text))"], .double($0.value)) }
     }
 }
 

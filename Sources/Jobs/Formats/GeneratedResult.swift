@@ -64,7 +64,9 @@ package struct GeneratedResult: TaskResult {
     }
 
     /// The JSON object that the text is; nil if it is none.
-    var object: JSONObject? {
+    var object: JSONObject? { Self.object(of: text) }
+
+    static func object(of text: String) -> JSONObject? {
         guard text.utf8.first == UInt8(ascii: "{"),
             case .object(let members)? = try? JSONValue(parsing: Array(text.utf8), limits: .line)
         else { return nil }
@@ -97,6 +99,9 @@ package struct GeneratedResult: TaskResult {
         report.status = finishReason?.rawValue ?? report.status
         report.text = text
         report.seed = seed
+        report.fields += ReportedField.parts(ofAnswer: text)
+        if let reasoningTokens { report.fields.append(.init(["reasoning_tokens"], .int(reasoningTokens))) }
+        if let call = toolCalls?.first { report.fields.append(.init(["call"], .string(call.name))) }
         if let reasoning { report.facts.append(("reasoning", reasoning)) }
         for call in toolCalls ?? [] { report.facts.append(("calls \(call.name)", call.arguments)) }
         report.facts += provenance.map { ($0.name, $0.value) }

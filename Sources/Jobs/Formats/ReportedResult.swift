@@ -28,6 +28,8 @@ package struct ReportedResult: Sendable {
     package var timing: GenerationResult.Timing?
     /// Further values by name: of the engine, and fields of the line that the job keeps.
     package var facts: [(name: String, value: String)] = []
+    /// What its data are, by name.
+    package var fields: [ReportedField] = []
     /// The model's name, if the result says it.
     package var model: String?
     /// The digest of the run, if the result says it.
@@ -54,7 +56,11 @@ package struct ReportedResult: Sendable {
             line = failure.line
             if let file = failure.file { facts.append(("file", file)) }
         }
-        facts += result.kept.map { ($0.name, Self.text(ofJSON: $0.json)) }
+        for kept in result.kept {
+            let value = (try? JSONValue(parsing: Array(kept.json.utf8), limits: .line)) ?? .string(kept.json)
+            facts.append((kept.name, Self.text(of: value) ?? kept.json))
+            fields += ReportedField.parts(of: value, at: [kept.name], .line)
+        }
     }
 
     /// A result that an output's record has; nil if it has none.
@@ -70,11 +76,8 @@ package struct ReportedResult: Sendable {
         self.init(result, recorded.key, index: recorded.index, run: recorded.run)
     }
 
-    /// A string without its quotes; other values as JSON.
-    private static func text(ofJSON json: String) -> String {
-        guard json.utf8.first == UInt8(ascii: "\""),
-            case .string(let text)? = try? JSONValue(parsing: Array(json.utf8), limits: .line)
-        else { return json }
-        return text
+    /// A string without its quotes; nil for other values.
+    private static func text(of value: JSONValue) -> String? {
+        if case .string(let text) = value { text } else { nil }
     }
 }

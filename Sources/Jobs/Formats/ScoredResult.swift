@@ -59,7 +59,12 @@ package struct ScoredResult: TaskResult {
         report.text = scores.enumerated().map { number, score in
             "\(number): mean \(score.mean), sum \(score.logprob), tokens \(score.count)"
         }.joined(separator: "\n")
-        if isList { report.facts.append(("best", String(best))) }
+        if isList {
+            report.facts.append(("best", String(best)))
+            report.fields.append(.init(["best"], .int(best)))
+        }
+        report.fields.append(.init(["mean"], .double(scores[best].mean)))
+        report.fields.append(.init(["perplexity"], .double(scores[best].perplexity)))
     }
 }
 

@@ -111,6 +111,10 @@ package struct StepsResult: TaskResult {
             var own = ReportedResult(id: report.id, status: "")
             step.result.describe(in: &own)
             texts.append("\(step.name): \(own.text ?? "")")
+            report.fields += own.fields.map { .init([step.name] + $0.path, $0.value) }
+            if step.result.completion != nil {
+                report.fields.append(.init([step.name, "finish_reason"], .string(own.status)))
+            }
         }
         report.text = texts.joined(separator: "\n\n")
     }

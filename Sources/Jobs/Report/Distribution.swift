@@ -10,22 +10,27 @@ package struct Distribution: Sendable, Equatable {
 
     package private(set) var count = 0
     package private(set) var minimum = Double.infinity
-    package private(set) var maximum = 0.0
+    package private(set) var maximum = -Double.infinity
     private var sum = 0.0
     private let limit: Int
+    private let isSigned: Bool
     private var values: [Double] = []
-    /// How many values each bucket has, once there are too many to keep; zeros are in `zeroBucket`.
+    /// How many values each bucket has, once there are too many to keep; zeros are in 0, and below it what is negative.
     private var buckets: [Int: Int] = [:]
-    private static let zeroBucket = Int.min
+    /// The bucket of the least amount that is not taken for zero.
+    private static let first = Int((log(1e-9) / growth).rounded(.down))
 
-    package init(exactLimit: Int = Self.exactLimit) { limit = exactLimit }
+    /// - Parameter isSigned: negative values count, too.
+    package init(exactLimit: Int = Self.exactLimit, isSigned: Bool = false) {
+        (limit, self.isSigned) = (exactLimit, isSigned)
+    }
 
     package var isExact: Bool { buckets.isEmpty }
     package var mean: Double { count > 0 ? sum / Double(count) : 0 }
 
-    /// What is negative or no number, such as an edited result may have, is left out.
+    /// What is no amount, such as an edited result may have, is left out.
     package mutating func add(_ value: Double) {
-        guard value >= 0, value.isFinite else { return }
+        guard value >= 0 || isSigned, abs(value) < 1e300 else { return }
         count += 1
         sum += value
         minimum = min(minimum, value)
@@ -37,15 +42,18 @@ package struct Distribution: Sendable, Equatable {
     }
 
     private static func bucket(of value: Double) -> Int {
-        value < 1e-9 ? zeroBucket : Int((log(value) / growth).rounded(.down))
+        let size = abs(value)
+        guard size >= 1e-9 else { return 0 }
+        let bucket = Int((log(size) / growth).rounded(.down)) - first + 1
+        return value < 0 ? -bucket : bucket
     }
 
     /// The values, rising, and how often each comes.
     private var weighted: [(value: Double, count: Int)] {
         if isExact { return values.sorted().map { ($0, 1) } }
         return buckets.sorted { $0.key < $1.key }.map { key, count in
-            let middle = key == Self.zeroBucket ? 0 : exp((Double(key) + 0.5) * Self.growth)
-            return (min(max(middle, minimum), maximum), count)
+            let middle = key == 0 ? 0 : exp((Double(abs(key) - 1 + Self.first) + 0.5) * Self.growth)
+            return (min(max(key < 0 ? -middle : middle, minimum), maximum), count)
         }
     }
 
@@ -84,7 +92,8 @@ package struct Distribution: Sendable, Equatable {
     package func histogram(areWhole: Bool) -> Histogram {
         guard count > 0 else { return Histogram(bins: [], isLogarithmic: false) }
         let weighted = weighted
-        let isLogarithmic = maximum > 20 * percentiles([90])[0] && maximum > (areWhole ? 50 : 0.05)
+        let isLogarithmic =
+            minimum >= 0 && maximum > 20 * percentiles([90])[0] && maximum > (areWhole ? 50 : 0.05)
         let edges = isLogarithmic ? risingEdges(areWhole) : evenEdges(areWhole)
         var counts = [Int](repeating: 0, count: edges.count - 1)
         var place = 0
@@ -99,7 +108,7 @@ package struct Distribution: Sendable, Equatable {
     /// Up to some thirty bins, of few values fewer, of a width of 1, 2 or 5 times a power of ten.
     private func evenEdges(_ areWhole: Bool) -> [Double] {
         let most = min(30, max(8, 2 * Double(count).squareRoot()))
-        let least = max((maximum - minimum) / most, areWhole ? 1 : max(maximum, 0.001) / 1000)
+        let least = max((maximum - minimum) / most, areWhole ? 1 : max(maximum, -minimum, 0.001) / 1000)
         let width = Self.roundNumber(atLeast: least)
         let first = (minimum / width).rounded(.down)
         let last = (maximum / width).rounded(.down) + 1

@@ -71,8 +71,8 @@ package final class ReportPrompts {
         for name in names { places[name] = Place(range: range, length: text.utf8.count) }
     }
 
-    /// At most `textLimit` bytes of it.
-    package static func cut(_ text: String) -> String {
+    /// At most that many bytes of it.
+    package static func cut(_ text: String, to textLimit: Int = textLimit) -> String {
         guard text.utf8.count > textLimit else { return text }
         // Such an index falls back to the beginning of its scalar.
         return String(text.unicodeScalars[..<text.utf8.index(text.startIndex, offsetBy: textLimit)])

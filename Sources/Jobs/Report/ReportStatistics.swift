@@ -1,17 +1,12 @@
 /// What a report says of all results together.
 package struct ReportStatistics: Sendable {
     /// Results that ended in the same way.
-    package struct Status: Sendable, Equatable {
-        package struct Example: Sendable, Equatable {
-            package var id: String
-            package var message: String
-        }
-
+    package struct Status: Sendable {
         package var name: String
         package var isError: Bool
         package var count = 0
-        /// The first few errors.
-        package var examples: [Example] = []
+        /// Those of errors.
+        package var messages = CommonValues()
     }
 
     package private(set) var results = 0
@@ -35,9 +30,9 @@ package struct ReportStatistics: Sendable {
     /// Finish reasons, and after them errors; each by the first that came.
     package private(set) var statuses: [Status] = []
     package private(set) var funnel: Funnel
+    package private(set) var fields = FieldsOfResults()
     package private(set) var model: String?
     private var places: [String: Int] = [:]
-    private static let exampleLimit = 3
     /// How many error codes and finish reasons are told apart; files of others may have any.
     private static let statusLimit = 200
 
@@ -51,6 +46,7 @@ package struct ReportStatistics: Sendable {
         if model == nil { model = result.model }
         count(result)
         funnel.add(result)
+        fields.add(result.fields)
         if let tokens = result.promptTokens, tokens >= 0 {
             // The samples of a line have one prompt.
             if result.sample == 0 { promptTokens = Self.sum(promptTokens, tokens) }
@@ -95,10 +91,7 @@ package struct ReportStatistics: Sendable {
     private mutating func count(_ result: ReportedResult) {
         let place = place(of: result.status, result.isFailed)
         statuses[place].count += 1
-        if result.isFailed, statuses[place].examples.count < Self.exampleLimit {
-            let message = String((result.message ?? "").prefix(500))
-            statuses[place].examples.append(.init(id: result.id, message: message))
-        }
+        if result.isFailed { statuses[place].messages.add(result.message ?? "") }
     }
 
     private mutating func place(of name: String, _ isError: Bool) -> Int {

@@ -19,9 +19,13 @@ extension ReportedResult {
             results[number].sample = number
             results[number].lineHash = lineHash
             results[number].model = body?.string("model")
+            if !results[number].isFailed, let text = results[number].text {
+                results[number].fields = ReportedField.parts(ofAnswer: text)
+            }
             guard case .object(let members) = json else { continue }
             for member in members where !known.contains(member.name) {
                 results[number].facts.append((member.name, text(of: member.value)))
+                results[number].fields += ReportedField.parts(of: member.value, at: [member.name], .line)
             }
         }
         return results

@@ -45,7 +45,7 @@ package final class ResultReport {
             guard names.count < rowLimit else { return true }
             names.append(Name(id: ReportPrompts.hash(result.id), content: result.lineHash))
             let length = (result.text?.utf8.count ?? 0) + (result.message?.utf8.count ?? 0)
-            lengths.append(Int32(min(length, ReportPrompts.textLimit)))
+            lengths.append(Int32(min(length, ReportPrompts.textLimit) + 16 * min(result.fields.count, 32)))
             return true
         }
         self.statistics = statistics

@@ -8,12 +8,14 @@ import PhiModel
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Make one page of results, for the browser: charts, errors, and a table to search.",
+        abstract: "Make one page of results, for the browser: what answers hold, and a table to search.",
         usage: "phibatch report <results> [<job file>] [--output <file>]",
         discussion: """
-            Shows throughput over time, lengths, latencies, finish reasons and errors, and a table of prompts and \
-            answers; of a job with steps also how many rows each step made and dropped. The page is one HTML file that loads nothing, so that it can be mailed or kept. The results may be \
-            those of a run that goes on, or was stopped; OpenAI's format is read too. Results have no prompts: they are \
+            Shows what answers hold first: classes and how likely they are, scores, members of structured answers and \
+            fields that are kept, each with its most common values or a histogram; how many rows each step made and \
+            dropped, finish reasons, errors and lengths; a table of prompts and answers to search, sort and filter, \
+            also by a field; and then throughput and latencies. The page is one HTML file that loads nothing, so that \
+            it can be mailed or kept. The results may be those of a run that goes on, or was stopped; OpenAI's format is read too. Results have no prompts: they are \
             taken from the input, which the job file or --input names. A job file alone stands for its output.
 
             EXAMPLE:

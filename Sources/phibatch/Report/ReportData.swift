@@ -26,6 +26,7 @@ struct ReportData {
             writer.int("failed", statistics.failed)
             writer.int("prompt_tokens", statistics.promptTokens)
             writer.int("completion_tokens", statistics.completionTokens)
+            writeFields(&writer)
             writeThroughput(&writer)
             writer.object("lengths") { writer in
                 Self.write("prompt", statistics.prompts, areWhole: true, &writer)
@@ -128,10 +129,35 @@ struct ReportData {
             writer.string("name", status.name)
             writer.bool("error", status.isError)
             writer.int("count", status.count)
-            writer.objects("examples", status.examples) { writer, example in
-                writer.string("id", example.id)
-                writer.string("message", example.message)
+            Self.write("messages", status.messages.top(5), &writer)
+        }
+    }
+
+    private static func write(_ name: String, _ values: [CommonValues.Entry], _ writer: inout JSONWriter) {
+        writer.array(name, values) { writer, value in
+            writer.array { writer in
+                writer.string(value.text)
+                writer.int(value.count)
             }
+        }
+    }
+
+    private func writeFields(_ writer: inout JSONWriter) {
+        let columns = statistics.fields.columns
+        writer.objects("fields", statistics.fields.all) { writer, field in
+            writer.string("name", ReportedField.name(of: field.path))
+            writer.string("of", field.origin.rawValue)
+            let column = columns.firstIndex { $0.path == field.path && $0.origin == field.origin }
+            writer.optional("column", column) { $0.int($1) }
+            writer.int("count", field.count)
+            writer.objects("kinds", field.kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                $0.string("name", $1.key)
+                $0.int("count", $1.value)
+            }
+            writer.optional("distinct", field.values.distinct) { $0.int($1) }
+            Self.write("values", field.values.top(20), &writer)
+            Self.write("numbers", field.numbers, areWhole: field.areWhole, &writer)
+            Self.write("lengths", field.lengths, areWhole: true, &writer)
         }
     }
 
@@ -164,6 +190,9 @@ struct ReportData {
                 "Results have no prompts. \"phibatch report RESULTS JOB\" takes them from the job's input, and --input names one."
             )
         }
+        if statistics.fields.isCut {
+            notes.append("Of the fields, \(statistics.fields.all.count) are looked at: the first that came.")
+        }
         if report.withoutLine > 0 {
             notes.append(
                 "Results whose line the input no longer has as it was, shown without a prompt: \(report.withoutLine)."
@@ -174,9 +203,13 @@ struct ReportData {
                 "Completions that an earlier run began: \(statistics.resumed). Their tokens of that time are not in the throughput."
             )
         }
-        let distributions = [statistics.prompts, statistics.total]
+        let fields = statistics.fields.all
+        let distributions =
+            [statistics.prompts, statistics.total] + fields.map(\.numbers) + fields.map(\.lengths)
         if distributions.contains(where: { !$0.isExact }) {
-            notes.append("Of more than \(Distribution.exactLimit) values, percentiles are within 1%.")
+            notes.append(
+                "Of more than \(Distribution.exactLimit) values, and \(FieldStatistics.exactLimit) of a field, percentiles are within 1%."
+            )
         }
         return notes
     }

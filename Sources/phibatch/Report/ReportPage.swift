@@ -37,6 +37,7 @@ struct ReportPage {
             func writePiece() throws {
                 try file.write(Self.block("class=\"rows\"", piece.heads))
                 try file.write(Self.block("class=\"texts\"", piece.texts))
+                try file.write(Self.block("class=\"values\"", piece.values))
                 piece.removeAll()
             }
             try report.forEachRow { row in

@@ -5,8 +5,10 @@ import JSON
 ///
 ///     {"id":[…],"line":[…],"sample":[…],"status":[…],"prompt":[…],"completion":[…],"seconds":[…]}
 ///     {["prompt":[…],]"text":[…],"error":[…],"more":[{…},…]}
+///     [[…],…]
 ///
-/// The page reads the first at once, and the second when a row of it is seen or searched.
+/// The page reads the first at once, the second when a row of it is seen or searched, and the third, the values of each
+/// field that has a column, when rows are sorted or filtered by one.
 struct ReportRows {
     private static let headNames = ["id", "line", "sample", "status", "prompt", "completion", "seconds"]
 
@@ -15,12 +17,17 @@ struct ReportRows {
     private(set) var count = 0
     private var headColumns: [JSONWriter]
     private var textColumns: [JSONWriter]
+    private let fields: [FieldStatistics]
+    private var valueColumns: [[JSONValue]]
+    /// Bytes of a value's text.
+    private static let valueLimit = 100
 
     init(_ statistics: ReportStatistics, hasPrompts: Bool) {
         self.statistics = statistics
         self.hasPrompts = hasPrompts
         headColumns = Self.headNames.map { _ in JSONWriter() }
-        textColumns = []
+        fields = statistics.fields.columns
+        (textColumns, valueColumns) = ([], [])
         removeAll()
     }
 
@@ -30,8 +37,10 @@ struct ReportRows {
         count = 0
         headColumns = Self.headNames.map { _ in JSONWriter() }
         textColumns = textNames.map { _ in JSONWriter() }
+        valueColumns = fields.map { _ in [] }
     }
 
+    var values: [UInt8] { Array(JSONWriter.text(of: .array(valueColumns.map { .array($0) })).utf8) }
     var heads: [UInt8] { Self.object(Self.headNames, headColumns) }
     var texts: [UInt8] { Self.object(textNames, textColumns) }
 
@@ -51,6 +60,9 @@ struct ReportRows {
     mutating func add(_ row: ResultReport.Row) {
         count += 1
         let result = row.result
+        for (number, field) in fields.enumerated() {
+            valueColumns[number].append(Self.value(result.fields.first(where: field.isOf)?.value ?? .null))
+        }
         headColumns[0].string(result.id)
         headColumns[1].optional(result.index.map { $0 + 1 } ?? result.line)
         headColumns[2].int(result.sample)
@@ -87,6 +99,15 @@ struct ReportRows {
         add(result.message, "error")
         place += 1
         writeMore(result, cuts, missing, to: &textColumns[place])
+    }
+
+    /// A number or a truth as it is, and of anything else the beginning of its text.
+    private static func value(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .null, .bool, .int, .number: value
+        case .string(let text): .string(ReportPrompts.cut(text, to: valueLimit))
+        case .array, .object: .string(ReportPrompts.cut(JSONWriter.text(of: value), to: valueLimit))
+        }
     }
 
     private func writeMore(

@@ -37,6 +37,22 @@ import Testing
         #expect(distribution([-1, .nan, .infinity, 2]).count == 1)
     }
 
+    /// Those around zero, too, exact or in buckets.
+    @Test(arguments: [1000, 10]) func negativeValuesCountWhereTheyAreMeant(_ limit: Int) {
+        var signed = Distribution(exactLimit: limit, isSigned: true)
+        for value in -50...49 { signed.add(Double(value)) }
+        signed.add(.nan)
+        #expect((signed.count, signed.minimum, signed.maximum) == (100, -50, 49))
+        let right: [Double] = [-41, -1, 24, 49]
+        for (value, right) in zip(signed.percentiles([10, 50, 75, 100]), right) {
+            let distance = abs(value - right)
+            #expect(distance <= abs(right / 100))
+        }
+        let histogram = signed.histogram(areWhole: true)
+        #expect(histogram.bins.first?.range.lowerBound == -50 && !histogram.isLogarithmic)
+        #expect(histogram.bins.reduce(0) { $0 + $1.count } == 100)
+    }
+
     @Test func binsHoldAllValuesBetweenRoundEdges() {
         let small = distribution([1, 1, 2, 5]).histogram(areWhole: true)
         #expect(small.bins.map(\.count) == [2, 1, 0, 0, 1])

@@ -164,7 +164,7 @@ import Testing
         #expect(statistics.speed.percentiles([50]) == [10])
         #expect(statistics.statuses.map(\.name) == ["stop", "prompt_too_long"])
         #expect(statistics.statuses.map(\.count) == [4, 1])
-        #expect(statistics.statuses[1].examples == [.init(id: "4", message: "Too long.")])
+        #expect(statistics.statuses[1].messages.top(5) == [.init(text: "Too long.", count: 1)])
         // All four end a second apart, and each began at 1000.
         #expect((statistics.throughput.first, statistics.throughput.last) == (1000, 1004))
         #expect(statistics.throughput.curve().parts[0].rates.prefix(8) == ArraySlice(repeating: 40, count: 8))

@@ -79,8 +79,8 @@ extension HelpTopic {
         An output whose name ends in `.gz` or `.zst` after that, as in `answers.jsonl.zst`, is packed with gzip or zstd; so is \
         a file of `errors`. All that looks at it again reads it as it is, unpacked for a while into a file without a name.
 
-        `phibatch help score` says what a result of `task: score` has. `phibatch report OUTPUT` makes a page of results, \
-        for a browser.
+        `phibatch help score` says what a result of `task: score` has. `phibatch report OUTPUT` makes a page of results \
+        for a browser: what their fields hold, and a table that can be sorted and filtered by them.
 
           jq -c 'select(.error) | {id, code: .error.code}' answers.jsonl
         """)

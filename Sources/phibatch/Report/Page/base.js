@@ -39,6 +39,7 @@ function duration(seconds) {
   if (seconds < 48 * 3600) return two(Math.round(seconds / 60), 60, "h", "min");
   return two(Math.round(seconds / 3600), 24, "d", "h");
 }
+const clip = (text, most) => (text.length > most ? text.slice(0, Math.max(1, most)) + "…" : text);
 const percent = (part, all) =>
   part === all ? "100%" : part / all < 0.001 ? "under 0.1%" : ((100 * part) / all).toFixed(1) + "%";
 
@@ -48,9 +49,9 @@ const times = new Intl.DateTimeFormat("en-GB", {
 const moment = (seconds) => times.format(new Date(seconds * 1000)) + " UTC";
 
 /* A table that says in words and numbers what a chart shows. */
-function dataTable(name, heads, rows) {
+function dataTable(name, heads, rows, texts = [0]) {
   const cell = (tag, value, column) =>
-    el(tag, { class: column > 0 ? "n" : null, scope: tag === "th" ? "col" : null }, String(value));
+    el(tag, { class: texts.includes(column) ? null : "n", scope: tag === "th" ? "col" : null }, String(value));
   const table = el("table", null,
     el("caption", { class: "hidden" }, name),
     el("thead", null, el("tr", null, ...heads.map((head, i) => cell("th", head, i)))),

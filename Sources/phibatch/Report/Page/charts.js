@@ -59,7 +59,7 @@ function frame(width, height, highest, yName, xName) {
 
 /* Bars of equal width; those of a logarithmic scale span equal ratios. */
 function histogram(place, { title, data, unit, one, of }) {
-  if (!data) return;
+  if (!data) return null;
   const named = (value) => amount(value) + (unit === "s" ? " s" : "");
   const span = ([from, to]) => data.whole
     ? to - from <= 1 ? amount(from) : `${amount(from)} to ${amount(to - 1)}`
@@ -67,7 +67,7 @@ function histogram(place, { title, data, unit, one, of }) {
   const bins = data.bins;
   const xName = unit === "s" ? "seconds" : unit;
   const scale = data.log ? ", on a logarithmic scale" : "";
-  panel(place, {
+  return panel(place, {
     title, height: 210,
     about: `median ${named(data.p50)} · 90% up to ${named(data.p90)} · 99% up to ${named(data.p99)} · at most ${named(data.max)}`,
     label: `${title}: a histogram of ${plural(data.count, of)}${scale}. From ${named(data.min)} to ${named(data.max)}, `
@@ -112,17 +112,17 @@ function histogram(place, { title, data, unit, one, of }) {
 }
 
 /* Amounts by name, as bars with their names before them. */
-function nameBars(place, { title, label, rows, total, of }) {
+function nameBars(place, { title, about, label, rows, total, of }) {
   const line = 34;
-  panel(place, {
-    title, label: label + rows.map((row) => `${row.name} ${count(row.count)}`).join(", ") + ".",
+  return panel(place, {
+    title, about, label: label + rows.map((row) => `${row.name} ${count(row.count)}`).join(", ") + ".",
     height: rows.length * line + 6,
     details: dataDetails(title, ["", of, "share"], rows.map((row) => [row.name, count(row.count), percent(row.count, total)])),
     draw(width) {
       const highest = Math.max(...rows.map((row) => row.count), 1);
       return rows.flatMap((row, i) => [
-        svg("text", { x: 0, y: i * line + 13, class: "mark-label" }, row.name),
-        svg("text", { x: width, y: i * line + 13, "text-anchor": "end" }, `${count(row.count)} · ${percent(row.count, total)}`),
+        svg("text", { x: 0, y: i * line + 13, class: "mark-label" }, clip(row.name, Math.floor(width / 7) - 24)),
+        svg("text", { x: width, y: i * line + 13, "text-anchor": "end" }, `${row.more || ""}${count(row.count)} · ${percent(row.count, total)}`),
         svg("rect", { class: "bar" + (row.bad ? " bad" : ""), x: 0, y: i * line + 19, height: 7, rx: 2,
           width: Math.max(2, (width * row.count) / highest) }),
       ]);

@@ -115,6 +115,26 @@ function filterBy(status) {
   byID("filter").focus({ preventScroll: true });
 }
 
+function chooseField(number) {
+  view.field = number;
+  byID("field").value = String(number);
+  [...byID("head").children].find((head) => head.dataset.name === "field").querySelector(".plain").firstChild.data = fieldName(sortable[number]);
+  byID("values").replaceChildren(...sortable[number].values.map(([value]) => el("option", { value: "= " + value })));
+  byID("value").value = "";
+  view.condition = null;
+  update();
+}
+
+function setUpFields() {
+  for (const label of document.querySelectorAll(".of-field")) label.hidden = !sortable.length;
+  if (!sortable.length) return;
+  grid.classList.add("has-field");
+  byID("field").append(...sortable.map((field, i) => el("option", { value: String(i) }, fieldName(field))));
+  byID("field").addEventListener("change", (event) => chooseField(Number(event.target.value)));
+  byID("value").addEventListener("input", (event) => { view.condition = conditionOf(event.target.value); update(); });
+  chooseField(0);
+}
+
 function setUpTable() {
   readRows();
   if (!hasPrompts) grid.classList.add("no-prompts");
@@ -150,6 +170,7 @@ function setUpTable() {
     const [name, down] = event.target.value.split(" ");
     sortBy(name, down === "down");
   });
+  setUpFields();
   let timer = 0;
   const look = () => { view.terms = termsOf(byID("query").value); update(); };
   byID("query").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 160); });

@@ -1,3 +1,50 @@
+/* What answers and kept fields hold: a table of all fields, and a chart of each whose values differ. */
+function fieldsPanel() {
+  if (!report.fields.length) return;
+  byID("answers").hidden = false;
+  const place = byID("fields");
+  const many = (field) => (field.distinct === null ? "many" : field.values.length ? count(field.distinct) : "");
+  const spread = (data, what) => `${amount(data.min)} to ${amount(data.max)}${what}, mean ${amount(data.mean)}, median ${amount(data.p50)}`;
+  const about = (field) => field.numbers ? spread(field.numbers, "")
+    : field.distinct === null || !field.values.length ? (field.lengths ? spread(field.lengths, " long") : "")
+    : field.values.slice(0, 4).map(([value, times]) => `${clip(value, 40)} (${count(times)})`).join(", ");
+  place.append(el("div", { class: "panel wide" }, el("h3", null, "Fields"),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Fields" },
+      dataTable("Fields", ["Field", "kind", "values", "different", "what they are"], report.fields.map((field) =>
+        [field.name + (field.of === "line" ? " (of the line)" : ""), field.kinds.map((kind) => kind.name).join(", "),
+          count(field.count), many(field), about(field)]), [0, 1, 4]))));
+  const chance = (name, value) => report.fields.find((one) => one.name === name.replace(/class$/, `p(${value})`));
+  report.fields.filter((field) => field.distinct !== 1 && !/(^|\.)p\(/.test(field.name)).slice(0, 40).forEach((field) => {
+    const title = field.name + (field.of === "line" ? ", of the line" : "");
+    const figure = chart(field, title);
+    if (!figure || field.column === null) return;
+    const show = el("button", { type: "button", class: "show" }, "Filter by it", el("span", { class: "hidden" }, ": " + title));
+    show.addEventListener("click", () => {
+      chooseField(field.column);
+      byID("table").scrollIntoView();
+      byID("value").focus({ preventScroll: true });
+    });
+    figure.append(show);
+  });
+
+  function chart(field, title) {
+    const isFew = field.distinct !== null && field.distinct <= 12;
+    if (field.numbers && !isFew) return histogram(place, { title, data: field.numbers, unit: title, of: "result" });
+    const long = field.values.length && field.values.reduce((sum, value) => sum + value[1], 0) < 0.2 * field.count;
+    if (field.lengths && (long || !field.values.length)) {
+      const unit = field.kinds.some((kind) => kind.name === "list") ? "elements" : "characters";
+      return histogram(place, { title: `${title}: ${unit}`, data: field.lengths, unit, of: "result" });
+    }
+    if (!field.values.length) return null;
+    return nameBars(place, { title, label: title + ": ", total: field.count, of: "results",
+      about: isFew ? null : (field.distinct === null ? "the most common; counts are at least these" : `the most common of ${count(field.distinct)}`),
+      rows: field.values.slice(0, 12).map(([name, times]) => {
+        const likely = /(^|\.)class$/.test(field.name) && chance(field.name, name);
+        return { name: name || "(empty)", count: times, more: likely ? `mean p ${likely.numbers.mean.toFixed(2)} · ` : null };
+      }) });
+  }
+}
+
 /* How far rows got that have steps, and where they were dropped. */
 function funnelPanel() {
   const data = report.funnel;
@@ -130,7 +177,7 @@ function endsPanel() {
     show.addEventListener("click", () => filterBy(report.statuses.indexOf(error)));
     box.append(el("div", { class: "error" }, el("p", null, el("span", { class: "badge bad mono" }, error.name), " ",
       plural(error.count, "result"), show)),
-      el("ul", null, ...error.examples.map((example) => el("li", null, el("code", null, example.id), ": ", example.message))));
+      el("ul", null, ...error.messages.map(([message, times]) => el("li", null, count(times) + " × ", message))));
   }
   place.append(box);
 }
@@ -138,10 +185,11 @@ function endsPanel() {
 showHead();
 showCards();
 showNotes();
+fieldsPanel();
 funnelPanel();
-throughputPanel();
+endsPanel();
 histogram(byID("lengths"), { title: "Prompt tokens", data: report.lengths.prompt, unit: "tokens", of: "result" });
 histogram(byID("lengths"), { title: "Completion tokens", data: report.lengths.completion, unit: "tokens", of: "result" });
+throughputPanel();
 latencyPanel();
-endsPanel();
 showSettings();

@@ -6,6 +6,7 @@ let pieceSize = 1;
 function readRows() {
   const heads = [...document.querySelectorAll("script.rows")];
   const texts = [...document.querySelectorAll("script.texts")];
+  const values = [...document.querySelectorAll("script.values")];
   rows.count = report.table.rows;
   pieceSize = report.table.piece;
   for (const name of ["line", "sample", "status", "prompt", "completion", "seconds"]) {
@@ -20,8 +21,10 @@ function readRows() {
       // null, where a result doesn't say, is no number.
       head[name].forEach((value, i) => { rows[name][start + i] = value === null ? NaN : value; });
     }
-    pieces.push({ start, count: head.id.length, json: texts[number].textContent, folded: null, ends: null });
+    pieces.push({ start, count: head.id.length, json: texts[number].textContent, values: values[number].textContent,
+      folded: null, ends: null });
     texts[number].remove();
+    values[number].remove();
     start += head.id.length;
   });
 }
@@ -46,6 +49,38 @@ function textOf(row) {
   const texts = textsOf(piece);
   const i = row - piece.start;
   return { prompt: texts.prompt ? texts.prompt[i] : null, text: texts.text[i], error: texts.error[i], more: texts.more[i] };
+}
+
+/* The values of a field in all rows; they are read when a first field's are wanted. */
+let fieldColumns = null;
+function fieldColumn(number) {
+  if (!fieldColumns) {
+    fieldColumns = report.fields.filter((field) => field.column !== null).map(() => []);
+    for (const piece of pieces) {
+      JSON.parse(piece.values).forEach((list, i) => { for (const value of list) fieldColumns[i].push(value); });
+      piece.values = null;
+    }
+  }
+  return fieldColumns[number];
+}
+
+/* Whether a value is as a text says: ">= 4", "!= yes", or a part of it. Null for an empty text. */
+function conditionOf(text) {
+  const [, sign, rest] = /^\s*(>=|<=|!=|>|<|=)?\s*(.*?)\s*$/s.exec(text);
+  if (!sign && !rest) return null;
+  const wanted = rest !== "" && !Number.isNaN(Number(rest)) ? Number(rest) : rest.toLowerCase();
+  const plain = (value) => (typeof value === "number" && typeof wanted === "number" ? value : String(value).toLowerCase());
+  const same = (value) => plain(value) === (typeof plain(value) === "number" ? wanted : rest.toLowerCase());
+  const both = (value) => typeof value === typeof wanted;
+  switch (sign) {
+    case "=": return same;
+    case "!=": return (value) => !same(value);
+    case ">": return (value) => both(value) && plain(value) > wanted;
+    case ">=": return (value) => both(value) && plain(value) >= wanted;
+    case "<": return (value) => both(value) && plain(value) < wanted;
+    case "<=": return (value) => both(value) && plain(value) <= wanted;
+    default: return (value) => same(value) || (typeof value === "string" && plain(value).includes(rest.toLowerCase()));
+  }
 }
 
 const statusOf = (row) => report.statuses[rows.status[row]];

@@ -2,17 +2,20 @@ const grid = byID("grid");
 const body = byID("body");
 const narrow = window.matchMedia("(max-width: 760px)");
 const hasPrompts = report.table.prompts;
+const sortable = report.fields.filter((field) => field.column !== null);
+const fieldName = (field) => field.name + (field.of === "line" ? " (line)" : "");
 const columns = [
   { name: "line", title: "Line", number: true, cell: "cell-number" },
   { name: "id", title: "Id", cell: "cell-id" },
   hasPrompts ? { title: "Prompt", cell: "cell-prompt" } : null,
   { title: "Answer", cell: "cell-answer" },
+  sortable.length ? { name: "field", title: fieldName(sortable[0]), full: "Field", cell: "cell-field" } : null,
   { name: "status", title: "End", cell: "cell-status" },
   { name: "prompt", title: "In", full: "Prompt tokens", number: true },
   { name: "completion", title: "Out", full: "Completion tokens", number: true },
   { name: "seconds", title: "Seconds", number: true },
 ].filter(Boolean);
-const view = { order: [], active: 0, sort: "", down: false, terms: [], filter: "", nodes: new Map() };
+const view = { order: [], active: 0, sort: "", down: false, terms: [], filter: "", field: 0, condition: null, nodes: new Map() };
 /* Browsers have no taller boxes than some ten million pixels; beyond this one, scrolling goes in larger steps. */
 const TALLEST = 6000000;
 
@@ -31,11 +34,13 @@ function cellText(column, row, texts) {
     case "cell-number": return Number.isNaN(rows.line[row]) ? "" : count(rows.line[row]);
     case "cell-id": return rows.id[row] + (rows.sample[row] > 0 ? " #" + rows.sample[row] : "");
     case "cell-prompt": return brief(texts.prompt);
+    case "cell-field": return shown(fieldColumn(view.field)[row]);
     case "cell-answer": return brief(texts.error || texts.text);
     case "seconds": return Number.isNaN(rows.seconds[row]) ? "" : rows.seconds[row].toFixed(2);
     default: return Number.isNaN(rows[column.name][row]) ? "" : count(rows[column.name][row]);
   }
 }
+const shown = (value) => (value === null ? "" : typeof value === "number" ? String(value) : brief(String(value)));
 const brief = (text) => (text ? text.slice(0, 400).replace(/\s+/g, " ").slice(0, 240) : "");
 
 function makeRow(position) {
@@ -115,18 +120,21 @@ function show(order) {
   render();
 }
 
-const passes = (row) => view.filter === "" || (view.filter === "failed" ? statusOf(row).error : rows.status[row] === Number(view.filter));
+const passes = (row) => (!view.condition || view.condition(fieldColumn(view.field)[row])) && passesStatus(row);
+const passesStatus = (row) => view.filter === "" || (view.filter === "failed" ? statusOf(row).error : rows.status[row] === Number(view.filter));
 
 function sorted(list) {
   const { sort, down } = view;
   if (!sort) return list;
   const sign = down ? -1 : 1;
-  const value = sort === "id" ? (row) => rows.id[row] : sort === "status" ? (row) => statusOf(row).name : (row) => rows[sort][row];
+  const value = sort === "id" ? (row) => rows.id[row] : sort === "status" ? (row) => statusOf(row).name
+    : sort === "field" ? (row) => fieldColumn(view.field)[row] ?? NaN : (row) => rows[sort][row];
   // Rows without a value come last; equal ones stay in the input's order.
   const none = (x) => x !== x;
   return list.sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     if (none(x) || none(y)) return none(x) - none(y) || a - b;
+    if (typeof x !== typeof y) return typeof x < typeof y ? -sign : sign;
     return x < y ? -sign : x > y ? sign : a - b;
   });
 }
@@ -142,7 +150,7 @@ async function update() {
     latestSearch += 1;
     list = Array.from({ length: all }, (_, row) => row);
   }
-  if (view.filter) list = list.filter(passes);
+  if (view.filter || view.condition) list = list.filter(passes);
   show(sorted(list));
   say(list.length === all ? plural(all, "result") : `${count(list.length)} of ${plural(all, "result")}`);
   document.documentElement.dataset.shown = list.length;
