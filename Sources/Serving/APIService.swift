@@ -124,9 +124,6 @@ final class APIService: HTTPService {
         let model = try body.string("model")
         if let model, !options.names.contains(model) { throw unknown(model: model) }
         let streams = try body.flag("stream")
-        guard !streams || endpoint != .responses else {
-            throw APIError("`stream` is not supported by /v1/responses here.", param: "stream")
-        }
         var tellsUsage = false
         if case .object(let options)? = body["stream_options"] {
             tellsUsage = try options.flag("include_usage")

@@ -147,6 +147,36 @@ def test_other_paths(server: Server) -> None:
     assert server.metric("completion_tokens_total") > 0 and server.metric("request_seconds_count") > 0
 
 
+def test_a_response_in_events(server: Server) -> None:
+    """What events tell is what the response holds, and OpenAI's own accumulator agrees."""
+    client = server.client
+    tools: Any = [{"type": "function", "name": "rest", "parameters": {"type": "object", "properties": {}}}]
+    for settings in ({}, {"tools": tools, "tool_choice": "required", "max_output_tokens": 60}):
+        asked: Any = {"model": "demo", "input": "Name a colour.", "max_output_tokens": 12, "temperature": 0, **settings}
+        whole = client.responses.create(**asked)
+        events = list(client.responses.create(stream=True, **asked))
+        assert [event.sequence_number for event in events] == list(range(len(events)))
+        assert [event.type for event in events[:3]] == [
+            "response.created",
+            "response.in_progress",
+            "response.output_item.added",
+        ]
+        last: Any = events[-1]
+        assert last.type == f"response.{whole.status}" and last.response.usage == whole.usage
+        deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
+        assert "".join(deltas) == whole.output_text == last.response.output_text
+        done = [event.item for event in events if event.type == "response.output_item.done"]
+        assert done == last.response.output
+        kinds = [(item.type, getattr(item, "arguments", None)) for item in whole.output]
+        assert [(item.type, getattr(item, "arguments", None)) for item in done] == kinds
+        if not settings:
+            assert len(deltas) > 2
+        with client.responses.stream(**asked) as stream:
+            for event in stream:
+                final = event
+        assert final.type == last.type and final.response.output_text == whole.output_text  # type: ignore[union-attr]
+
+
 def test_errors_are_those_of_the_api(server: Server) -> None:
     client = server.client
     for wrong, kind, word in [
@@ -160,8 +190,6 @@ def test_errors_are_those_of_the_api(server: Server) -> None:
         with pytest.raises(kind) as caught:
             ask(client, **wrong)
         assert word in caught.value.message and caught.value.body["type"]
-    with pytest.raises(openai.BadRequestError, match="stream"):
-        list(client.responses.create(model="demo", input="x", stream=True))
     with pytest.raises(openai.NotFoundError):
         client.get("/nothing", cast_to=str)
     with pytest.raises(openai.APIStatusError, match="405|takes POST"):

@@ -8,17 +8,15 @@ import PhiModel
 final class AnswerCourse: Sendable {
     private struct State {
         var isStreaming = false
-        /// What was told of each choice.
-        var told: [Int: (bytes: Int, thought: Bool)] = [:]
+        var events: any AnswerEvents
     }
 
     private let exchange: Exchange
     private let reply: OpenAIReply
     private let streams: Bool
-    private let tellsUsage: Bool
     private let metrics: ServerMetrics
     private let began = ContinuousClock.now
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
     /// - Parameters:
     ///   - streams: text is told as it comes.
@@ -27,7 +25,8 @@ final class AnswerCourse: Sendable {
         _ exchange: Exchange, _ reply: OpenAIReply, streams: Bool, tellsUsage: Bool, _ metrics: ServerMetrics
     ) {
         (self.exchange, self.reply, self.metrics) = (exchange, reply, metrics)
-        (self.streams, self.tellsUsage) = (streams, tellsUsage)
+        self.streams = streams
+        state = Guarded(State(events: reply.events(tellsUsage: tellsUsage)))
     }
 
     /// - Returns: whether that was all.
@@ -54,19 +53,15 @@ final class AnswerCourse: Sendable {
 
     private func tell(_ text: String, of choice: Int, isThought: Bool = false) {
         guard streams else { return }
-        let isFirst = state.withLock { state in
+        let bytes = state.withLock { state in
             if !state.isStreaming {
                 state.isStreaming = true
                 beginStream()
                 metrics.tookFirst(seconds)
             }
-            let told = state.told[choice]
-            state.told[choice] = (
-                (told?.bytes ?? 0) + (isThought ? 0 : text.utf8.count), told?.thought ?? false || isThought
-            )
-            return told == nil
+            return state.events.more(text, of: choice, isThought: isThought)
         }
-        exchange.send(reply.more(text, of: choice, isThought: isThought, isFirst: isFirst))
+        exchange.send(bytes)
     }
 
     private func beginStream() {
@@ -83,35 +78,28 @@ final class AnswerCourse: Sendable {
         metrics.made(
             promptTokens: made.first?.promptTokens ?? 0,
             completionTokens: made.reduce(0) { $0 + $1.completionTokens })
-        let (isStreaming, told) = state.withLock { ($0.isStreaming, $0.told) }
+        let isStreaming = state.withLock(\.isStreaming)
         guard streams, made.count == results.count else {
             let (status, body) = reply.whole(results, run: run)
-            return end(HTTPReply(status, headers: headers, .bytes(body)), isStreaming: isStreaming)
+            return end(HTTPReply(status, headers: headers, .bytes(body)))
         }
         if !isStreaming { beginStream() }
-        for (choice, result) in results.enumerated() {
-            guard let result = result.made else { continue }
-            let told = told[choice]
-            exchange.send(
-                reply.end(
-                    result, of: choice, told: told?.bytes ?? 0, toldThought: told?.thought ?? false,
-                    isFirst: told == nil))
-        }
-        if tellsUsage { exchange.send(reply.usage(made)) }
-        exchange.send(OpenAIReply.done)
+        exchange.send(state.withLock { $0.events.end(results.compactMap(\.made), run: run) })
         exchange.end()
         note(200)
         return true
     }
 
-    private func fail(_ error: APIError) -> Bool {
-        end(error.reply, isStreaming: state.withLock(\.isStreaming))
-    }
+    private func fail(_ error: APIError) -> Bool { end(error.reply) }
 
-    /// A stream that has begun can only say so.
-    private func end(_ reply: HTTPReply, isStreaming: Bool) -> Bool {
-        if isStreaming {
-            if case .bytes(let bytes) = reply.content { exchange.send(OpenAIReply.event(of: bytes)) }
+    /// A stream that has begun can only say what went wrong.
+    private func end(_ reply: HTTPReply) -> Bool {
+        let event = state.withLock { state -> [UInt8]? in
+            guard state.isStreaming, case .bytes(let bytes) = reply.content else { return nil }
+            return state.events.failure((try? JSONValue(parsing: bytes, limits: .line)) ?? .null)
+        }
+        if let event {
+            exchange.send(event)
             exchange.end()
         } else {
             exchange.answer(reply)

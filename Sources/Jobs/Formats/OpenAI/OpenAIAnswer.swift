@@ -211,48 +211,13 @@ struct OpenAIAnswer {
     private func writeResponse(_ choice: Choice, _ writer: inout JSONWriter) {
         let completion = choice.completion
         let isCut = completion.finishReason?.isLimit == true
-        writer.string("id", "resp_\(id)")
-        writer.string("object", "response")
-        writer.int("created_at", created)
-        writer.string("status", isCut ? "incomplete" : "completed")
-        writer.key("error")
-        writer.null()
-        writer.key("incomplete_details")
-        if isCut { writer.object { $0.string("reason", "max_output_tokens") } } else { writer.null() }
-        writer.string("model", model)
+        writeHead(isCut ? "incomplete" : "completed", isCut: isCut, &writer)
         writer.array("output") { writer in
-            if let reasoning = completion.reasoning { writeReasoning(reasoning, &writer) }
-            writer.object { writer in
-                writer.string("type", "message")
-                writer.string("id", "msg_\(id)")
-                writer.string("status", isCut ? "incomplete" : "completed")
-                writer.string("role", "assistant")
-                writer.array("content") { writer in
-                    writer.object { writer in
-                        writer.string("type", "output_text")
-                        writer.string("text", completion.text)
-                        writer.array("annotations") { _ in }
-                        writer.array("logprobs") { writer in
-                            for entry in completion.logprobs ?? [] { entry.write(to: &writer) }
-                        }
-                        choice.result.writeMore(to: &writer)
-                    }
-                }
-            }
-            for (number, call) in (completion.toolCalls ?? []).enumerated() {
-                writer.object { writer in
-                    writer.string("type", "function_call")
-                    writer.string("id", "fc_\(id)_\(number)")
-                    writer.string("call_id", call.id)
-                    writer.string("name", call.name)
-                    writer.string("arguments", call.arguments)
-                    writer.string("status", "completed")
-                }
+            for item in ResponseItem.all(of: completion, choice.result, id) {
+                writer.object { item.write(to: &$0, isDone: true) }
             }
         }
-        writer.bool("parallel_tool_calls", completion.toolCalls != nil)
-        writer.string("tool_choice", completion.toolCalls == nil ? "none" : "auto")
-        writer.array("tools") { _ in }
+        writeTools(completion.toolCalls != nil, &writer)
         writer.object("usage") { writer in
             writer.int("input_tokens", completion.promptTokens)
             writer.object("input_tokens_details") { writer in
@@ -268,17 +233,31 @@ struct OpenAIAnswer {
         writer.object("metadata") { $0.string("run", run) }
     }
 
-    private func writeReasoning(_ text: String, _ writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.string("type", "reasoning")
-            writer.string("id", "rs_\(id)")
-            writer.array("summary") { _ in }
-            writer.array("content") { writer in
-                writer.object { writer in
-                    writer.string("type", "reasoning_text")
-                    writer.string("text", text)
-                }
-            }
-        }
+    /// A response of which nothing is there yet.
+    func writeBegun(to writer: inout JSONWriter) {
+        writeHead("in_progress", isCut: false, &writer)
+        writer.array("output") { _ in }
+        writeTools(false, &writer)
+        writer.key("usage")
+        writer.null()
+        writer.object("metadata") { _ in }
+    }
+
+    private func writeHead(_ status: String, isCut: Bool, _ writer: inout JSONWriter) {
+        writer.string("id", "resp_\(id)")
+        writer.string("object", "response")
+        writer.int("created_at", created)
+        writer.string("status", status)
+        writer.key("error")
+        writer.null()
+        writer.key("incomplete_details")
+        if isCut { writer.object { $0.string("reason", "max_output_tokens") } } else { writer.null() }
+        writer.string("model", model)
+    }
+
+    private func writeTools(_ areCalled: Bool, _ writer: inout JSONWriter) {
+        writer.bool("parallel_tool_calls", areCalled)
+        writer.string("tool_choice", areCalled ? "auto" : "none")
+        writer.array("tools") { _ in }
     }
 }

@@ -20,9 +20,11 @@ package struct OpenAIReply: Sendable {
     ///   - results: the choices, in order; at least one.
     ///   - run: the digest of the run.
     package func whole(_ results: [GenerationResult], run: String) -> (status: Int, body: [UInt8]) {
-        OpenAIAnswer(
-            id: id, model: model, run: run, endpoint: endpoint, created: created, isLine: false
-        ).alone(results)
+        answer(run: run).alone(results)
+    }
+
+    func answer(run: String) -> OpenAIAnswer {
+        OpenAIAnswer(id: id, model: model, run: run, endpoint: endpoint, created: created, isLine: false)
     }
 
     // MARK: The events of a stream
@@ -30,7 +32,7 @@ package struct OpenAIReply: Sendable {
     private var isChat: Bool { endpoint == .chat }
 
     /// More of a choice: text, or what was thought before it. The first of a choice says whose text it is.
-    package func more(_ text: String, of choice: Int, isThought: Bool = false, isFirst: Bool) -> [UInt8] {
+    func more(_ text: String, of choice: Int, isThought: Bool = false, isFirst: Bool) -> [UInt8] {
         event { writer in
             writeChoice(choice, &writer) { writer in
                 guard isChat else { return writer.string("text", text) }
@@ -51,7 +53,7 @@ package struct OpenAIReply: Sendable {
     /// - Parameters:
     ///   - told: bytes of its text.
     ///   - isFirst: nothing was told of it.
-    package func end(
+    func end(
         _ result: any TaskResult, of choice: Int, told: Int, toldThought: Bool, isFirst: Bool
     ) -> [UInt8] {
         guard let completion = result.completion else { return [] }
@@ -84,7 +86,7 @@ package struct OpenAIReply: Sendable {
     }
 
     /// What all choices together took.
-    package func usage(_ completions: [GeneratedResult]) -> [UInt8] {
+    func usage(_ completions: [GeneratedResult]) -> [UInt8] {
         event { writer in
             writer.array("choices") { _ in }
             OpenAIAnswer.writeUsage(completions, &writer)
@@ -117,8 +119,5 @@ package struct OpenAIReply: Sendable {
     }
 
     /// As a stream of server-sent events has it.
-    package static func event(of json: [UInt8]) -> [UInt8] { Array("data: ".utf8) + json + [0x0A, 0x0A] }
-
-    /// The last of a stream that has come to its end.
-    package static let done = event(of: Array("[DONE]".utf8))
+    static func event(of json: [UInt8]) -> [UInt8] { Array("data: ".utf8) + json + [0x0A, 0x0A] }
 }

@@ -1,0 +1,124 @@
+import JSON
+
+/// The events of a response: its items one after the other, each opened, told and closed, and then all of it.
+struct ResponseEvents: AnswerEvents {
+    private let reply: OpenAIReply
+    /// Events so far.
+    private var count = 0
+    /// Items that are closed.
+    private var closed = 0
+    /// Text of the message, which is open; nil before.
+    private var told: String?
+
+    init(of reply: OpenAIReply) { self.reply = reply }
+
+    mutating func more(_ text: String, of choice: Int, isThought: Bool) -> [UInt8] {
+        var bytes = begin()
+        if isThought {
+            let item = ResponseItem.reasoning(text, reply.id)
+            return bytes + open(item) + delta(text, of: item) + close(item)
+        }
+        let item = ResponseItem.message(reply.id)
+        if told == nil { bytes += open(item) }
+        told = (told ?? "") + text
+        return bytes + delta(text, of: item)
+    }
+
+    mutating func end(_ results: [any TaskResult], run: String) -> [UInt8] {
+        var bytes = begin()
+        guard let result = results.first, let completion = result.completion else { return bytes }
+        for item in ResponseItem.all(of: completion, result, reply.id).dropFirst(closed) {
+            let isOpen = item.isMessage && told != nil
+            if !isOpen { bytes += open(item) }
+            let rest = isOpen ? item.text.utf8.dropFirst(told?.utf8.count ?? 0) : item.text.utf8[...]
+            if !rest.isEmpty { bytes += delta(String(decoding: rest, as: UTF8.self), of: item) }
+            bytes += close(item)
+        }
+        let whole = reply.answer(run: run).alone([GenerationResult(result)]).body
+        let isCut = completion.finishReason?.isLimit == true
+        return bytes
+            + event(isCut ? "response.incomplete" : "response.completed") { writer in
+                writer.key("response")
+                writer.raw(String(decoding: whole, as: UTF8.self))
+            }
+    }
+
+    mutating func failure(_ error: JSONValue) -> [UInt8] {
+        event("error") { writer in
+            for name in ["code", "message", "param"] {
+                writer.key(name)
+                writer.value(error["error"]?[name] ?? .null)
+            }
+        }
+    }
+
+    private mutating func begin() -> [UInt8] {
+        guard count == 0 else { return [] }
+        var bytes: [UInt8] = []
+        for name in ["response.created", "response.in_progress"] {
+            bytes += event(name) { [reply] in
+                $0.object("response") { reply.answer(run: "").writeBegun(to: &$0) }
+            }
+        }
+        return bytes
+    }
+
+    // MARK: Items
+
+    private mutating func open(_ item: ResponseItem) -> [UInt8] {
+        var bytes = event("response.output_item.added", nil) { writer in
+            writer.object("item") { item.write(to: &$0, isDone: false) }
+        }
+        if item.hasPart {
+            bytes += event("response.content_part.added", item) { writer in
+                writer.object("part") { item.writePart(to: &$0, text: "") }
+            }
+        }
+        return bytes
+    }
+
+    private mutating func delta(_ text: String, of item: ResponseItem) -> [UInt8] {
+        event("response.\(item.stem).delta", item) { writer in
+            writer.string("delta", text)
+            if item.isMessage { writer.array("logprobs") { _ in } }
+        }
+    }
+
+    private mutating func close(_ item: ResponseItem) -> [UInt8] {
+        var bytes = event("response.\(item.stem).done", item) { item.writeText(to: &$0) }
+        if item.hasPart {
+            bytes += event("response.content_part.done", item) { writer in
+                writer.object("part") { item.writePart(to: &$0, text: item.text) }
+            }
+        }
+        bytes += event("response.output_item.done", nil) { writer in
+            writer.object("item") { item.write(to: &$0, isDone: true) }
+        }
+        closed += 1
+        return bytes
+    }
+
+    /// - Parameter item: what it is of; nil where the item itself is told.
+    private mutating func event(
+        _ name: String, _ item: ResponseItem?, _ more: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        let place = closed
+        return event(name) { writer in
+            writer.int("output_index", place)
+            if let item { writer.string("item_id", item.id) }
+            if item?.hasPart == true { writer.int("content_index", 0) }
+            more(&writer)
+        }
+    }
+
+    private mutating func event(_ name: String, _ more: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.string("type", name)
+            more(&writer)
+            writer.int("sequence_number", count)
+        }
+        count += 1
+        return Array("event: \(name)\n".utf8) + OpenAIReply.event(of: writer.bytes)
+    }
+}

@@ -1,0 +1,101 @@
+import JSON
+
+/// One item of a response's output: what was thought, the answer, or a call.
+struct ResponseItem {
+    private enum Content {
+        case reasoning
+        /// What else the result has is written into it.
+        case message(logprobs: [LogprobEntry], isCut: Bool, more: (any TaskResult)?)
+        case call(ToolCall)
+    }
+
+    let id: String
+    /// The thought, the answer, or a call's arguments.
+    let text: String
+    private let content: Content
+
+    /// - Parameter id: the response's, without its beginning.
+    static func reasoning(_ text: String, _ id: String) -> Self {
+        Self(id: "rs_\(id)", text: text, content: .reasoning)
+    }
+
+    /// One of which nothing is known yet.
+    static func message(_ id: String) -> Self {
+        Self(id: "msg_\(id)", text: "", content: .message(logprobs: [], isCut: false, more: nil))
+    }
+
+    /// - Parameter result: the one that has the completion.
+    static func all(of completion: GeneratedResult, _ result: any TaskResult, _ id: String) -> [Self] {
+        let isCut = completion.finishReason?.isLimit == true
+        let message = Self(
+            id: "msg_\(id)", text: completion.text,
+            content: .message(logprobs: completion.logprobs ?? [], isCut: isCut, more: result))
+        let calls = (completion.toolCalls ?? []).enumerated().map { number, call in
+            Self(id: "fc_\(id)_\(number)", text: call.arguments, content: .call(call))
+        }
+        return (completion.reasoning.map { [.reasoning($0, id)] } ?? []) + [message] + calls
+    }
+
+    var isMessage: Bool { if case .message = content { true } else { false } }
+    /// Whether its text is that of a part of it.
+    var hasPart: Bool { if case .call = content { false } else { true } }
+
+    /// What the text's events are called.
+    var stem: String {
+        switch content {
+        case .reasoning: "reasoning_text"
+        case .message: "output_text"
+        case .call: "function_call_arguments"
+        }
+    }
+
+    /// - Parameter isDone: false for one of which the text is still to come.
+    func write(to writer: inout JSONWriter, isDone: Bool) {
+        switch content {
+        case .reasoning:
+            writer.string("type", "reasoning")
+            writer.string("id", id)
+            writer.array("summary") { _ in }
+        case .message(_, let isCut, _):
+            writer.string("type", "message")
+            writer.string("id", id)
+            writer.string("status", isDone ? isCut ? "incomplete" : "completed" : "in_progress")
+            writer.string("role", "assistant")
+        case .call(let call):
+            writer.string("type", "function_call")
+            writer.string("id", id)
+            writer.string("call_id", call.id)
+            writer.string("name", call.name)
+            writer.string("arguments", isDone ? text : "")
+            writer.string("status", isDone ? "completed" : "in_progress")
+        }
+        guard hasPart else { return }
+        writer.array("content") { writer in
+            if isDone { writer.object { writePart(to: &$0, text: text) } }
+        }
+    }
+
+    func writePart(to writer: inout JSONWriter, text: String) {
+        writer.string("type", stem)
+        writer.string("text", text)
+        guard case .message(let logprobs, _, let result) = content else { return }
+        writer.array("annotations") { _ in }
+        write(text.isEmpty ? [] : logprobs, &writer)
+        if !text.isEmpty || self.text.isEmpty { result?.writeMore(to: &writer) }
+    }
+
+    /// The members of the event that ends the text.
+    func writeText(to writer: inout JSONWriter) {
+        if case .call(let call) = content {
+            writer.string("name", call.name)
+            writer.string("arguments", text)
+            return
+        }
+        writer.string("text", text)
+        if case .message(let logprobs, _, _) = content { write(logprobs, &writer) }
+    }
+
+    private func write(_ logprobs: [LogprobEntry], _ writer: inout JSONWriter) {
+        writer.array("logprobs") { writer in for entry in logprobs { entry.write(to: &writer) } }
+    }
+}
