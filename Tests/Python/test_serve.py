@@ -177,6 +177,29 @@ def test_a_response_in_events(server: Server) -> None:
         assert final.type == last.type and final.response.output_text == whole.output_text  # type: ignore[union-attr]
 
 
+def test_a_cancelled_batch_has_what_was_done(server: Server) -> None:
+    client, count = server.client, 200
+    bodies = [{"model": "demo", "messages": QUESTION, "max_tokens": 40, "seed": number} for number in range(count)]
+    bodies[0]["temperature"] = -1
+    lines = [
+        {"custom_id": f"c{number}", "method": "POST", "url": "/v1/chat/completions", "body": body}
+        for number, body in enumerate(bodies)
+    ]
+    sent = client.files.create(file="".join(json.dumps(line) + "\n" for line in lines).encode(), purpose="batch")
+    batch = client.batches.create(
+        input_file_id=sent.id, endpoint="/v1/chat/completions", completion_window="24h"
+    )
+    until(lambda: client.batches.retrieve(batch.id).request_counts.completed >= 3)
+    client.batches.cancel(batch.id)
+    until(lambda: client.batches.retrieve(batch.id).status == "cancelled")
+    done = client.batches.retrieve(batch.id)
+    made = [json.loads(line)["custom_id"] for line in client.files.content(done.output_file_id).text.splitlines()]
+    assert 3 <= len(made) < count and len(set(made)) == len(made) and "c0" not in made
+    assert done.request_counts.completed == len(made) and done.request_counts.total == count
+    failed = [json.loads(line)["custom_id"] for line in client.files.content(done.error_file_id).text.splitlines()]
+    assert failed == ["c0"] and done.request_counts.failed == 1 and done.cancelled_at
+
+
 def test_errors_are_those_of_the_api(server: Server) -> None:
     client = server.client
     for wrong, kind, word in [
@@ -314,6 +337,7 @@ def test_a_batch_survives_kill_9(model: str, tmp_path: Path) -> None:
     assert (done.request_counts.completed, done.request_counts.failed, done.request_counts.total) == (59, 1, 60)
     assert done.metadata == {"for": "a test"}
     until(lambda: client.batches.retrieve(other.id).status == "cancelled")
+    assert client.batches.retrieve(other.id).output_file_id is None
     assert {one.id for one in client.batches.list()} == {batch.id, other.id}
     assert [one.id for one in client.batches.list(limit=1)] == [other.id, batch.id]
 

@@ -181,17 +181,29 @@ final class BatchStore: Sendable {
         guard let record, Self.isOpen(record), !stopFlag.isSet else { return }
         do {
             if record["status"] == "cancelling" {
-                if let flag { _ = flag.set() } else { try change(id) { Self.pass(&$0, to: "cancelled") } }
+                if let flag { _ = flag.set() } else { try keepWhatIsDone(id, record) }
             } else if flag == nil, mayBegin, case .string(let input)? = record["input_file_id"] {
-                try run(id, job(id, input: files.path(of: input)))
+                let job = try job(id, input: files.path(of: input))
+                try run(id, job, total: job.settings.countLines() ?? 0)
             }
         } catch {
             ended(id, .failure(error))
         }
     }
 
-    private func run(_ id: String, _ job: BatchJob) throws {
-        let total = try job.settings.countLines() ?? 0
+    /// Has the results of a cancelled batch put into its files.
+    private func keepWhatIsDone(_ id: String, _ record: JSONObject) throws {
+        guard case .string(let input)? = record["input_file_id"] else { return }
+        var job = try job(id, input: files.path(of: input))
+        let places = try job.settings.linesWithResults()
+        guard !places.isEmpty else { return try finish(id) }
+        job.settings.selection = .some(places)
+        // Lines of which a part is done are cancelled.
+        job.prunes = true
+        try run(id, job, total: record["request_counts"]?["total"]?.integer ?? places.count)
+    }
+
+    private func run(_ id: String, _ job: BatchJob, total: Int) throws {
         try change(id) { record in
             guard record["status"] == "validating" else { return }
             Self.pass(&record, to: "in_progress")
@@ -233,7 +245,7 @@ final class BatchStore: Sendable {
             switch result {
             case .success(let outcome) where outcome.status == .complete: try finish(id)
             case .success where try record(of: id)["status"] == "cancelling":
-                try change(id) { Self.pass(&$0, to: "cancelled") }
+                begin(id)
             // The next server goes on with it.
             case .success where stopFlag.isSet: break
             case .success: throw APIError("The run has ended before its time.", status: 500)
@@ -274,11 +286,13 @@ final class BatchStore: Sendable {
             ids.append(file.map { .string($0) } ?? .null)
         }
         try change(id) { [lines, ids] record in
+            let isCancelled = record["status"] == "cancelling"
             (record["output_file_id"], record["error_file_id"]) = (ids[0], ids[1])
+            let known = isCancelled ? record["request_counts"]?["total"]?.integer : nil
             record["request_counts"] = Self.counts(
-                total: lines[0] + lines[1], completed: lines[0], failed: lines[1])
-            record["finalizing_at"] = .int(APIService.now)
-            Self.pass(&record, to: "completed")
+                total: known ?? lines[0] + lines[1], completed: lines[0], failed: lines[1])
+            if !isCancelled { record["finalizing_at"] = .int(APIService.now) }
+            Self.pass(&record, to: isCancelled ? "cancelled" : "completed")
         }
     }
 }

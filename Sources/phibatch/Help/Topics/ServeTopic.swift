@@ -21,7 +21,7 @@ extension HelpTopic {
         - /v1/models :: The names that `--name` gives, or the model's own. Requests for other names are answered 404.
         - /v1/files, /v1/batches :: Files of requests, and batches over them, each a job with a journal: what a batch has \
         done stays, however the server ends, and the next one with the same `--folder` goes on. A batch has no time limit. \
-        Lines that fail are in its error file. The results of one that was cancelled are let go.
+        Lines that fail are in its error file. One that was cancelled has files of what was done before.
         - /health, /metrics :: Whether it answers; numbers in Prometheus' text format.
 
         An answer is the one that a job with the same line has. With a `seed` in the request it is the same each time, else \
