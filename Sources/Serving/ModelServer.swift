@@ -10,7 +10,13 @@ package final class ModelServer: Sendable {
     private let requests: RequestLines
     private let service: APIService
     private let http: HTTPServer
+    private let courses: AnswerCourses
     private let failure: Guarded<(any Error)?>
+    /// Somebody wants it to end.
+    private let stopFlag: StopFlag
+    /// Nothing goes on any more.
+    private let endFlag = StopFlag()
+    private let grace: Double
 
     /// Where it listens.
     package var address: String { http.address }
@@ -19,7 +25,7 @@ package final class ModelServer: Sendable {
     /// Loads the model, and answers from now on what needs no model.
     /// - Parameters:
     ///   - base: what requests start from (`JobSettings.serve`).
-    ///   - stopFlag: once set, nothing more is taken, and what is not done is told so or saved.
+    ///   - stopFlag: once set, nothing more is taken, batches are saved, and open requests have a time to be done.
     ///   - listens: called before the model is loaded: who comes meanwhile waits.
     /// - Throws: `HTTPFault`, `JobError`, `ModelError`.
     package convenience init(
@@ -42,14 +48,15 @@ package final class ModelServer: Sendable {
             options.host, port: options.port, onlyLoopback: !access.needsKey)
         listens(listening.address)
         let failure = Guarded<(any Error)?>(nil)
-        let courses = AnswerCourses()
+        courses = AnswerCourses()
+        (self.stopFlag, grace) = (stopFlag, options.grace)
         let (models, engine) = try model()
         requests = try RequestLines(
-            base, models: models, engine: engine, stopFlag: stopFlag,
-            tell: { courses.take($1, of: $0) },
-            failed: { error in
+            base, models: models, engine: engine, stopFlag: endFlag,
+            tell: { [courses] in courses.take($1, of: $0) },
+            failed: { [endFlag] error in
                 failure.withLock { $0 = $0 ?? error }
-                stopFlag.set()
+                endFlag.set()
             })
         let batches = try BatchStore(folder: options.folder, requests, stopFlag: stopFlag)
         service = APIService(requests, courses, batches, access, options)
@@ -62,6 +69,13 @@ package final class ModelServer: Sendable {
     package func run() throws {
         try service.start(connections: { [http] in http.connections })
         defer { http.stop(atMost: 1) }
+        try WorkerThread.startOrExplain("end") { [self] in
+            while !stopFlag.isSet, !endFlag.isSet { WorkerThread.sleep(seconds: 0.05) }
+            http.refuse()
+            let end = ContinuousClock.now + .seconds(grace)
+            while courses.count > 0, .now < end { WorkerThread.sleep(seconds: 0.05) }
+            endFlag.set()
+        }
         try requests.run()
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

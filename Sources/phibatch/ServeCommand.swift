@@ -30,7 +30,8 @@ struct ServeCommand: ParsableCommand {
 
             EXIT CODES:
               64   wrong usage                69   the model, the address or libmicrohttpd can't be used
-              129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM; batches go on at the next start
+              129, 130, 143   stopped by SIGHUP, SIGINT, SIGTERM, once open requests are answered;
+                              batches go on at the next start
             """)
 
     @Argument(help: "The model: a folder, a GGUF file or a name.", completion: .directory)
@@ -96,7 +97,9 @@ struct ServeCommand: ParsableCommand {
             (server.waiting, server.body, server.limits.connections) = (
                 maxWaiting, maxBody << 20, maxConnections
             )
-            let signals = SignalWatch(resumable: true, job: "serve", form: service.logFormat)
+            let signals = SignalWatch(
+                resumable: true, job: "serve", form: service.logFormat,
+                patience: Int(server.grace * 1000) + 2000)
             let running = try ModelServer(job, server, stopFlag: signals.stopFlag) { address in
                 console.say("listening on http://\(address)/v1 for \(names.joined(separator: ", "))")
             }

@@ -20,7 +20,7 @@ final class SignalWatch: Sendable {
 
     /// Until the program leaves even if it is in the middle of something long: loading a large model, or
     /// putting a large output in place.
-    private let patience = 1500
+    private let patience: Int
 
     /// The signal that asked to stop.
     var received: Int32? {
@@ -33,7 +33,9 @@ final class SignalWatch: Sendable {
     ///   - resumable: whether there is a journal to go on from; with a stream as output, there is none.
     ///   - job: its name, for a log.
     ///   - form: of the log; nil as with `Console`.
-    init(resumable: Bool, job: Message, form: LogForm?) {
+    ///   - patience: in milliseconds.
+    init(resumable: Bool, job: Message, form: LogForm?, patience: Int = 1500) {
+        self.patience = patience
         let time = String(repeating: "0", count: UTCTime.length)
         func line(_ text: String) -> String {
             // The cursor may be at the end of a progress line.

@@ -177,6 +177,25 @@ def test_a_response_in_events(server: Server) -> None:
         assert final.type == last.type and final.response.output_text == whole.output_text  # type: ignore[union-attr]
 
 
+def test_open_requests_are_answered_at_the_end(model: str, tmp_path: Path) -> None:
+    one = Server(model, tmp_path / "serve")
+    stream = iter(ask(one.client, stream=True, max_tokens=150, temperature=1.0, stop=[]))
+    next(stream)
+    one.process.send_signal(signal.SIGTERM)
+    until(lambda: any("SIGTERM" in line for line in one.said))
+    assert list(stream)[-1].choices[0].finish_reason
+    with pytest.raises(openai.APIConnectionError):
+        ask(one.client)
+    assert one.process.wait(30) == 128 + signal.SIGTERM
+    two = Server(model, tmp_path / "serve")
+    stream = iter(ask(two.client, stream=True, max_tokens=4000, n=4, temperature=1.5))
+    next(stream)
+    two.process.send_signal(signal.SIGINT)
+    until(lambda: any("SIGINT" in line for line in two.said))
+    assert two.process.poll() is None
+    assert two.end(signal.SIGTERM) == 128 + signal.SIGTERM
+
+
 def test_a_cancelled_batch_has_what_was_done(server: Server) -> None:
     client, count = server.client, 200
     bodies = [{"model": "demo", "messages": QUESTION, "max_tokens": 40, "seed": number} for number in range(count)]

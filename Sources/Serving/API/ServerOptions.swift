@@ -14,6 +14,8 @@ package struct ServerOptions: Sendable {
     /// Bytes of a body, and of a file.
     package var body = 16 << 20
     package var file = 512 << 20
+    /// Seconds that open requests have once the server is asked to stop.
+    package var grace = 30.0
     package var limits = HTTPLimits()
 
     package init(names: [String], folder: String) { (self.names, self.folder) = (names, folder) }

@@ -29,6 +29,7 @@ package final class HTTPServer: Sendable {
     private struct State {
         var daemon: HTTPLibrary.Object?
         var links: [Int32: Link] = [:]
+        var isRefusing = false
         var isStopping = false
     }
 
@@ -119,14 +120,23 @@ package final class HTTPServer: Sendable {
     /// How many connections there are.
     package var connections: Int { state.withLock(\.links.count) }
 
+    /// Takes no more connections and requests. What was asked before is answered.
+    package func refuse() {
+        let daemon = state.withLock { state in
+            defer { state.isRefusing = true }
+            return state.isRefusing ? nil : state.daemon
+        }
+        if let daemon { Sockets.shut(library.quiesce(daemon.handle)) }
+    }
+
     /// Takes no more connections, waits until answers that are there are out, and ends.
     package func stop(atMost seconds: Double) {
+        refuse()
         let daemon = state.withLock { state in
             defer { state.isStopping = true }
             return state.isStopping ? nil : state.daemon
         }
         guard let daemon else { return }
-        Sockets.shut(library.quiesce(daemon.handle))
         let end = ContinuousClock.now + .seconds(seconds)
         while .now < end, state.withLock({ $0.links.values.contains { $0.exchange != nil } }) {
             WorkerThread.sleep(seconds: 0.01)
@@ -160,7 +170,7 @@ package final class HTTPServer: Sendable {
         let head = HTTPHead(
             method: method, path: path, headers: values(HTTPHead.headers, PHI_HTTP_HEADER),
             arguments: values(HTTPHead.arguments, PHI_HTTP_ARGUMENT))
-        let body = state.withLock(\.isStopping) ? HTTPBody.refused(service.busy) : service.begin(head)
+        let body = state.withLock(\.isRefusing) ? HTTPBody.refused(service.busy) : service.begin(head)
         let exchange = Exchange(self, library, connection, head, body)
         request.pointee = Unmanaged.passRetained(exchange).toOpaque()
         let end = deadline(times: 2)

@@ -36,6 +36,7 @@ extension HelpTopic {
         `--max-connections` wait. A body has up to `--max-body` MB, a file 512. A connection on which nothing moves for a \
         minute is closed, and a request whose client has gone is taken out.
 
-        After Ctrl-C or SIGTERM nothing more is taken, what is not answered is answered 503, and batches are saved.
+        After Ctrl-C or SIGTERM nothing more is taken, batches are saved, and what was asked before has 30 seconds to be \
+        answered; what is not done by then is answered 503. A second signal ends all at once.
         """)
 }
