@@ -39,6 +39,9 @@ WORKS = {
     "tg8": ("generation, 8 requests", 8, PROMPT, GENERATE, 2.2),
     "tg1": ("generation, 1 request", 1, PROMPT, GENERATE, 1.15),
     "job64": ("whole job, 64 lines", 64, PROMPT, GENERATE, 1.3),
+    # Not by default: with --preset phi-3-mini-4-layers, as a prompt of 16,384 tokens takes minutes with all 32.
+    "pp4096": ("prefill, 4,096 tokens", 1, 4096, 0, None),
+    "pp16384": ("prefill, 16,384 tokens", 1, 16384, 0, None),
 }
 
 # The ratios that are asked where phibatch and llama.cpp are held to AVX2.
@@ -96,6 +99,11 @@ def json_lines(text):
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
+def prefills(keys):
+    """The lengths of single prompts among the works."""
+    return [int(k[2:]) for k in keys if k.startswith("pp")]
+
+
 def check(engine, key, prompt, generated):
     _, requests, want_prompt, want_generated, _ = WORKS[key]
     # Prefill ends with the first token, which some engines count and others do not.
@@ -121,8 +129,15 @@ class Phibatch:
 
     def rates(self, keys):
         batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
-        done = run([self.binary, "bench", "--model", self.model, "--json", "--repeats", 1, "--prefill", 512,
-                    "--batch", ",".join(batches or ["1"]), "--prompt", PROMPT, "--generate", GENERATE], self.env)
+        first, *others = prefills(keys) or [512]
+        found = self.bench(keys, first, batches or ["1"], PROMPT, GENERATE)
+        for length in others:
+            found |= self.bench(keys, length, ["1"], 1, 1)
+        return found
+
+    def bench(self, keys, prefill, batches, prompt, generate):
+        done = run([self.binary, "bench", "--model", self.model, "--json", "--repeats", 1, "--prefill", prefill,
+                    "--batch", ",".join(batches), "--prompt", prompt, "--generate", generate], self.env)
         found = {}
         for r in json_lines(done.output)[0]["tests"]:
             key = f"pp{r['prompt_tokens']}" if r["test"] == "prefill" else f"tg{r['requests']}"
@@ -182,11 +197,11 @@ class Llama:
 
     def rates(self, keys):
         found = {}
-        if "pp512" in keys:
+        for length in prefills(keys):
             # Twice, for the second: what llama.cpp warms up with is shorter.
-            r = self.batched([1, 1], 512, 1)[0][-1]
-            check(self.name, "pp512", r["pp"] * r["pl"], r["tg"] * r["pl"])
-            found["pp512"] = r["speed_pp"]
+            r = self.batched([1, 1], length, 1)[0][-1]
+            check(self.name, f"pp{length}", r["pp"] * r["pl"], r["tg"] * r["pl"])
+            found[f"pp{length}"] = r["speed_pp"]
         batches = [WORKS[k][1] for k in keys if k.startswith("tg")]
         for r in self.batched(batches, PROMPT, GENERATE)[0] if batches else []:
             check(self.name, f"tg{r['pl']:.0f}", r["pp"] * r["pl"], r["tg"] * r["pl"])
@@ -233,12 +248,12 @@ class OpenVINO:
         return json_lines(run([python(), HERE / f"run_{self.script}.py", self.model, *self.options, *arguments]).output)
 
     def rates(self, keys):
-        arguments = ["--prefill", "512"] if "pp512" in keys else []
+        runs = [["--prefill", length] for length in prefills(keys)]
         batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
         if batches:
-            arguments += ["--generate", ",".join(batches)]
+            runs.append(["--generate", ",".join(batches)])
         found = {}
-        for r in self.run(*arguments):
+        for r in [r for arguments in runs for r in self.run(*arguments)]:
             key = r["test"]
             check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
             found[key] = r["prefill_tps"] if key.startswith("pp") else r["generation_tps"]
@@ -307,8 +322,8 @@ def main():
     p.add_argument("--preset", choices=list(PRESETS), default="phi-3-mini", help="tiny only shows that all run")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--engines", default=",".join(ENGINES), help="of %(default)s, the default")
-    p.add_argument("--works", default=",".join(WORKS),
-                   help=f"of {', '.join(WORKS)}; {', '.join(alone.WORKS)} (phibatch alone, not by default)")
+    p.add_argument("--works", default=",".join(k for k in WORKS if WORKS[k][4]),
+                   help=f"of {', '.join(WORKS)}; {', '.join(alone.WORKS)} (phibatch alone); %(default)s by default")
     p.add_argument("--avx2", action="store_true", help="hold phibatch and llama.cpp to AVX2")
     p.add_argument("--phibatch", default=".build/release/phibatch", help="the program to time")
     p.add_argument("--prepare", action="store_true", help="build and make the models, then stop")

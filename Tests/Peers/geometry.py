@@ -6,6 +6,8 @@ ORIGINAL_CONTEXT = 4096
 PRESETS = {
     "phi-3-mini": dict(hidden=3072, layers=32, heads=32, kv_heads=32, intermediate=8192,
                        vocab=32064, tied=False, rotary=1.0, longrope=False, context=4096),
+    "phi-3-mini-4-layers": dict(hidden=3072, layers=4, heads=32, kv_heads=32, intermediate=8192,
+                                vocab=32064, tied=False, rotary=1.0, longrope=False, context=131072),
     "phi-4-mini": dict(hidden=3072, layers=32, heads=24, kv_heads=8, intermediate=8192,
                        vocab=200064, tied=True, rotary=0.75, longrope=True, context=131072),
     "tiny": dict(hidden=256, layers=2, heads=4, kv_heads=4, intermediate=512,
