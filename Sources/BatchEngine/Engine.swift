@@ -12,6 +12,9 @@ package protocol Engine: AnyObject, Sendable {
     /// Where the time of all steps so far went. The default is all zeros.
     var times: ComputeTimes { get }
 
+    /// Whether what sequences begin with alike is computed once. The default is that it is.
+    var sharesBeginnings: Bool { get }
+
     /// Begins a sequence, with room for its first `tokens` at least.
     /// - Parameters:
     ///   - ceiling: tokens it may come to in all. What could not have so many even alone is refused now.
@@ -45,6 +48,7 @@ package protocol Engine: AnyObject, Sendable {
 
 extension Engine {
     package var times: ComputeTimes { ComputeTimes() }
+    package var sharesBeginnings: Bool { true }
     package func provenance(of id: RequestID) -> [String: String] { [:] }
     package func admit(
         _ id: RequestID, tokens: [Int32], ceiling: Int, lookahead: Int, cacheable: Int

@@ -118,8 +118,11 @@ package struct ChoiceTree: Sendable, Equatable {
     }
 
     /// A choice's own.
-    package func tokens(of choice: Int) -> [Int32] {
-        var row = last[choice]
+    package func tokens(of choice: Int) -> [Int32] { tokens(to: last[choice]) }
+
+    /// The tokens that lead to a row, its own the last.
+    func tokens(to row: Int) -> [Int32] {
+        var row = row
         var found: [Int32] = []
         while row > 0 {
             found.append(tokens[row])
@@ -129,9 +132,10 @@ package struct ChoiceTree: Sendable, Equatable {
     }
 
     /// The tokens of a row and of those after it, as long as each follows the one before: as far as one sequence goes.
-    func branch(from row: Int) -> [Int32] {
+    /// - Parameter limit: the row after the last that may be among them.
+    func branch(from row: Int, below limit: Int = .max) -> [Int32] {
         var end = row + 1
-        while end < depths.count, depths[end] == depths[end - 1] + 1 { end += 1 }
+        while end < min(limit, depths.count), depths[end] == depths[end - 1] + 1 { end += 1 }
         return Array(tokens[max(1, row)..<end])
     }
 }

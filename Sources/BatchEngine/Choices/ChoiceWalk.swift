@@ -1,10 +1,12 @@
-/// How far the rows of a `ChoiceTree` are computed. One sequence goes through them, branch by branch: after the end of
-/// one it goes back to where the next one leaves it, so that no row is computed twice.
+/// How far the rows of a `ChoiceTree`, or a part of them, are computed. One sequence goes through them, branch by branch:
+/// after the end of one it goes back to where the next one leaves it, so that no row is computed twice.
 package struct ChoiceWalk: Course {
     private let tree: ChoiceTree
     /// How many tokens the prompt has.
     private let promptCount: Int
-    /// Answers to the tree's questions, as far as they are there.
+    /// Those that it computes.
+    private let rows: Range<Int>
+    /// Answers to their questions, as far as they are there.
     package private(set) var answers: [Float] = []
     package private(set) var fault: ChoiceFault?
     /// The first row that is not answered.
@@ -16,11 +18,43 @@ package struct ChoiceWalk: Course {
     /// The sequence goes back to so many tokens before the next row.
     private var start: Int?
 
-    init(_ tree: ChoiceTree, promptCount: Int) {
+    /// - Parameter rows: all by default.
+    init(_ tree: ChoiceTree, promptCount: Int, rows: Range<Int>? = nil) {
         self.tree = tree
         self.promptCount = promptCount
-        path = tree.branch(from: 0)
-        branchEnd = 1 + path.count
+        self.rows = rows ?? tree.depths.indices
+        next = self.rows.lowerBound
+        path = tree.tokens(to: next)
+        branchEnd = next
+        goOn()
+    }
+
+    /// On to the branch of the first row that is not answered.
+    /// - Returns: how many of the tokens before stay.
+    @discardableResult private mutating func goOn() -> Int {
+        let kept = max(0, tree.depths[next] - 1)
+        let branch = tree.branch(from: next, below: rows.upperBound)
+        path = path.prefix(kept) + branch
+        branchEnd = next == 0 ? 1 + branch.count : next + branch.count
+        return kept
+    }
+
+    /// Parts of fewer rows would have the end of the prompt, which each computes, weigh too much.
+    private static let leastRows = 128
+
+    package func parts(atMost most: Int) -> [any Course] {
+        let count = min(most, rows.count / Self.leastRows)
+        guard count > 1 else { return [] }
+        let starts = (0...count).map { $0 * rows.count / count }
+        return zip(starts, starts.dropFirst()).map {
+            ChoiceWalk(tree, promptCount: promptCount, rows: $0..<$1)
+        }
+    }
+
+    package mutating func join(_ parts: [any Course]) {
+        let walks = parts.compactMap { $0 as? ChoiceWalk }
+        answers = walks.flatMap(\.answers)
+        fault = walks.lazy.compactMap(\.fault).first
     }
 
     /// With all answers; nil if there are others than the tree has questions.
@@ -37,7 +71,9 @@ package struct ChoiceWalk: Course {
     package var following: ArraySlice<Int32> { path[...] }
     /// A branch makes room for the next.
     package var onlyGrows: Bool { false }
-    package var isDone: Bool { fault != nil || answers.count == tree.questionCount }
+    package var isDone: Bool {
+        fault != nil || answers.count == tree.starts[rows.upperBound] - tree.starts[rows.lowerBound]
+    }
     /// Nothing is said of single tokens.
     package var progress: Int { 0 }
 
@@ -61,13 +97,10 @@ package struct ChoiceWalk: Course {
         start = nil
         if answer.logprobs.contains(where: \.isNaN) { fault = .notFinite }
         answers += answer.logprobs
-        while next < tree.depths.count, tree.starts[next + 1] <= answers.count { next += 1 }
+        let answered = tree.starts[rows.lowerBound] + answers.count
+        while next < rows.upperBound, tree.starts[next + 1] <= answered { next += 1 }
         guard !isDone, next == branchEnd else { return CourseStep() }
-        // On to the branch of the first row that is not answered.
-        let kept = tree.depths[next] - 1
-        let branch = tree.branch(from: next)
-        path = path.prefix(kept) + branch
-        branchEnd = next + branch.count
+        let kept = goOn()
         start = promptCount + kept
         return CourseStep(rows: path[kept...])
     }

@@ -26,6 +26,12 @@ package protocol Course: Sendable {
     /// How many tokens may be guessed beside those that are certain. The default is none.
     var guessLimit: Int { get }
 
+    /// Parts that sequences of their own can go through side by side; none, the default, if it is no use or can't be. What
+    /// comes of it is the same.
+    func parts(atMost most: Int) -> [any Course]
+    /// Takes what came of its parts, in their order, of which some may be missing if one has a fault.
+    mutating func join(_ parts: [any Course])
+
     /// The sequence begins (again), from its first token or what of it is in the cache. Does nothing by default.
     mutating func begin()
     /// The next rows for the engine.
@@ -65,6 +71,8 @@ extension Course {
     package var weight: Int { 0 }
     package var outcome: CourseOutcome? { nil }
     package var guessLimit: Int { 0 }
+    package func parts(atMost most: Int) -> [any Course] { [] }
+    package mutating func join(_ parts: [any Course]) {}
     package mutating func begin() {}
     package mutating func takeForced() -> CourseStep { CourseStep() }
 }

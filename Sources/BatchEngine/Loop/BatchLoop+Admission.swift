@@ -29,8 +29,7 @@ extension BatchLoop {
                 guard sequence.overtaken < scheduler.overtakingLimit else { return }
                 place += 1
             case .never(let refusal):
-                waiting.remove(at: place)
-                sequence.slot.waiting -= 1
+                remove { $0.wholeID == sequence.wholeID }
                 sequence.slot.attempt { try sequence.slot.source.refused(sequence.request, refusal) }
             }
         }
@@ -45,8 +44,8 @@ extension BatchLoop {
         sequence.slot.running += 1
         let index = running.lastIndex { $0.id < sequence.id }.map { $0 + 1 } ?? 0
         running.insert(sequence, at: index)
-        guard isNew else { return }
-        sequence.slot.source.admitted(sequence)
+        guard isNew, let whole = beginning(sequence) else { return }
+        sequence.slot.source.admitted(whole)
         takeForced(at: index)
     }
 
@@ -71,11 +70,11 @@ extension BatchLoop {
             }
             switch answer {
             case .request(let request):
-                let size = try engine().limits.vocabularySize
-                waiting.append(
-                    TokenSequence(RequestID(nextID), request, slot: slot, vocabularySize: size))
+                let engine = try engine()
                 nextID += 1
-                slot.waiting += 1
+                let sequence = TokenSequence(
+                    RequestID(nextID - 1), request, slot: slot, vocabularySize: engine.limits.vocabularySize)
+                enqueue(sequence, for: engine)
                 return true
             case .wait: continue
             case .end: slot.hasEnded = true

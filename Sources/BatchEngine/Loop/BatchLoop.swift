@@ -6,11 +6,13 @@
 /// later, from all its tokens. So the oldest always comes to its end, and with it every other.
 package final class BatchLoop {
     private let load: () throws -> any Engine
-    private var loaded: (any Engine)?
+    private(set) var loaded: (any Engine)?
     var scheduler: Scheduler
     /// Oldest first, in both.
     var running: [TokenSequence] = []
     var waiting: [TokenSequence] = []
+    /// Those whose parts are in `running` and `waiting`.
+    var divided: [RequestID: DividedSequence] = [:]
     private(set) var slots: [SourceSlot] = []
     /// Whose turn it is to give a request.
     var turn = 0
@@ -69,7 +71,8 @@ package final class BatchLoop {
 
     /// A source's requests that are in the loop, oldest first.
     package func live(of source: any RequestSource) -> [TokenSequence] {
-        (running + waiting).filter { $0.slot.source === source }.sorted { $0.id < $1.id }
+        ((running + waiting).filter { $0.part == nil } + divided.values.map(\.whole))
+            .filter { $0.slot.source === source }.sorted { $0.id < $1.id }
     }
 
     func engine() throws -> any Engine {
@@ -98,26 +101,14 @@ package final class BatchLoop {
 
     /// Takes out requests that nobody waits for any more.
     private func drop(of slot: SourceSlot) {
-        let isOut = { (sequence: TokenSequence) in
-            sequence.slot === slot && slot.source.drops(sequence.request)
-        }
-        let before = (running.count, waiting.count)
-        running.removeAll { sequence in
-            guard isOut(sequence) else { return false }
-            loaded?.release(sequence.id)
-            return true
-        }
-        waiting.removeAll(where: isOut)
-        slot.running -= before.0 - running.count
-        slot.waiting -= before.1 - waiting.count
+        let out = Set(live(of: slot.source).filter { slot.source.drops($0.request) }.map(\.id))
+        remove { out.contains($0.wholeID) }
         isShortOfRoom = false
     }
 
     private func abandon(_ slot: SourceSlot) {
         let live = live(of: slot.source)
-        for sequence in running where sequence.slot === slot { loaded?.release(sequence.id) }
-        running.removeAll { $0.slot === slot }
-        waiting.removeAll { $0.slot === slot }
+        remove { $0.slot === slot }
         isShortOfRoom = false
         slot.source.abandoned(live, error: slot.failure)
     }
@@ -240,6 +231,7 @@ package final class BatchLoop {
             scheduler.finished()
             let slot = sequence.slot
             slot.running -= 1
+            guard let sequence = self.finished(sequence) else { continue }
             if slot.source.speculation != .off { slot.guesses.add(sequence.course.sampled) }
             slot.attempt {
                 if let fault = sequence.course.fault {

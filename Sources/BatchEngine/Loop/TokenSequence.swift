@@ -11,6 +11,8 @@ package struct TokenSequence {
     package let isTaken: Bool
 
     let slot: SourceSlot
+    /// The sequence that it goes through a part of; nil for none.
+    private(set) var part: RequestID?
     /// Tokens not yet sent to the engine.
     private(set) var unsent: ArraySlice<Int32> = []
     /// Those are of the completion: the token sampled last, and what is certain after it.
@@ -29,6 +31,31 @@ package struct TokenSequence {
         isTaken = false
         course = request.goal.course(after: request.prompt, vocabularySize: vocabularySize)
     }
+
+    /// Sequences that each go through a part of this one's course.
+    /// - Parameter id: of the first; those after it are the others'.
+    func parts(atMost most: Int, from id: Int) -> [TokenSequence] {
+        course.parts(atMost: most).enumerated().map { place, course in
+            TokenSequence(RequestID(id + place), self, course)
+        }
+    }
+
+    private init(_ id: RequestID, _ whole: TokenSequence, _ course: any Course) {
+        (self.id, self.course, part) = (id, course, whole.id)
+        (request, slot, isTaken) = (whole.request, whole.slot, false)
+    }
+
+    /// Takes what came of its parts, in whatever order they were done.
+    mutating func join(_ parts: [TokenSequence]) {
+        course.join(parts.sorted { $0.id < $1.id }.map(\.course))
+        firstTokenAt = parts.compactMap(\.firstTokenAt).min()
+    }
+
+    /// Its own, or that of the sequence that it goes through a part of.
+    var wholeID: RequestID { part ?? id }
+
+    /// Its first part begins.
+    mutating func begin(with part: TokenSequence) { admittedAt = part.admittedAt }
 
     /// A request whose outcome is known, and that no loop needs to have.
     /// - Parameter course: has come to its end.

@@ -22,6 +22,7 @@ extension BlockedEngine {
         }
     }
 
+    package var sharesBeginnings: Bool { sequences.sharesBeginnings }
     package func extend(_ id: RequestID, to length: Int) -> Int? { sequences.extend(id, to: length) }
     package func release(_ id: RequestID) { sequences.release(id) }
     package func preempt(_ id: RequestID, tokens: [Int32]) { sequences.preempt(id, tokens: tokens) }

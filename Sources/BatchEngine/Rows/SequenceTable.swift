@@ -51,6 +51,8 @@ package struct SequenceTable: Sendable {
         blocks = KVBlocks(capacity: capacity, blockLength: blockLength)
     }
 
+    package var sharesBeginnings: Bool { slots == nil }
+
     package subscript(id: RequestID) -> Entry? { entries[id] }
 
     /// The id of a sequence that begins without a loop, whose numbers go up from 0.

@@ -21,8 +21,8 @@ import Testing
     }
 
     /// Choices of two values in each place, so that many begin alike and some are beginnings of others.
-    private func choices(_ random: inout FixedRandom) -> [[Int32]] {
-        let all = (0..<Int.random(in: 2...20, using: &random)).map { _ in
+    private func choices(_ random: inout FixedRandom, _ count: ClosedRange<Int> = 2...20) -> [[Int32]] {
+        let all = (0..<Int.random(in: count, using: &random)).map { _ in
             (0..<Int.random(in: 1...9, using: &random)).map { _ in Int32.random(in: 7...8, using: &random) }
         }
         return Array(Set(all)).sorted { $0.lexicographicallyPrecedes($1) }.shuffled(using: &random)
@@ -50,7 +50,8 @@ import Testing
                 let own = tokens(Int.random(in: 1...20, using: &random), &random)
                 let prompt = (number % 2 == 0 ? shared : []) + own
                 guard number % 5 > 0 else { return Request.test(prompt, max: 40, stream: UInt64(number)) }
-                let choices = choices(&random)
+                // Some trees are so large that they are gone through in parts.
+                let choices = choices(&random, round % 8 == 1 && number == 7 ? 900...999 : 2...20)
                 let tree = try ChoiceTree(choices, ends: Self.ends)
                 given[number] = (choices, tree)
                 return Request(prompt: prompt, goal: Comparison(tree))
@@ -83,6 +84,25 @@ import Testing
             let nodes = Set(choices.flatMap { choice in choice.indices.map { Array(choice[...$0]) } })
             #expect(engine.rows == 401 + nodes.count)
             #expect(nodes.count < choices.reduce(0) { $0 + $1.count })
+        }
+    }
+
+    /// The source sees one request all the same.
+    @Test func manyChoicesAreComparedInParts() throws {
+        var random = FixedRandom(5)
+        let prompt = tokens(100, &random)
+        let choices = choices(&random, 900...999)
+        let tree = try ChoiceTree(choices, ends: Self.ends)
+        for isCancelled in [false, true] {
+            let source = TestSource([Request(prompt: prompt, goal: Comparison(tree))], workers: 3)
+            let loop = BatchLoop(engine: BlockEngine(blockLength: 64), workers: 8, prefillChunk: 64)
+            loop.add(source)
+            for _ in 0..<6 { _ = try loop.step() }
+            #expect(source.mostRunning == 3 && source.admitted == [0] && source.order.isEmpty)
+            source.isCancelled = isCancelled
+            loop.run()
+            #expect(source.live.count == (isCancelled ? 1 : 0) && source.order.count == (isCancelled ? 0 : 1))
+            if !isCancelled { check(source.answers[0] ?? [], prompt, choices, tree) }
         }
     }
 }
