@@ -40,4 +40,15 @@ extension Metaschemas {
         {"$ref": "#/definitions/schemaArray"}, "not": {"$ref": "#"}}, "default": true}
         """#
     ]
+
+    /// That of draft 7 without what came with it. (`true` there is as `{}`.)
+    static let draft6 = [
+        "http://json-schema.org/draft-06/schema": [
+            #""$comment": {"type": "string"}, "#, #""readOnly": {"type": "boolean", "default": false}, "#,
+            #""contentMediaType": {"type": "string"}, "contentEncoding": {"type": "string"}, "#,
+            ##""if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"$ref": "#"}, "##,
+        ].reduce(
+            draft7.values.joined().replacing("\n", with: " ").replacing("draft-07", with: "draft-06")
+        ) { $0.replacing($1, with: "") }
+    ]
 }
