@@ -9,6 +9,20 @@ package struct JSONWriter {
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// A whole document that is an object.
+    package static func object(_ body: (inout JSONWriter) -> Void) -> JSONWriter {
+        var writer = JSONWriter()
+        writer.object(body)
+        return writer
+    }
+
+    /// A whole document that is an array.
+    package static func array(_ body: (inout JSONWriter) -> Void) -> JSONWriter {
+        var writer = JSONWriter()
+        writer.array(body)
+        return writer
+    }
+
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
         enclosed(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
     }
@@ -152,6 +166,16 @@ package struct JSONWriter {
     package mutating func bool(_ name: String, _ value: Bool) {
         key(name)
         bool(value)
+    }
+
+    package mutating func null(_ name: String) {
+        key(name)
+        null()
+    }
+
+    package mutating func raw(_ name: String, _ json: String) {
+        key(name)
+        raw(json)
     }
 
     package mutating func hex(_ name: String, _ value: UInt64) {

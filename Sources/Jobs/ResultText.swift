@@ -12,8 +12,6 @@ enum ResultText {
     }
 
     static func list(_ values: [String]) -> String {
-        var writer = JSONWriter()
-        writer.array { writer in for value in values { writer.string(value) } }
-        return writer.text
+        JSONWriter.array { writer in for value in values { writer.string(value) } }.text
     }
 }

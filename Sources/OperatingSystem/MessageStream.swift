@@ -149,8 +149,7 @@ package enum LogForm: String, Sendable, CaseIterable {
         switch self {
         case .text: return "\(time) phibatch[\(job)]: \(message)\n"
         case .json:
-            var writer = JSONWriter()
-            writer.object { writer in
+            let writer = JSONWriter.object { writer in
                 writer.string("time", time)
                 writer.string("job", job)
                 writer.string("level", level)

@@ -115,8 +115,7 @@ struct BenchReport {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.string("kernels", engine.kernelName)
             if let family = ProcessorFamily.current.name { writer.string("processor_family", family) }
             writer.int("threads", engine.threads)
@@ -144,8 +143,7 @@ struct BenchReport {
                 }
                 write(row.steps, &writer)
             }
-        }
-        return writer.text
+        }.text
     }
 
     private func write(_ steps: [Bench.Step], _ writer: inout JSONWriter) {

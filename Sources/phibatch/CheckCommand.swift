@@ -211,8 +211,7 @@ struct JobCheckReport {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.int("lines", check.lines)
             writer.int("passed_over", check.passedOver)
             writer.int("results", check.lines * job.sampleCount)
@@ -262,7 +261,6 @@ struct JobCheckReport {
                 writer.string("text", shown.text)
             }
             if let estimate { writer.number("seconds_at_most", estimate.seconds) }
-        }
-        return writer.shownText
+        }.shownText
     }
 }

@@ -157,8 +157,7 @@ struct DoctorReport {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             func string(_ name: String, _ value: String?) {
                 writer.optional(name, value) { $0.string($1.showingBytes) }
             }
@@ -203,7 +202,6 @@ struct DoctorReport {
                     writer.string(name, value.showingBytes)
                 }
             }
-        }
-        return writer.shownText
+        }.shownText
     }
 }

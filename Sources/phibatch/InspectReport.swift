@@ -120,8 +120,7 @@ struct InspectReport {
 
 extension InspectReport {
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             func number(_ name: String, _ value: Int?) { writer.optional(name, value) { $0.int($1) } }
             func string(_ name: String, _ value: String?) { writer.optional(name, value) { $0.string($1) } }
             string("folder", folder.showingBytes)
@@ -171,8 +170,7 @@ extension InspectReport {
                 writer.key("verified")
                 verified.write(to: &writer)
             }
-        }
-        return writer.shownText
+        }.shownText
     }
 
     private func write(_ matrix: ModelInspection.Matrix, _ writer: inout JSONWriter) {

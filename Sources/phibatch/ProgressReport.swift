@@ -89,8 +89,7 @@ final class ProgressReport {
 
     /// - Parameter status: the exit code, once the job has ended.
     private static func object(_ statistics: RunStatistics, of job: Message, _ status: Int32?) -> String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.object("progress") { writer in
                 writer.string("job", job.text)
                 writer.int("results", statistics.finished)
@@ -109,8 +108,7 @@ final class ProgressReport {
                 if let left = statistics.secondsLeft { writer.number("seconds_left", left) }
                 if let status { writer.int("exit_code", status) }
             }
-        }
-        return writer.text
+        }.text
     }
 
     static func text(_ statistics: RunStatistics) -> Message {

@@ -87,18 +87,15 @@ struct SchemaReport {
 
     /// What is said of a schema that can't be used.
     static func refusal(_ pointer: String?, _ problem: String) -> String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.bool("taken", false)
             writer.string("pointer", pointer ?? "#")
             writer.string("problem", problem)
-        }
-        return writer.text
+        }.text
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.bool("taken", true)
             writer.string("draft", draft)
             for (member, _, mentions) in notes {
@@ -110,8 +107,7 @@ struct SchemaReport {
             writer.int("least_tokens", grammar.leastTokens)
             writer.string("example", grammar.example)
             writer.array("instances", instances) { Self.write($1, &$0) }
-        }
-        return writer.text
+        }.text
     }
 
     private static func write(_ instance: Instance, _ writer: inout JSONWriter) {

@@ -82,8 +82,7 @@ struct SchemaSuiteReport {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.int("schemas", schemas)
             writer.int("taken", taken)
             writer.int("fully_masked", fullyMasked)
@@ -103,7 +102,6 @@ struct SchemaSuiteReport {
                     }
                 }
             }
-        }
-        return writer.text
+        }.text
     }
 }

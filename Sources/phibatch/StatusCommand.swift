@@ -186,8 +186,7 @@ struct StatusReport {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.optional("state", state.kind.rawValue.replacing(" ", with: "_")) { $0.string($1) }
             writer.optional("reason", state.reason?.text) { $0.string($1) }
             writer.optional("next", state.next?.text) { $0.string($1) }
@@ -219,8 +218,7 @@ struct StatusReport {
                 writer.key("check")
                 check.write(to: &writer)
             }
-        }
-        return writer.shownText
+        }.shownText
     }
 }
 

@@ -51,12 +51,10 @@ struct VerifyReport {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.key("verified")
             write(to: &writer)
-        }
-        return writer.shownText
+        }.shownText
     }
 
     func write(to writer: inout JSONWriter) {

@@ -15,8 +15,7 @@ enum SealedLine {
     /// - Parameter members: writes all members but the sum.
     /// - Returns: the line without a line feed.
     static func make(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        let writer = JSONWriter.object { writer in
             writer.string("sum", "0000000000000000")
             members(&writer)
         }

@@ -36,16 +36,13 @@ package struct ChosenResult: TaskResult {
     }
 
     package func writeMore(to writer: inout JSONWriter) {
-        writer.key("probabilities")
-        writer.raw(probabilityText)
+        writer.raw("probabilities", probabilityText)
     }
 
     private var probabilityText: String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             for choice in probabilities { writer.number(choice.text, choice.value) }
-        }
-        return writer.text
+        }.text
     }
 
     package func cell(_ column: String) -> String? {

@@ -85,8 +85,7 @@ package struct GeneratedResult: TaskResult {
         case "reasoning": reasoning
         case "tool_calls":
             toolCalls.map { calls in
-                var writer = JSONWriter()
-                writer.object { ToolCall.write(calls, to: &$0) }
+                let writer = JSONWriter.object { ToolCall.write(calls, to: &$0) }
                 return String(writer.text.dropFirst("{\"tool_calls\":".count).dropLast())
             }
         case "finish_reason": finishReason?.rawValue

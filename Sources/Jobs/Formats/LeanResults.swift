@@ -24,8 +24,7 @@ package struct LeanResults: ResultFormat {
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
             if result.isDropped { return }
-            var writer = JSONWriter()
-            writer.object { writer in
+            let writer = JSONWriter.object { writer in
                 writer.string("id", place.key.id)
                 if hasSamples { writer.int("sample", place.key.sample) }
                 ResultCoding.writeData(of: result, to: &writer)

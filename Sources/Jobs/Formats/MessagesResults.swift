@@ -27,8 +27,7 @@ package struct MessagesResults: ResultFormat {
                 .badField,
                 "`prompt` stands alone, and results: messages is of conversations; give `messages`.")
         }
-        var writer = JSONWriter()
-        writer.array { writer in
+        return JSONWriter.array { writer in
             for message in messages + [ChatMessage(role: "assistant", content: beginning)] {
                 writer.object { writer in
                     writer.string("role", message.role)
@@ -39,8 +38,7 @@ package struct MessagesResults: ResultFormat {
                     writer.string("content", message.content)
                 }
             }
-        }
-        return writer.text
+        }.text
     }
 
     package func showing(_ detail: ResultDetail) -> (any ResultFormat)? { detail.lines }
@@ -83,13 +81,10 @@ package struct MessagesResults: ResultFormat {
     private struct Encoder: ResultEncoder {
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
             guard let conversation = MessagesResults.conversation(of: result) else { return }
-            var writer = JSONWriter()
-            writer.object { writer in
-                writer.key(MessagesResults.member)
-                writer.raw(conversation)
+            let writer = JSONWriter.object { writer in
+                writer.raw(MessagesResults.member, conversation)
                 for value in result.kept where value.name != MessagesResults.member {
-                    writer.key(value.name)
-                    writer.raw(value.json)
+                    writer.raw(value.name, value.json)
                 }
             }
             output += writer.bytes

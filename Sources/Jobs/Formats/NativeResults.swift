@@ -23,9 +23,7 @@ package struct NativeResults: SelfRecordingFormat {
 
     package func lasting(in line: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let result = NativeLine.result(in: line)?.withoutTiming else { return nil }
-        var writer = JSONWriter()
-        writer.object { _ = ResultCoding.write(result, to: &$0) }
-        return writer.bytes
+        return JSONWriter.object { _ = ResultCoding.write(result, to: &$0) }.bytes
     }
 
     package func generationResult(in line: UnsafeRawBufferPointer) -> GenerationResult? {
@@ -59,8 +57,7 @@ package struct NativeResults: SelfRecordingFormat {
             guard let line = NativeLine(NativeLine.withoutLineFeed(bytes)) else {
                 preconditionFailure("a kept line is one of this format")
             }
-            var writer = JSONWriter()
-            writer.object { writeHead(place, to: &$0) }
+            let writer = JSONWriter.object { writeHead(place, to: &$0) }
             let shift = writer.bytes.count - 1 - line.rest.lowerBound
             seal(
                 writer.bytes.dropLast() + UnsafeRawBufferPointer(rebasing: bytes[line.rest])

@@ -113,8 +113,7 @@ private struct TableLines: ResultFormat {
         let hasSamples: Bool
 
         mutating func append(_ result: GenerationResult, at place: ResultPlace, to output: inout [UInt8]) {
-            var writer = JSONWriter()
-            writer.object { writer in
+            let writer = JSONWriter.object { writer in
                 writer.string("id", place.key.id)
                 writer.int("index", place.index)
                 if hasSamples { writer.int("sample", place.key.sample) }

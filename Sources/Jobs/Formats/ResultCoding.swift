@@ -31,15 +31,12 @@ package enum ResultCoding {
 
     /// An object of its members.
     static func text(of result: GenerationResult) -> String {
-        var writer = JSONWriter()
-        writer.object { _ = write(result, to: &$0) }
-        return writer.text
+        JSONWriter.object { _ = write(result, to: &$0) }.text
     }
 
     private static func write(_ kept: [GenerationResult.KeptValue], _ writer: inout JSONWriter) {
         for value in kept {
-            writer.key(value.name)
-            writer.raw(value.json)
+            writer.raw(value.name, value.json)
         }
     }
 

@@ -57,9 +57,7 @@ package struct StepsResult: TaskResult {
 
     /// As it is saved of a row under way.
     var savedText: String {
-        var writer = JSONWriter()
-        writer.object { writeSteps(to: &$0) }
-        return writer.text
+        JSONWriter.object { writeSteps(to: &$0) }.text
     }
 
     func writeSteps(to writer: inout JSONWriter) {
@@ -82,8 +80,7 @@ package struct StepsResult: TaskResult {
 
     private func writeEnd(to writer: inout JSONWriter) {
         if let item {
-            writer.key(JobStep.item)
-            writer.raw(item)
+            writer.raw(JobStep.item, item)
         }
         if let dropped { writer.string("dropped", dropped) }
         if let original { writer.string("duplicate_of", original) }

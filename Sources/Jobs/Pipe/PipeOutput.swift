@@ -43,8 +43,7 @@ package final class PipeOutput: Sendable {
                 if attempt > 0 { writer.int("attempt", attempt) }
             case .result(let bytes, let left):
                 writer.int("left", left)
-                writer.key("result")
-                writer.raw(String(decoding: bytes, as: UTF8.self))
+                writer.raw("result", String(decoding: bytes, as: UTF8.self))
             // What OpenAI's requests come to, and a pipe has none of those.
             case .thought, .answers: break
             case .failure(let error): Self.write(Self.code(of: error), "\(error)", &writer)

@@ -21,12 +21,10 @@ struct MadeRows: InputCursor {
     mutating func next() -> InputRecord? {
         guard number < count else { return nil }
         number += 1
-        var writer = JSONWriter()
-        writer.object { writer in
+        let writer = JSONWriter.object { writer in
             writer.string("id", "row-\(number)")
             for (pick, stream) in picks {
-                writer.key(pick.name)
-                writer.raw(pick.value(ofRow: number, stream: stream))
+                writer.raw(pick.name, pick.value(ofRow: number, stream: stream))
             }
         }
         let isKept = writer.bytes.count <= limit

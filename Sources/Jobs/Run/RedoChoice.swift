@@ -100,8 +100,7 @@ package struct RedoChoice: Sendable {
             // In the file of failed lines, or in the record alone.
             let whole = result.isLeftOut(by: format) ? result.result : nil
             guard let whole else { return ["id": .string(result.key.id), "error": .bool(true)] }
-            var writer = JSONWriter()
-            writer.object { writer in
+            let writer = JSONWriter.object { writer in
                 if format is ParquetResults {
                     ResultCoding.write(whole, to: &writer)
                 } else {

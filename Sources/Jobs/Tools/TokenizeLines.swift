@@ -63,11 +63,9 @@ package struct TokenizeLines {
     }
 
     private func encoded(_ result: (ids: [Int32], text: String)) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.array("ids") { writer in for id in result.ids { writer.int(id) } }
             writer.string("text", result.text)
-        }
-        return writer.bytes
+        }.bytes
     }
 }

@@ -26,8 +26,7 @@ struct Conversation: Equatable {
     /// answers; the answer it had here is in `answer`, which a job's templates may use.
     var inputLine: [UInt8]? {
         guard let answer = turns.last else { return nil }
-        var writer = JSONWriter()
-        writer.object { line in
+        let writer = JSONWriter.object { line in
             line.array("messages") { list in
                 for message in start + turns.dropLast() {
                     list.object { object in

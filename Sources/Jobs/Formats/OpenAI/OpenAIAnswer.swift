@@ -85,8 +85,7 @@ struct OpenAIAnswer {
         writer.object("error") { writer in
             writer.string("message", failure.error.message)
             writer.string("type", Self.status(of: failure) == 500 ? "server_error" : "invalid_request_error")
-            writer.key("param")
-            writer.null()
+            writer.null("param")
             writer.string("code", failure.error.code.rawValue)
             if let file = failure.file { writer.string("file", file) }
             if isLine { writer.int("line", failure.line) }
@@ -152,15 +151,13 @@ struct OpenAIAnswer {
         writer.object("message") { writer in
             writer.string("role", "assistant")
             if completion.toolCalls != nil, completion.text.isEmpty {
-                writer.key("content")
-                writer.null()
+                writer.null("content")
             } else {
                 writer.string("content", completion.text)
             }
             if let reasoning = completion.reasoning { writer.string("reasoning_content", reasoning) }
             if let calls = completion.toolCalls { ToolCall.write(calls, to: &writer) }
-            writer.key("refusal")
-            writer.null()
+            writer.null("refusal")
         }
         Self.writeLogprobs(completion, &writer)
     }
@@ -170,8 +167,7 @@ struct OpenAIAnswer {
         guard let entries = completion.logprobs else { return writer.null() }
         writer.object { writer in
             writer.array("content") { writer in for entry in entries { entry.write(to: &writer) } }
-            writer.key("refusal")
-            writer.null()
+            writer.null("refusal")
         }
     }
 

@@ -42,8 +42,7 @@ package struct OpenAIReply: Sendable {
                 }
             } end: { writer in
                 for name in ["logprobs", "finish_reason"] {
-                    writer.key(name)
-                    writer.null()
+                    writer.null(name)
                 }
             }
         }
@@ -107,8 +106,7 @@ package struct OpenAIReply: Sendable {
     }
 
     private func event(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        let writer = JSONWriter.object { writer in
             writer.string("id", (isChat ? "chatcmpl-" : "cmpl-") + id)
             writer.string("object", isChat ? "chat.completion.chunk" : "text_completion")
             writer.int("created", created)

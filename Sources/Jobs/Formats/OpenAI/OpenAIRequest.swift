@@ -97,8 +97,7 @@ package struct OpenAIRequest: Sendable, Equatable {
 
     /// - Parameter samples: how many results the line has.
     static func kept(_ request: OpenAIRequest?, samples: Int) -> GenerationResult.KeptValue {
-        var writer = JSONWriter()
-        writer.object { writer in
+        let writer = JSONWriter.object { writer in
             writer.string("url", (request?.endpoint ?? .chat).rawValue)
             writer.int("n", samples)
         }

@@ -43,16 +43,13 @@ package struct OpenAIResults: ResultFormat {
             let answer = OpenAIAnswer(
                 id: String(decoding: id, as: UTF8.self), model: model, run: place.run ?? run.digest,
                 endpoint: request.endpoint)
-            var writer = JSONWriter()
-            writer.object { writer in
+            let writer = JSONWriter.object { writer in
                 writer.string("id", "batch_req_\(answer.id)")
                 writer.string("custom_id", place.key.id)
                 writer.object("response") { answer.write(held, to: &$0) }
-                writer.key("error")
-                writer.null()
+                writer.null("error")
                 for value in result.kept where value.name != OpenAIRequest.keptName {
-                    writer.key(value.name)
-                    writer.raw(value.json)
+                    writer.raw(value.name, value.json)
                 }
             }
             output += writer.bytes
