@@ -1,3 +1,4 @@
+import CZlib
 import Essentials
 
 #if canImport(Glibc)
@@ -26,34 +27,34 @@ extension POSIXFileSystem {
         package func copyAttributes(
             from path: String, to descriptor: Int32
         ) throws(SystemError) -> [String] {
-            guard let calls = AttributeCalls.found else { return [] }
             let source = path.cPath
-            let names = Self.list { calls.list(source, $0, $1) }
+            let names = Self.list { llistxattr(source, $0, $1) }
             var lost: [String] = []
             for name in names {
                 let cName = name.cPath
-                guard let value = Self.bytes(asking: { calls.get(source, cName, $0, $1) }) else {
+                guard let value = Self.bytes(asking: { lgetxattr(source, cName, $0, $1) }) else {
                     lost.append(name)
                     continue
                 }
-                if calls.set(descriptor, cName, value, value.count, 0) == 0 { continue }
+                if fsetxattr(descriptor, cName, value, value.count, 0) == 0 { continue }
                 // What the system sets by itself (a security label) is the same already.
-                if Self.bytes(asking: { calls.getOpen(descriptor, cName, $0, $1) }) != value {
+                if Self.bytes(asking: { fgetxattr(descriptor, cName, $0, $1) }) != value {
                     lost.append(name)
                 }
             }
             // A new file inherits its folder's list.
             if !names.contains(Self.accessList),
-                Self.list({ calls.listOpen(descriptor, $0, $1) }).contains(Self.accessList),
-                calls.remove(descriptor, Self.accessList.cPath) != 0
+                Self.list({ flistxattr(descriptor, $0, $1) }).contains(Self.accessList),
+                fremovexattr(descriptor, Self.accessList.cPath) != 0
             {
                 lost.append(Self.accessList)
             }
             return lost
         }
 
-        private static func list(_ call: (UnsafeMutableRawPointer?, Int) -> Int) -> [String] {
-            (bytes(asking: call) ?? []).split(separator: 0).map { String(pathBytes: $0) }
+        private static func list(_ call: (UnsafeMutablePointer<CChar>?, Int) -> Int) -> [String] {
+            let names = bytes { call($0?.assumingMemoryBound(to: CChar.self), $1) }
+            return (names ?? []).split(separator: 0).map { String(pathBytes: $0) }
         }
 
         /// What a call that first tells the size gives; nil if it fails.
@@ -65,52 +66,12 @@ extension POSIXFileSystem {
             return count < 0 ? nil : Array(bytes.prefix(count))
         }
 
-        static let renameat2: AttributeCalls.RenameAt2? = AttributeCalls.symbol("renameat2")
-    #endif
-}
-
-#if !canImport(Darwin)
-    /// Calls of the C library that Swift's module for it leaves out.
-    struct AttributeCalls: Sendable {
         typealias RenameAt2 =
             @Sendable @convention(c) (
                 Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
             ) -> Int32
-        typealias List =
-            @Sendable @convention(c) (UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
-        typealias ListOpen = @Sendable @convention(c) (Int32, UnsafeMutableRawPointer?, Int) -> Int
-        typealias Get =
-            @Sendable @convention(c) (
-                UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int
-            ) -> Int
-        typealias GetOpen =
-            @Sendable @convention(c) (
-                Int32, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int
-            ) -> Int
-        typealias Set =
-            @Sendable @convention(c) (
-                Int32, UnsafePointer<CChar>, UnsafeRawPointer?, Int, Int32
-            ) -> Int32
-        typealias Remove = @Sendable @convention(c) (Int32, UnsafePointer<CChar>) -> Int32
 
-        let list: List
-        let listOpen: ListOpen
-        let get: Get
-        let getOpen: GetOpen
-        let set: Set
-        let remove: Remove
-
-        static let found: AttributeCalls? = {
-            guard let list: List = symbol("llistxattr"), let listOpen: ListOpen = symbol("flistxattr"),
-                let get: Get = symbol("lgetxattr"), let getOpen: GetOpen = symbol("fgetxattr"),
-                let set: Set = symbol("fsetxattr"), let remove: Remove = symbol("fremovexattr")
-            else { return nil }
-            return AttributeCalls(
-                list: list, listOpen: listOpen, get: get, getOpen: getOpen, set: set, remove: remove)
-        }()
-
-        static func symbol<Function>(_ name: String) -> Function? {
-            dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
-        }
-    }
-#endif
+        /// Older C libraries have none.
+        static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
+    #endif
+}
