@@ -20,14 +20,8 @@ extension Platform {
         deinit { close(descriptor) }
 
         package func resize(_ count: Int) throws(Failure) {
-            var limit = rlimit()
             // Going beyond the limit (ulimit -f) would end the process.
-            #if canImport(Glibc)
-                let found = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-            #else
-                let found = getrlimit(RLIMIT_FSIZE, &limit)
-            #endif
-            if found == 0, limit.rlim_cur < rlim_t(count) { throw Failure(call: "ftruncate", code: EFBIG) }
+            if Platform.limit(RLIMIT_FSIZE) ?? .max < count { throw Failure(call: "ftruncate", code: EFBIG) }
             guard ftruncate(descriptor, off_t(count)) == 0 else {
                 throw Failure(call: "ftruncate", code: errno)
             }

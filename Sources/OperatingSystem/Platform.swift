@@ -91,32 +91,22 @@ package enum Platform {
     package static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
     /// What `ulimit -v` has set, in bytes; nil if nothing.
-    package static var addressSpaceLimit: Int? {
-        #if canImport(Glibc)
-            limit(__rlimit_resource_t(RLIMIT_AS.rawValue))
-        #else
-            limit(RLIMIT_AS)
-        #endif
-    }
+    package static var addressSpaceLimit: Int? { limit(RLIMIT_AS) }
 
     /// What `ulimit -d` has set, in bytes; nil if nothing.
-    package static var dataLimit: Int? {
-        #if canImport(Glibc)
-            limit(__rlimit_resource_t(RLIMIT_DATA.rawValue))
-        #else
-            limit(RLIMIT_DATA)
-        #endif
-    }
+    package static var dataLimit: Int? { limit(RLIMIT_DATA) }
 
     #if canImport(Glibc)
-        private typealias Resource = __rlimit_resource_t
+        static func limit(_ resource: __rlimit_resource) -> Int? {
+            limit { getrlimit(__rlimit_resource_t(resource.rawValue), &$0) }
+        }
     #else
-        private typealias Resource = Int32
+        static func limit(_ resource: Int32) -> Int? { limit { getrlimit(resource, &$0) } }
     #endif
 
-    private static func limit(_ resource: Resource) -> Int? {
+    private static func limit(_ call: (inout rlimit) -> Int32) -> Int? {
         var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return nil }
+        guard call(&limit) == 0 else { return nil }
         return Int(exactly: limit.rlim_cur).flatMap { $0 < Int.max >> 1 ? $0 : nil }
     }
 

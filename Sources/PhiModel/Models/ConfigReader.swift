@@ -28,16 +28,29 @@ package struct ConfigReader {
         return value
     }
 
-    func optionalInteger(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
+    /// What `read` makes of the value; nil if that is absent.
+    private func optional<Value>(
+        _ key: String, _ what: String, _ read: (JSONValue) -> Value?
+    ) throws -> Value? {
         guard let value = value(key) else { return nil }
-        guard case .int(let number) = value else {
-            throw fault(.malformed, key, "is \(value.kindName); a whole number is needed")
+        guard let read = read(value) else {
+            throw fault(.malformed, key, "is \(value.kindName); \(what) is needed")
         }
-        guard range.contains(number) else {
-            throw fault(
-                .malformed, key, "is \(number); \(range.lowerBound) to \(range.upperBound) is possible")
+        return read
+    }
+
+    private func checked<Number: Comparable>(
+        _ key: String, _ number: Number?, _ range: ClosedRange<Number>
+    ) throws -> Number? {
+        guard let number, !range.contains(number) else { return number }
+        throw fault(.malformed, key, "is \(number); \(range.lowerBound) to \(range.upperBound) is possible")
+    }
+
+    func optionalInteger(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
+        let number = try optional(key, "a whole number") {
+            if case .int(let number) = $0 { number } else { nil }
         }
-        return number
+        return try checked(key, number, range)
     }
 
     func integer(_ key: String, _ range: ClosedRange<Int>, default standard: Int? = nil) throws -> Int {
@@ -48,39 +61,26 @@ package struct ConfigReader {
     }
 
     func optionalNumber(_ key: String, _ range: ClosedRange<Double>) throws -> Double? {
-        guard let value = value(key) else { return nil }
-        guard let number = value.number else {
-            throw fault(.malformed, key, "is \(value.kindName); a number is needed")
-        }
-        guard range.contains(number) else {
-            throw fault(
-                .malformed, key, "is \(number); \(range.lowerBound) to \(range.upperBound) is possible")
-        }
-        return number
+        try checked(key, try optional(key, "a number", \.number), range)
     }
 
     func optionalBool(_ key: String) throws -> Bool? {
-        guard let value = value(key) else { return nil }
-        guard case .bool(let flag) = value else {
-            throw fault(.malformed, key, "is \(value.kindName); true or false is needed")
-        }
-        return flag
+        try optional(key, "true or false") { if case .bool(let flag) = $0 { flag } else { nil } }
     }
 
     func optionalString(_ key: String) throws -> String? {
-        guard let value = value(key) else { return nil }
-        guard case .string(let text) = value else {
-            throw fault(.malformed, key, "is \(value.kindName); a string is needed")
-        }
-        return text
+        try optional(key, "a string") { if case .string(let text) = $0 { text } else { nil } }
     }
 
     func optionalObject(_ key: String) throws -> ConfigReader? {
-        guard let value = value(key) else { return nil }
-        guard case .object(let members) = value else {
-            throw fault(.malformed, key, "is \(value.kindName); an object is needed")
+        try optional(key, "an object") {
+            guard case .object(let members) = $0 else { return nil }
+            return ConfigReader(path: path, prefix: prefix + key + ".", members: members)
         }
-        return ConfigReader(path: path, prefix: prefix + key + ".", members: members)
+    }
+
+    private func optionalList(_ key: String, of what: String) throws -> [JSONValue]? {
+        try optional(key, "a list of \(what)") { if case .array(let elements) = $0 { elements } else { nil } }
     }
 
     func object(_ key: String) throws -> ConfigReader {
@@ -108,11 +108,7 @@ package struct ConfigReader {
 
     /// A list of strings; nil if absent.
     func optionalStrings(_ key: String) throws -> [String]? {
-        guard let value = value(key) else { return nil }
-        guard case .array(let elements) = value else {
-            throw fault(.malformed, key, "is \(value.kindName); a list of strings is needed")
-        }
-        return try elements.enumerated().map { index, element in
+        try optionalList(key, of: "strings")?.enumerated().map { index, element in
             guard case .string(let text) = element else {
                 throw fault(.malformed, "\(key)[\(index)]", "is \(element.kindName); a string is needed")
             }
@@ -122,11 +118,7 @@ package struct ConfigReader {
 
     /// A list of whole numbers; nil if absent.
     func optionalIntegers(_ key: String, _ range: ClosedRange<Int>) throws -> [Int]? {
-        guard let value = value(key) else { return nil }
-        guard case .array(let elements) = value else {
-            throw fault(.malformed, key, "is \(value.kindName); a list of whole numbers is needed")
-        }
-        return try elements.enumerated().map { index, element in
+        try optionalList(key, of: "whole numbers")?.enumerated().map { index, element in
             guard case .int(let number) = element, range.contains(number) else {
                 throw fault(
                     .malformed, "\(key)[\(index)]",

@@ -348,9 +348,6 @@ final class Evaluator {
         if let extra = named.first {
             throw fault("the macro '\(name)' has no argument '\(extra.name)' to give")
         }
-        let outer = scope
-        scope = inner
-        defer { scope = outer }
-        return .string(try capture(definition.body).text)
+        return try inScope(inner) { .string(try capture(definition.body).text) }
     }
 }
