@@ -37,32 +37,22 @@ enum AnswerSegment {
 
     // MARK: Reading
 
-    static func isOne(_ file: File) throws -> Bool { try bytes(of: file, 0..<head.count) == head }
+    static func isOne(_ file: File) throws -> Bool { try file.bytes(0..<head.count) == head }
 
     /// The entries of the index at its end.
     /// - Returns: nil if it has none, or another one than was written.
     static func index(of file: File, size: Int) throws -> [Entry]? {
         let lastCount = lastLine(indexAt: 0).count
         guard size >= head.count + lastCount else { return nil }
-        let last = try bytes(of: file, size - lastCount..<size)
+        let last = try file.bytes(size - lastCount..<size)
         let offset = last.withUnsafeBytes { bytes -> Int? in
-            let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
-            guard bytes.last == lineFeed, SealedLine.isValid(line) else { return nil }
-            var cursor = ByteCursor(bytes: line)
-            guard cursor.skip(SealedLine.start), cursor.hex() != nil, cursor.skip("\",\"index_at\":\"") else {
-                return nil
-            }
+            guard var cursor = cursor(in: bytes, after: "\",\"index_at\":\"") else { return nil }
             return cursor.hex().flatMap { Int(exactly: $0) }
         }
         guard let offset, offset >= head.count, offset < size - lastCount else { return nil }
-        let line = try bytes(of: file, offset..<size - lastCount)
+        let line = try file.bytes(offset..<size - lastCount)
         return line.withUnsafeBytes { bytes -> [Entry]? in
-            let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
-            guard bytes.last == lineFeed, SealedLine.isValid(line) else { return nil }
-            var cursor = ByteCursor(bytes: line)
-            guard cursor.skip(SealedLine.start), cursor.hex() != nil, cursor.skip("\",\"index\":\"") else {
-                return nil
-            }
+            guard var cursor = cursor(in: bytes, after: "\",\"index\":\"") else { return nil }
             var entries: [Entry] = []
             while let key = cursor.hex(), let place = cursor.hex() {
                 guard let place = Int(exactly: place), place < offset else { return nil }
@@ -70,6 +60,16 @@ enum AnswerSegment {
             }
             return entries
         }
+    }
+
+    /// What stands after a member's name in a sealed line with its line feed; nil if it is none, or has another one first.
+    private static func cursor(in bytes: UnsafeRawBufferPointer, after name: StaticString) -> ByteCursor? {
+        let line = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
+        var cursor = ByteCursor(bytes: line)
+        guard bytes.last == lineFeed, SealedLine.isValid(line), cursor.skip(SealedLine.start),
+            cursor.hex() != nil, cursor.skip(name)
+        else { return nil }
+        return cursor
     }
 
     /// Goes through the records by their beginnings alone: whether one is as it was written shows when it is used.
@@ -90,7 +90,7 @@ enum AnswerSegment {
     static func record(in file: File, at offset: Int) throws -> AnswerRecord? {
         var count = 1 << 12
         while count <= SealedLine.maximumLength {
-            let piece = try bytes(of: file, offset..<offset + count)
+            let piece = try file.bytes(offset..<offset + count)
             if let end = piece.firstIndex(of: lineFeed) {
                 return piece.withUnsafeBytes { AnswerRecord(UnsafeRawBufferPointer(rebasing: $0[..<end])) }
             }
@@ -98,13 +98,5 @@ enum AnswerSegment {
             count *= 8
         }
         return nil
-    }
-
-    /// Fewer than asked for at the end of the file only.
-    private static func bytes(of file: File, _ range: Range<Int>) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: range.lowerBound) }
-        bytes.removeLast(bytes.count - count)
-        return bytes
     }
 }

@@ -40,7 +40,7 @@ package struct AnswerForm: Sendable, Equatable {
     /// The fingerprint of a rule whose text may be long.
     static func fingerprint(of rule: some AnswerRule) -> String {
         let digest = AnswerForm(rule).digest
-        return "sha256 \(Hexadecimal.text(digest.prefix(16))), \(rule.text.utf8.count) bytes"
+        return "sha256 \(FileHash.hexadecimal(digest.prefix(16))), \(rule.text.utf8.count) bytes"
     }
 
     /// - Throws: `AnswerFault` for what can't be a rule, any text among it.

@@ -7,11 +7,9 @@ extension File {
     /// however it ends. Nil if there is no such file.
     package static func textIfPresent(_ path: String, in system: any FileSystem) throws -> File? {
         guard let file = try openIfPresent(path, .read, in: system) else { return nil }
-        var start = [UInt8](repeating: 0, count: 4)
-        guard try file.info().kind == .regular,
-            case let count = try start.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }),
-            let packing = Packing(start: start[..<count])
-        else { return file }
+        guard try file.info().kind == .regular, let packing = Packing(start: try file.bytes(0..<4)) else {
+            return file
+        }
         do {
             return try file.unpacked(packing)
         } catch let fault as PackingFault {

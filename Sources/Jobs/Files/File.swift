@@ -17,7 +17,7 @@ package final class File {
         -> File
     {
         do {
-            let descriptor = try system.retrying { () throws(SystemError) in try system.open(path, access) }
+            let descriptor = try system.retrying(try system.open(path, access))
             return File(path: path, system: system, descriptor: descriptor)
         } catch {
             switch access {
@@ -43,7 +43,7 @@ package final class File {
     }
 
     package func info() throws(StoreError) -> FileInfo {
-        try attempt("cannot be examined") { () throws(SystemError) in try system.info(descriptor) }
+        try attempt("cannot be examined", try system.info(descriptor))
     }
 
     /// - Returns: the number of bytes read: fewer than asked for only at the end of the file.
@@ -52,9 +52,7 @@ package final class File {
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
             let position = offset + done
-            let count = try attempt("cannot be read") { () throws(SystemError) in
-                try system.read(descriptor, into: rest, at: position)
-            }
+            let count = try attempt("cannot be read", try system.read(descriptor, into: rest, at: position))
             if count == 0 { break }
             done += count
         }
@@ -66,12 +64,26 @@ package final class File {
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let position = offset + done
-            let count = try attempt("cannot be written") { () throws(SystemError) in
-                try system.write(descriptor, rest, at: position)
-            }
+            let count = try attempt("cannot be written", try system.write(descriptor, rest, at: position))
             guard count > 0 else { throw StoreError(.io, path: path, "cannot be written: no progress.") }
             done += count
         }
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
+        let written = bytes.withUnsafeBytes { bytes in
+            Result { () throws(StoreError) in try write(bytes, at: offset) }
+        }
+        try written.get()
+    }
+
+    /// Fewer bytes only at the end of the file.
+    func bytes(_ range: Range<Int>) throws(StoreError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(StoreError) in try read(into: buffer, at: range.lowerBound) }
+        }
+        return try Array(bytes.prefix(count.get()))
     }
 
     func fill(_ range: Range<Int>, with byte: UInt8) throws {
@@ -86,20 +98,16 @@ package final class File {
     }
 
     func sync() throws(StoreError) {
-        try attempt("cannot be synced to disk") { () throws(SystemError) in try system.sync(descriptor) }
+        try attempt("cannot be synced to disk", try system.sync(descriptor))
     }
 
     func truncate(to size: Int) throws(StoreError) {
-        try attempt("cannot be shortened") { () throws(SystemError) in
-            try system.truncate(descriptor, to: size)
-        }
+        try attempt("cannot be shortened", try system.truncate(descriptor, to: size))
     }
 
     /// - Returns: false if another holds the lock.
     func lock(exclusive: Bool) throws(StoreError) -> Bool {
-        try attempt("cannot be locked") { () throws(SystemError) in
-            try system.lock(descriptor, exclusive: exclusive)
-        }
+        try attempt("cannot be locked", try system.lock(descriptor, exclusive: exclusive))
     }
 
     /// Whether `path` still names this file.
@@ -111,7 +119,7 @@ package final class File {
     /// Moves the file to another name, where there is nothing.
     func moveNew(to target: String) throws(StoreError) {
         do {
-            try system.retrying { () throws(SystemError) in try system.renameNew(path, to: target) }
+            try system.retrying(try system.renameNew(path, to: target))
         } catch {
             if error.code == ErrorCode.exists { throw StoreError.appeared(target, error) }
             throw StoreError(.io, path: target, "cannot be put in place (rename)", error)
@@ -137,19 +145,13 @@ package final class File {
     }
 
     func setMode(_ mode: UInt32) throws(StoreError) {
-        try attempt("cannot be given its permissions") { () throws(SystemError) in
-            try system.setMode(descriptor, mode)
-        }
+        try attempt("cannot be given its permissions", try system.setMode(descriptor, mode))
     }
 
     func attempt<T>(
-        _ what: String, _ call: () throws(SystemError) -> T
+        _ what: String, _ call: @autoclosure () throws(SystemError) -> T
     ) throws(StoreError) -> T {
-        do {
-            return try system.retrying(call)
-        } catch {
-            throw StoreError(.io, path: path, what, error)
-        }
+        try system.attempt(what, path, try call())
     }
 }
 
@@ -177,21 +179,24 @@ struct BufferedWriter {
         try withBuffer { $0 += line + [0x0a] }
     }
 
+    /// Copies a file from there on.
+    mutating func append(_ file: File, from start: Int = 0) throws {
+        var offset = start
+        while case let bytes = try file.bytes(offset..<offset + Self.capacity), !bytes.isEmpty {
+            try withBuffer { $0 += bytes }
+            offset += bytes.count
+        }
+    }
+
     mutating func flush() throws(StoreError) { try flush(isLast: false) }
 
     /// No more bytes come.
     mutating func finish() throws(StoreError) { try flush(isLast: true) }
 
     private mutating func flush(isLast: Bool) throws(StoreError) {
-        do {
-            let bytes = try packer?.pack(buffer, isLast: isLast) ?? buffer
-            try bytes.withUnsafeBytes { try file.write($0, at: offset) }
-            offset += bytes.count
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.io, path: file.path, "\(error)")
-        }
+        let bytes = try StoreError.of(file.path) { try packer?.pack(buffer, isLast: isLast) ?? buffer }
+        try file.write(bytes, at: offset)
+        offset += bytes.count
         buffer.removeAll(keepingCapacity: true)
     }
 }

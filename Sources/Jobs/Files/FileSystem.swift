@@ -91,7 +91,7 @@ package protocol FileSystem: Sendable {
 
 extension FileSystem {
     /// Repeats a call for as long as a signal interrupts it.
-    func retrying<T>(_ call: () throws(SystemError) -> T) throws(SystemError) -> T {
+    func retrying<T>(_ call: @autoclosure () throws(SystemError) -> T) throws(SystemError) -> T {
         while true {
             do {
                 return try call()
@@ -101,21 +101,35 @@ extension FileSystem {
         }
     }
 
+    /// Says of which file a call failed, and at what.
+    func attempt<T>(
+        _ what: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> T,
+        kind: StoreError.Kind = .io
+    ) throws(StoreError) -> T {
+        do { return try retrying(try call()) } catch { throw StoreError(kind, path: path, what, error) }
+    }
+
+    /// The same; nil if there is no such file.
+    @discardableResult
+    private func ifPresent<T>(
+        _ what: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> T
+    ) throws(StoreError) -> T? {
+        do { return try attempt(what, path, try call()) } catch {
+            if error.code == ErrorCode.notFound { return nil }
+            throw error
+        }
+    }
+
     func exists(_ path: String) throws(StoreError) -> Bool { try infoIfPresent(path) != nil }
 
     func infoIfPresent(_ path: String) throws(StoreError) -> FileInfo? {
-        do {
-            return try retrying { () throws(SystemError) in try info(path) }
-        } catch {
-            if error.code == ErrorCode.notFound { return nil }
-            throw StoreError(.io, path: path, "cannot be examined", error)
-        }
+        try ifPresent("cannot be examined", path, try info(path))
     }
 
     /// What stands at the path itself; nil if there is nothing.
     func entryIfPresent(_ path: String) throws(StoreError) -> FileInfo? {
         do {
-            return try retrying { () throws(SystemError) in try entry(path) }
+            return try retrying(try entry(path))
         } catch {
             if error.code == ErrorCode.notFound { return nil }
             let kind: StoreError.Kind = error.code == ErrorCode.nameTooLong ? .cannotCreate : .io
@@ -124,28 +138,19 @@ extension FileSystem {
     }
 
     func moveIntoPlace(_ from: String, to: String) throws(StoreError) {
-        do {
-            try retrying { () throws(SystemError) in try rename(from, to: to) }
-        } catch {
-            throw StoreError(.io, path: to, "cannot be put in place (rename)", error)
-        }
+        try attempt("cannot be put in place (rename)", to, try rename(from, to: to))
     }
 
     func removeIfPresent(_ path: String) throws(StoreError) {
-        do {
-            try retrying { () throws(SystemError) in try unlink(path) }
-        } catch {
-            if error.code == ErrorCode.notFound { return }
-            throw StoreError(.io, path: path, "cannot be removed", error)
-        }
+        try ifPresent("cannot be removed", path, try unlink(path))
     }
 
     /// Makes renames and removals in a folder durable. Some file systems can't; that isn't an error.
     func syncFolder(_ path: String) throws(StoreError) {
         do {
-            let descriptor = try retrying { () throws(SystemError) in try open(path, .read) }
+            let descriptor = try retrying(try open(path, .read))
             defer { close(descriptor) }
-            try retrying { () throws(SystemError) in try sync(descriptor) }
+            try retrying(try sync(descriptor))
         } catch {
             if ErrorCode.unsupported.contains(error.code) { return }
             throw StoreError(.io, path: path, "the folder cannot be synced", error)

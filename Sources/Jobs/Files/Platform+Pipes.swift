@@ -9,8 +9,9 @@
 extension Platform {
     /// Calls `body`, a write, so that a closed pipe is the error EPIPE and never the signal SIGPIPE, whatever the
     /// process does with that signal: it is blocked for this thread, and taken if the write has raised it.
-    static func withoutPipeSignal<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value
-    {
+    static func withoutPipeSignal<Value>(
+        _ body: @autoclosure () throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
         var (pipe, before, pending) = (sigset_t(), sigset_t(), sigset_t())
         sigemptyset(&pipe)
         sigaddset(&pipe, SIGPIPE)

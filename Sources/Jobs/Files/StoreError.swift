@@ -54,6 +54,17 @@ public struct StoreError: Error, Equatable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Whatever goes wrong becomes such an error.
+    static func of<T>(_ path: String, _ work: () throws -> T) throws(StoreError) -> T {
+        do {
+            return try work()
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, path: path, "\(error)")
+        }
+    }
+
     /// Something has come to stand where only we put files.
     static func appeared(_ path: String, _ error: SystemError) -> StoreError {
         StoreError(

@@ -26,30 +26,23 @@ package final class ByteSource {
         self.system = system
         isOurs = path != "-"
         name = isOurs ? path : "stdin"
-        let (descriptor, name) = (isOurs ? try Self.open(path, in: system) : 0, name)
-        self.descriptor = descriptor
-        let info = try Self.attempt(name, .missingInput) { () throws(SystemError) in
-            try system.retrying { () throws(SystemError) in try system.info(descriptor) }
-        }
+        let (name, isOurs) = (name, isOurs)
+        descriptor = try Self.attempt(
+            name, .missingInput, in: system, isOurs ? try system.open(path, .readStream) : 0)
+        let descriptor = descriptor
+        let info = try Self.attempt(name, .missingInput, in: system, try system.info(descriptor))
         if info.kind == .folder { throw JobError(.missingInput, at: name, "is a folder, not a file.") }
         guard info.kind == .regular else { return }
         expectedEnd = info.size
-        position = try Self.attempt(name, .missingInput) { () throws(SystemError) in
-            try system.retrying { () throws(SystemError) in try system.position(descriptor) }
-        }
-    }
-
-    private static func open(_ path: String, in system: any FileSystem) throws(JobError) -> Int32 {
-        try attempt(path, .missingInput) { () throws(SystemError) in
-            try system.retrying { () throws(SystemError) in try system.open(path, .readStream) }
-        }
+        position = try Self.attempt(name, .missingInput, in: system, try system.position(descriptor))
     }
 
     private static func attempt<T>(
-        _ name: String, _ kind: JobError.Kind, _ call: () throws(SystemError) -> T
+        _ name: String, _ kind: JobError.Kind, in system: any FileSystem,
+        _ call: @autoclosure () throws(SystemError) -> T
     ) throws(JobError) -> T {
         do {
-            return try call()
+            return try system.retrying(try call())
         } catch {
             throw JobError(kind, at: name, "can't be read: \(ErrorCode.text(error.code)).")
         }
@@ -131,9 +124,8 @@ package final class ByteSource {
     }
 
     private func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try Self.attempt(name, .inputOutput) { () throws(SystemError) in
-            try system.retrying { () throws(SystemError) in try system.read(descriptor, into: buffer) }
-        }
+        let count = try Self.attempt(
+            name, .inputOutput, in: system, try system.read(descriptor, into: buffer))
         position += count
         if count == 0, let expectedEnd, position < expectedEnd {
             throw JobError(
@@ -160,11 +152,8 @@ package final class ByteSource {
             while done < buffer.count {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
                 let position = range.lowerBound + done
-                let count = try Self.attempt(name, .inputOutput) { () throws(SystemError) in
-                    try system.retrying { () throws(SystemError) in
-                        try system.read(descriptor, into: rest, at: position)
-                    }
-                }
+                let count = try Self.attempt(
+                    name, .inputOutput, in: system, try system.read(descriptor, into: rest, at: position))
                 guard count > 0 else {
                     throw JobError(.inputOutput, at: name, "ends before byte \(range.upperBound).")
                 }

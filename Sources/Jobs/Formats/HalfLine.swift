@@ -69,7 +69,7 @@ extension JobSettings {
         while start > max(0, size - InputReader.defaultLimit) {
             let count = min(1 << 16, start)
             start -= count
-            guard let piece = file.bytes(start..<start + count) else { return nil }
+            guard let piece = file.wholeBytes(start..<start + count) else { return nil }
             let end = piece.lastIndex(of: 0x0A)
             pieces.append(piece[(end.map { $0 + 1 } ?? 0)...])
             if end != nil || start == 0 {
@@ -85,13 +85,15 @@ extension JobSettings {
     /// The last one that is no white space.
     private static func lastByte(of path: String) -> UInt8? {
         guard let (file, size) = plainFile(path) else { return nil }
-        return file.bytes(max(0, size - 1 << 16)..<size)?.last { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return file.wholeBytes(max(0, size - 1 << 16)..<size)?.last {
+            ![0x20, 0x09, 0x0A, 0x0D].contains($0)
+        }
     }
 
     private static func plainFile(_ path: String) -> (File, size: Int)? {
         guard path != "-", let file = try? File.open(path, .read, in: POSIXFileSystem()),
             let info = try? file.info(), info.kind == .regular,
-            let start = file.bytes(0..<min(4, info.size)), Packing(start: start) == nil,
+            let start = file.wholeBytes(0..<min(4, info.size)), Packing(start: start) == nil,
             start != ByteSource.tableMagic
         else { return nil }
         return (file, info.size)
@@ -111,9 +113,7 @@ extension InputFormat {
 
 extension File {
     /// Nil if they can't be read or are not there.
-    fileprivate func bytes(_ range: Range<Int>) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: range.count)
-        let count = try? bytes.withUnsafeMutableBytes { try read(into: $0, at: range.lowerBound) }
-        return count == range.count ? bytes : nil
+    fileprivate func wholeBytes(_ range: Range<Int>) -> [UInt8]? {
+        (try? bytes(range)).flatMap { $0.count == range.count ? $0 : nil }
     }
 }

@@ -19,12 +19,9 @@ package struct LogprobEntry: Sendable, Equatable {
 
     package var token: Token
     package var top: [Token]
+}
 
-    init(token: Token, top: [Token]) {
-        self.token = token
-        self.top = top
-    }
-
+extension LogprobEntry {
     init(_ choice: TokenChoice, text: any TextCoding) {
         func token(_ token: TokenLogprob) -> Token {
             let piece = text.piece(of: token.id)

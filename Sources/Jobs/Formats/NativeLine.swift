@@ -12,7 +12,9 @@ package struct NativeLine {
     var timing: Range<Int>
     /// The line's own; outputs of earlier versions have none.
     var sum: UInt64?
+}
 
+extension NativeLine {
     /// - Parameter line: without its line feed.
     init?(_ line: UnsafeRawBufferPointer) {
         guard line.starts(with: Self.start.bytes), line.last == UInt8(ascii: "}") else { return nil }
@@ -21,15 +23,6 @@ package struct NativeLine {
             let made = scan.line(of: line)
         else { return nil }
         self = made
-    }
-
-    private init(
-        recorded: RecordedResult, rest: Range<Int>, timing: Range<Int>, sum: UInt64?
-    ) {
-        self.recorded = recorded
-        self.rest = rest
-        self.timing = timing
-        self.sum = sum
     }
 
     /// The line's result, if its members make one.

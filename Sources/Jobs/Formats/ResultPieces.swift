@@ -47,49 +47,33 @@ package final class ResultPieces {
 
     private func endOfNext() throws -> Int? {
         guard position < size else { return nil }
-        let isQuotable: Bool
         switch format.pieceEnds {
-        case .lineFeed(let quotes): isQuotable = quotes
-        case .beforeLineFeed: return try endBeforeLineFeed()
+        case .lineFeed(let isQuotable):
+            var isQuoted = false
+            return try scan { place, byte in
+                if byte == UInt8(ascii: "\""), isQuotable { isQuoted.toggle() }
+                return byte == 0x0a && !isQuoted ? place + 1 : nil
+            }
+        case .beforeLineFeed:
+            var (last, hasBegun): (UInt8, Bool) = (0, false)
+            return try scan { place, byte in
+                defer { (last, hasBegun) = (byte, hasBegun || byte == 0x0A) }
+                return byte == 0x0A && hasBegun ? place - (last == UInt8(ascii: ",") ? 1 : 0) : nil
+            }
         }
-        var start = position
-        var isQuoted = false
-        while start < size {
-            let range = start..<min(size, start + 1 << 16)
-            let end = try pieces.with(range) { bytes -> Int? in
+    }
+
+    /// What `body` says first of a byte from here on, and its place; where the file ends if it says nothing.
+    private func scan(_ body: (Int, UInt8) -> Int?) throws -> Int {
+        for start in stride(from: position, to: size, by: 1 << 16) {
+            let end = try pieces.with(start..<min(size, start + 1 << 16)) { bytes -> Int? in
                 for (place, byte) in bytes.enumerated() {
-                    if byte == UInt8(ascii: "\""), isQuotable { isQuoted.toggle() }
-                    if byte == 0x0a, !isQuoted { return range.lowerBound + place + 1 }
+                    if let end = body(start + place, byte) { return end }
                 }
                 return nil
             }
             guard let end else { return size }
             if let end { return end }
-            start = range.upperBound
-        }
-        return size
-    }
-
-    private func endBeforeLineFeed() throws -> Int {
-        var last: UInt8 = 0
-        var start = position
-        var hasBegun = false
-        while start < size {
-            let range = start..<min(size, start + 1 << 16)
-            let end = try pieces.with(range) { bytes -> Int? in
-                for (place, byte) in bytes.enumerated() {
-                    if byte == 0x0A {
-                        if hasBegun {
-                            return range.lowerBound + place - (last == UInt8(ascii: ",") ? 1 : 0)
-                        }
-                        hasBegun = true
-                    }
-                    last = byte
-                }
-                return nil
-            }
-            if let end = end ?? nil { return end }
-            start = range.upperBound
         }
         return size
     }

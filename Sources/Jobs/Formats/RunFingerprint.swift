@@ -42,7 +42,7 @@ package struct RunFingerprint: Sendable, Equatable {
             hashes[place].update("\(name.utf8.count) \(value.utf8.count) \(name)\(value)".utf8)
         }
         self.groups = groups
-        digest = hashes.map { Hexadecimal.text($0.finalize().prefix(4)) }.joined(separator: "-")
+        digest = hashes.map { FileHash.hexadecimal($0.finalize().prefix(4)) }.joined(separator: "-")
     }
 
     package static func == (a: Self, b: Self) -> Bool {
@@ -88,17 +88,5 @@ package struct RunFingerprint: Sendable, Equatable {
         if changed.isEmpty { return "settings or version" }
         return changed.map { groups[$0] == "phibatch" ? "the version of phibatch" : groups[$0] }
             .joined(separator: ", ")
-    }
-}
-
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        var digits: [UInt8] = []
-        for byte in bytes {
-            for nibble in [byte >> 4, byte & 15] {
-                digits.append(nibble < 10 ? nibble + UInt8(ascii: "0") : nibble - 10 + UInt8(ascii: "a"))
-            }
-        }
-        return String(decoding: digits, as: UTF8.self)
     }
 }

@@ -79,26 +79,16 @@ package struct Score: Sendable, Equatable {
     /// The sum of `logprobs`, added up in their order as Doubles.
     package let logprob: Double
     package let count: Int
+}
 
+extension Score {
     package init(
         _ logprobs: [Float], tokens: [Int32]? = nil, provenance: [GenerationResult.NamedValue] = []
     ) {
         let logprobs = logprobs.map { $0.isFinite ? $0 : LogprobEntry.impossible }
         self.init(
-            logprobs, tokens: tokens, provenance: provenance,
+            logprobs: logprobs, tokens: tokens, provenance: provenance,
             logprob: logprobs.reduce(0) { $0 + Double($1) }, count: logprobs.count)
-    }
-
-    /// A score whose lists nobody wants.
-    fileprivate init(
-        _ logprobs: [Float], tokens: [Int32]?, provenance: [GenerationResult.NamedValue], logprob: Double,
-        count: Int
-    ) {
-        self.logprobs = logprobs
-        self.tokens = tokens
-        self.provenance = provenance
-        self.logprob = logprob
-        self.count = count
     }
 
     /// A token's.
@@ -177,7 +167,8 @@ private struct ScoreReader {
 
     /// Nil if the members don't make a score, or its numbers are not those of its tokens.
     var score: Score? {
-        let score = Score(logprobs, tokens: tokens, provenance: provenance, logprob: sum, count: count)
+        let score = Score(
+            logprobs: logprobs, tokens: tokens, provenance: provenance, logprob: sum, count: count)
         guard count > 0, logprob == sum, mean == score.mean, perplexity == score.perplexity else {
             return nil
         }

@@ -20,22 +20,15 @@ package enum InFlightFile {
         _ records: [InFlightRecord], progress: JobProgress, run: String, to place: OutputPlace,
         replacing earlier: FileInfo?
     ) throws -> FileInfo {
-        let file = try place.makeOwnFile(place.paths.inFlightDraft)
-        var writer = BufferedWriter(file)
-        do {
-            let version =
-                records.contains { $0.row != nil } ? 3 : records.contains { $0.attempt > 0 } ? 2 : 1
+        let version = records.contains { $0.row != nil } ? 3 : records.contains { $0.attempt > 0 } ? 2 : 1
+        return try place.put(
+            place.paths.inFlight, draft: place.paths.inFlightDraft, replacing: earlier
+        ) { file in
+            var writer = BufferedWriter(file)
             try writer.appendLine(header(version, progress, run: run))
             for record in records { try writer.appendLine(line(record)) }
             try writer.flush()
-            try file.sync()
-            let info = try file.info()
-            try file.replace(place.paths.inFlight, earlier)
-            return info
-        } catch {
-            try? file.remove()
-            throw error
-        }
+        }.info()
     }
 
     private static func header(_ version: Int, _ progress: JobProgress, run: String) -> [UInt8] {

@@ -27,14 +27,9 @@ struct JournalRecord {
             writer.string("run", run)
         }
     }
+}
 
-    init(key: WorkKey, repetition: Int, run: String, result: GenerationResult) {
-        self.key = key
-        self.repetition = repetition
-        self.run = run
-        self.result = result
-    }
-
+extension JournalRecord {
     /// - Parameters:
     ///   - line: one whose sum is known to be right.
     ///   - keeps: whether the result's texts and lists are wanted; else they are read all the same, and forgotten.
@@ -54,9 +49,6 @@ struct JournalRecord {
             return true
         }
         guard isRead, let key = keyReader.key, let run, let result = reader.result else { return nil }
-        self.key = key
-        self.repetition = repetition
-        self.run = run
-        self.result = result
+        self.init(key: key, repetition: repetition, run: run, result: result)
     }
 }

@@ -48,12 +48,7 @@ extension JournalStore {
 
     private func isOutputEmpty() throws -> Bool {
         let empty = options.format.empty(of: run)
-        guard let file = try File.textIfPresent(paths.output, in: system),
-            try file.info().size == empty.count
-        else { return false }
-        let there = UnsafeMutableRawBufferPointer.allocate(byteCount: empty.count, alignment: 1)
-        defer { there.deallocate() }
-        return try file.read(into: there, at: 0) == empty.count && there.elementsEqual(empty)
+        return try File.textIfPresent(paths.output, in: system)?.bytes(0..<empty.count + 1) == empty
     }
 
     /// Keeps the earlier output under another name if not all of it goes into the new one. It stays in place

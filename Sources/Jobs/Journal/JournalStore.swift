@@ -136,15 +136,9 @@ package final class JournalStore {
     // MARK: - Parts
 
     func failing<T>(_ work: () throws -> T) throws -> T {
-        do {
-            return try work()
-        } catch let error as StoreError {
+        do { return try StoreError.of(paths.output, work) } catch {
             failure = error
             throw error
-        } catch {
-            let wrapped = StoreError(.io, path: paths.output, "\(error)")
-            failure = wrapped
-            throw wrapped
         }
     }
 

@@ -35,46 +35,27 @@ final class JournalWriter {
         guard file == nil else { return }
         let line = header.line() + marks
         // Locked from its beginning, see `lock`.
-        let opened = try place.makeOwnFile(place.paths.journalDraft)
-        do {
-            try line.withUnsafeBytes { try opened.write($0, at: 0) }
-            try opened.sync()
-            try opened.replace(path, earlier)
-        } catch {
-            try? opened.remove()
-            throw error
+        file = try place.put(path, draft: place.paths.journalDraft, replacing: earlier) {
+            try $0.write(line, at: 0)
         }
         try place.system.syncFolder(place.paths.folder)
-        file = opened
         end = line.count
     }
 
     /// Gives an earlier run's journal another header: this run's.
     /// - Returns: what stands in its place now.
     func rewrite(_ earlier: File) throws -> File {
-        let info = try earlier.info()
         var firstEnd = 0
         try LineScanner(file: earlier).forEachLine { line in
             firstEnd = line.offset + line.bytes.count + 1
             return false
         }
-        let file = try place.makeOwnFile(place.paths.journalDraft)
-        do {
+        let file = try place.put(path, draft: place.paths.journalDraft, replacing: try earlier.info()) {
+            file in
             var writer = BufferedWriter(file)
             try writer.withBuffer { $0 += header.line() }
-            let pieces = FilePieces(earlier)
-            var offset = firstEnd
-            while offset < info.size {
-                let next = min(info.size, offset + 1 << 20)
-                _ = try pieces.with(offset..<next) { bytes in try writer.withBuffer { $0 += bytes } }
-                offset = next
-            }
+            try writer.append(earlier, from: firstEnd)
             try writer.flush()
-            try file.sync()
-            try file.replace(path, info)
-        } catch {
-            try? file.remove()
-            throw error
         }
         try place.system.syncFolder(place.paths.folder)
         return file
@@ -86,7 +67,7 @@ final class JournalWriter {
         try begin()
         guard let file else { preconditionFailure("the journal has begun") }
         do {
-            try (line + [0x0a]).withUnsafeBytes { try file.write($0, at: end) }
+            try file.write(line + [0x0a], at: end)
         } catch {
             // Not needed for safety, as a torn line is cut off on resume; but it is tidier.
             try? file.truncate(to: end)

@@ -57,14 +57,7 @@ struct KeptFiles {
             copy, .createNew(mode: try original.info().mode & 0o777), in: system)
         do {
             var writer = BufferedWriter(file)
-            var buffer = [UInt8](repeating: 0, count: 1 << 20)
-            var offset = 0
-            while true {
-                let count = try buffer.withUnsafeMutableBytes { try original.read(into: $0, at: offset) }
-                if count == 0 { break }
-                try writer.withBuffer { $0 += buffer[..<count] }
-                offset += count
-            }
+            try writer.append(original)
             try writer.flush()
             try file.sync()
         } catch {
@@ -94,7 +87,9 @@ struct KeptFiles {
 
     /// A symbolic link is nothing that we would have made.
     private func isPlain(_ name: String, sameFileAs other: FileInfo) throws -> Bool {
-        guard try system.linkTargetIfAny(name) == nil else { return false }
+        guard try system.attempt("cannot be examined", name, try system.linkTarget(name)) == nil else {
+            return false
+        }
         guard let info = try system.infoIfPresent(name), info.kind == .regular else { return false }
         return info.isSameFile(as: other)
     }
@@ -102,29 +97,17 @@ struct KeptFiles {
 
 extension FileSystem {
     fileprivate func listing(of folder: String) throws(StoreError) -> [String] {
-        do {
-            return try retrying { () throws(SystemError) in try names(in: folder) }
-        } catch {
-            throw StoreError(.io, path: folder, "the folder cannot be listed", error)
-        }
+        try attempt("the folder cannot be listed", folder, try names(in: folder))
     }
 
     /// - Returns: false where the file can't have a second name.
     fileprivate func addName(_ name: String, for path: String) throws(StoreError) -> Bool {
         do {
-            try retrying { () throws(SystemError) in try link(path, to: name) }
+            try attempt("cannot be made (link)", name, try link(path, to: name))
             return true
         } catch {
-            if ErrorCode.noSecondName.contains(error.code) { return false }
-            throw StoreError(.io, path: name, "cannot be made (link)", error)
-        }
-    }
-
-    fileprivate func linkTargetIfAny(_ path: String) throws(StoreError) -> String? {
-        do {
-            return try retrying { () throws(SystemError) in try linkTarget(path) }
-        } catch {
-            throw StoreError(.io, path: path, "cannot be examined", error)
+            if let code = error.code, ErrorCode.noSecondName.contains(code) { return false }
+            throw error
         }
     }
 }

@@ -12,12 +12,9 @@ package struct KeptRun: Equatable {
             if let fingerprint { fingerprint.write(to: &writer) }
         }
     }
+}
 
-    init(digest: String, fingerprint: RunFingerprint? = nil) {
-        self.digest = digest
-        self.fingerprint = fingerprint
-    }
-
+extension KeptRun {
     init?(_ json: JSONValue) {
         guard let digest = json.string("run"), digest.utf8.count <= RunFingerprint.maximumDigestLength else {
             return nil

@@ -134,36 +134,22 @@ package final class OutputLock {
         let holder = Holder(
             pid: Platform.processID, host: Platform.hostName,
             started: UTCTime(seconds: Int(Date().timeIntervalSince1970)).text)
-        var writer = JSONWriter()
-        writer.object { writer in
+        let writer = JSONWriter.object { writer in
             writer.int("pid", holder.pid)
             writer.string("host", holder.host)
             writer.string("started", holder.started)
         }
-        do {
-            try (writer.bytes + [0x0a]).withUnsafeBytes { try file.write($0, at: 0) }
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.io, path: file.path, "\(error)")
-        }
+        try file.write(writer.bytes + [0x0a], at: 0)
     }
 
     /// Who has written himself down in a lock file; nil if it is none.
     static func holder(in file: File) throws(StoreError) -> Holder? {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        do {
-            let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-            guard let json = try? JSONValue(parsing: Array(bytes[..<count]), limits: .file),
-                let pid = json.int("pid").flatMap(Int32.init(exactly:)), let host = json.string("host"),
-                let started = json.string("started")
-            else { return nil }
-            return Holder(pid: pid, host: host, started: started)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.io, path: file.path, "\(error)")
-        }
+        let bytes = try file.bytes(0..<4096)
+        guard let json = try? JSONValue(parsing: bytes, limits: .file),
+            let pid = json.int("pid").flatMap(Int32.init(exactly:)), let host = json.string("host"),
+            let started = json.string("started")
+        else { return nil }
+        return Holder(pid: pid, host: host, started: started)
     }
 
     /// Whether a run holds the lock now, and which. Doesn't disturb it.

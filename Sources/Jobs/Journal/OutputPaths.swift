@@ -71,30 +71,24 @@ package struct OutputPaths: Equatable {
     ) throws(StoreError) {
         var path = output
         var links = 0
-        do {
-            while true {
-                // A link of this process's own streams, which names nothing in a folder.
-                if ["/dev/fd/", "/dev/std", "/proc/"].contains(where: { path.utf8.starts(with: $0.utf8) }) {
-                    throw StoreError(
-                        .cannotCreate, path: output,
-                        "is an open stream and not a file. For the standard output, give - as output.")
-                }
-                guard
-                    let target = try system.retrying({ () throws(SystemError) in try system.linkTarget(path) }
-                    )
-                else { break }
-                links += 1
-                guard links <= 40 else {
-                    throw StoreError(.cannotCreate, path: output, "is a symbolic link that leads nowhere.")
-                }
-                path = Paths.join(Paths.folder(of: path), target)
+        // A link of this process's own streams names nothing in a folder.
+        func isStream() -> Bool {
+            ["/dev/fd/", "/dev/std", "/proc/"].contains { path.utf8.starts(with: $0.utf8) }
+        }
+        while !isStream(),
+            let target = try system.attempt(
+                "cannot be examined", output, try system.linkTarget(path), kind: .cannotCreate)
+        {
+            links += 1
+            guard links <= 40 else {
+                throw StoreError(.cannotCreate, path: output, "is a symbolic link that leads nowhere.")
             }
-        } catch let error as SystemError {
-            throw StoreError(.cannotCreate, path: output, "cannot be examined", error)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.cannotCreate, path: output, "\(error)")
+            path = Paths.join(Paths.folder(of: path), target)
+        }
+        if isStream() {
+            throw StoreError(
+                .cannotCreate, path: output,
+                "is an open stream and not a file. For the standard output, give - as output.")
         }
         self.output = path
         let name = output.lowercased()

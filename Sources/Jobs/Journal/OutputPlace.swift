@@ -41,6 +41,24 @@ struct OutputPlace {
         return file
     }
 
+    /// Puts a file of ours in place, in one step and on the disk.
+    /// - Parameter earlier: what it takes the place of; nil if there should be nothing.
+    @discardableResult
+    func put(
+        _ path: String, draft: String, replacing earlier: FileInfo?, _ write: (File) throws -> Void
+    ) throws -> File {
+        let file = try makeOwnFile(draft)
+        do {
+            try write(file)
+            try file.sync()
+            try file.replace(path, earlier)
+        } catch {
+            try? file.remove()
+            throw error
+        }
+        return file
+    }
+
     /// Takes rights from a journal that the output doesn't give.
     func tighten(_ file: File) throws(StoreError) {
         guard let earlier else { return }
@@ -121,7 +139,7 @@ struct OutputPlace {
 
     private func checkReplaceable(_ earlier: FileInfo) throws(StoreError) {
         do {
-            try system.retrying { () throws(SystemError) in try system.checkReplaceable(paths.output) }
+            try system.retrying(try system.checkReplaceable(paths.output))
         } catch {
             let folder = try system.infoIfPresent(paths.folder)
             var reason = "can't be replaced by a new output"
@@ -142,10 +160,9 @@ struct OutputPlace {
     /// Gives a draft what the earlier output has.
     /// - Returns: what it can't have.
     private func adopt(_ earlier: FileInfo, _ draft: File) throws(StoreError) -> [String] {
-        let attributes = try draft.attempt("cannot be given the attributes of \(paths.output)") {
-            () throws(SystemError) in
-            try system.copyAttributes(from: paths.output, to: draft.descriptor)
-        }
+        let attributes = try draft.attempt(
+            "cannot be given the attributes of \(paths.output)",
+            try system.copyAttributes(from: paths.output, to: draft.descriptor))
         var now = try draft.info()
         if now.user != earlier.user || now.group != earlier.group {
             try setOwner(of: draft, earlier.user, earlier.group)
@@ -162,7 +179,7 @@ struct OutputPlace {
         if now.group != earlier.group { mode = mode & 0o5707 | (mode & 0o7) << 3 & mode & 0o070 }
         if now.mode != mode {
             do throws(SystemError) {
-                try system.retrying { () throws(SystemError) in try system.setMode(draft.descriptor, mode) }
+                try system.retrying(try system.setMode(draft.descriptor, mode))
             } catch {
                 guard ErrorCode.refused.contains(error.code) else {
                     throw StoreError(.io, path: draft.path, "cannot be given its permissions", error)
@@ -187,9 +204,7 @@ struct OutputPlace {
 
     private func setOwner(of file: File, _ user: UInt32, _ group: UInt32) throws(StoreError) {
         do throws(SystemError) {
-            try system.retrying { () throws(SystemError) in
-                try system.setOwner(file.descriptor, user: user, group: group)
-            }
+            try system.retrying(try system.setOwner(file.descriptor, user: user, group: group))
         } catch {
             guard ErrorCode.refused.contains(error.code) else {
                 throw StoreError(.io, path: file.path, "cannot be given its owner", error)

@@ -59,59 +59,9 @@ package enum OutputRecord {
                 writer.hex("content", content)
                 if let run { writer.string("run", run) }
                 if let json {
-                    writer.key("result")
-                    writer.raw(json)
+                    writer.raw("result", json)
                 }
             }
-        }
-
-        /// - Parameter line: one whose sum is known to be right.
-        init?(_ line: UnsafeRawBufferPointer) {
-            var keyReader = WorkKeyReader()
-            var (tokens, offset, length, content): (Int?, Int?, Int?, UInt64?)
-            var (run, json): (String?, String?)
-            var isFailed = false
-            let isRead = SealedLine.read(line) { scanner, name in
-                if name.spells("failed") {
-                    isFailed = try scanner.bool()
-                } else if name.spells("completion_tokens") {
-                    tokens = min(try scanner.count(), Int(Int32.max))
-                } else if name.spells("offset") {
-                    offset = try scanner.count()
-                } else if name.spells("length") {
-                    length = try scanner.count()
-                } else if name.spells("content") {
-                    content = try scanner.hex()
-                } else if name.spells("run") {
-                    run = try scanner.string()
-                } else if name.spells("result") {
-                    json = try scanner.skippedText()
-                } else {
-                    return try keyReader.take(name, from: &scanner)
-                }
-                return true
-            }
-            guard isRead, let key = keyReader.key, let content, let tokens, let offset, let length,
-                length <= SealedLine.maximumLength, offset < 1 << 59
-            else { return nil }
-            self.key = key
-            self.isFailed = isFailed
-            completionTokens = tokens
-            range = offset..<offset + length
-            self.content = content
-            (self.run, self.json) = (run, json)
-        }
-
-        init(
-            key: WorkKey, isFailed: Bool, completionTokens: Int, range: Range<Int>, content: UInt64,
-            run: String? = nil, json: String? = nil
-        ) {
-            self.key = key
-            self.isFailed = isFailed
-            self.completionTokens = completionTokens
-            self.range = range
-            self.content = content
-            (self.run, self.json) = (run, json)
         }
     }
 
@@ -144,20 +94,51 @@ package enum OutputRecord {
                 if let errors { writer.object("errors") { errors.write(to: &$0) } }
             }
         }
+    }
+}
 
-        init(results: Int, output: Sum, footer: Sum? = nil, errors: Sum?) {
-            self.results = results
-            self.output = output
-            self.footer = footer
-            self.errors = errors
+extension OutputRecord.Entry {
+    /// - Parameter line: one whose sum is known to be right.
+    init?(_ line: UnsafeRawBufferPointer) {
+        var keyReader = WorkKeyReader()
+        var (tokens, offset, length, content): (Int?, Int?, Int?, UInt64?)
+        var (run, json): (String?, String?)
+        var isFailed = false
+        let isRead = SealedLine.read(line) { scanner, name in
+            if name.spells("failed") {
+                isFailed = try scanner.bool()
+            } else if name.spells("completion_tokens") {
+                tokens = min(try scanner.count(), Int(Int32.max))
+            } else if name.spells("offset") {
+                offset = try scanner.count()
+            } else if name.spells("length") {
+                length = try scanner.count()
+            } else if name.spells("content") {
+                content = try scanner.hex()
+            } else if name.spells("run") {
+                run = try scanner.string()
+            } else if name.spells("result") {
+                json = try scanner.skippedText()
+            } else {
+                return try keyReader.take(name, from: &scanner)
+            }
+            return true
         }
+        guard isRead, let key = keyReader.key, let content, let tokens, let offset, let length,
+            length <= SealedLine.maximumLength, offset < 1 << 59
+        else { return nil }
+        self.init(
+            key: key, isFailed: isFailed, completionTokens: tokens, range: offset..<offset + length,
+            content: content, run: run, json: json)
+    }
+}
 
-        init?(_ json: JSONValue) {
-            guard let results = json.int("results"), let output = Sum(json) else { return nil }
-            self.init(
-                results: results, output: output, footer: json["footer"].flatMap(Sum.init),
-                errors: json["errors"].flatMap(Sum.init))
-        }
+extension OutputRecord.End {
+    init?(_ json: JSONValue) {
+        guard let results = json.int("results"), let output = OutputRecord.Sum(json) else { return nil }
+        self.init(
+            results: results, output: output, footer: json["footer"].flatMap(OutputRecord.Sum.init),
+            errors: json["errors"].flatMap(OutputRecord.Sum.init))
     }
 }
 

@@ -65,14 +65,8 @@ package struct OutputSettings: Equatable {
         let (paths, system) = (place.paths, place.system)
         guard try Self.read(at: paths, in: system) != self else { return }
         let earlier = try RunFile.open(paths.settings, .settings, .readOwn, in: system)?.info()
-        let file = try place.makeOwnFile(paths.settingsDraft)
-        do {
-            try line.withUnsafeBytes { try file.write($0, at: 0) }
-            try file.sync()
-            try file.replace(paths.settings, earlier)
-        } catch {
-            try? file.remove()
-            throw error
+        try place.put(paths.settings, draft: paths.settingsDraft, replacing: earlier) {
+            try $0.write(line, at: 0)
         }
         try system.syncFolder(paths.folder)
     }

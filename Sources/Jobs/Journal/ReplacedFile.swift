@@ -33,7 +33,7 @@ package struct ReplacedFile {
     package func replace(with bytes: [UInt8], isDurable: Bool = false) throws {
         let file = try File.open(draft, .createNew(mode: 0o666), in: system)
         do {
-            try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+            try file.write(bytes, at: 0)
             if isDurable { try file.sync() }
             try system.moveIntoPlace(draft, to: path)
             if isDurable { try system.syncFolder(Paths.folder(of: path)) }

@@ -196,9 +196,8 @@ extension ResultIndex {
 extension File {
     /// The line that an entry points to.
     func line(of entry: ResultIndex.Entry) throws -> [UInt8] {
-        var line = [UInt8](repeating: 0, count: Int(entry.length))
-        let count = try line.withUnsafeMutableBytes { try read(into: $0, at: entry.offset) }
-        guard count == line.count else { throw StoreError.changedUnderneath(path) }
+        let line = try bytes(entry.offset..<entry.offset + Int(entry.length))
+        guard line.count == Int(entry.length) else { throw StoreError.changedUnderneath(path) }
         return line
     }
 }

@@ -103,7 +103,7 @@ package enum RunFile {
 
     /// Whether the content is what phibatch writes into such a file, perhaps not to its end.
     static func isOurs(_ file: File, _ use: Use) throws(StoreError) -> Bool {
-        do {
+        try StoreError.of(file.path) {
             switch use {
             case .journal: return try holdsSealedLine(file, marker: "\"phibatch_journal\":")
             case .inFlight: return try holdsSealedLine(file, marker: "\"phibatch_inflight\":")
@@ -116,10 +116,6 @@ package enum RunFile {
             case .lockDraft: return try begins(file, with: "{\"pid\":")
             case .scratch: return try file.info().size == 0
             }
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(.io, path: file.path, "\(error)")
         }
     }
 
@@ -132,10 +128,8 @@ package enum RunFile {
             return !found
         }
         if found { return true }
-        var head = [UInt8](repeating: 0, count: 64)
-        let count = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        return head.withUnsafeBytes { bytes in
-            var cursor = ByteCursor(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        return try file.bytes(0..<64).withUnsafeBytes { bytes in
+            var cursor = ByteCursor(bytes: bytes)
             return cursor.skip(SealedLine.start) && cursor.hex() != nil && cursor.skip("\",")
                 && cursor.skip(marker)
         }
@@ -145,11 +139,9 @@ package enum RunFile {
     /// after a power failure.
     private static func begins(_ file: File, with start: StaticString) throws -> Bool {
         // A block of zstd has up to 128 KiB.
-        var head = [UInt8](repeating: 0, count: 1 << 18)
-        let count = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        let read = head[..<count]
+        let read = try file.bytes(0..<1 << 18)[...]
         let expected = UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
-        return read.starts(with: expected.prefix(count)) || read.allSatisfy { $0 == 0 }
+        return read.starts(with: expected.prefix(read.count)) || read.allSatisfy { $0 == 0 }
             || Packing(start: read).flatMap { beginning(of: read, $0) }?.starts(with: expected) ?? false
     }
 

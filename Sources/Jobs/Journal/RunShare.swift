@@ -8,10 +8,6 @@ package struct RunShare: Sendable, Equatable {
     /// What it was made with; nil if nobody knows any more.
     package var fingerprint: RunFingerprint?
 
-    init(run: String, results: Int, fingerprint: RunFingerprint? = nil) {
-        (self.run, self.results, self.fingerprint) = (run, results, fingerprint)
-    }
-
     /// What differs between these results and those of another run: for each, its value there and here.
     package func changes(to now: RunFingerprint) -> [String] {
         guard run != now.digest else { return [] }

@@ -90,11 +90,8 @@ package final class StreamStore: ResultStore {
             while done < line.count {
                 done += try line.withUnsafeBytes { bytes in
                     let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                    return try system.retrying { () throws(SystemError) in
-                        try Platform.withoutPipeSignal { () throws(SystemError) in
-                            try system.write(descriptor, rest)
-                        }
-                    }
+                    return try system.retrying(
+                        try Platform.withoutPipeSignal(try system.write(descriptor, rest)))
                 }
             }
         } catch let error as SystemError {

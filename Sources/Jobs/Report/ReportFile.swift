@@ -54,9 +54,7 @@ package final class ReportFile {
         while done < held.count {
             let written: Result<Int, SystemError> = held.withUnsafeBytes { bytes in
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-                return Result { () throws(SystemError) in
-                    try system.retrying { () throws(SystemError) in try system.write(1, rest) }
-                }
+                return Result { () throws(SystemError) in try system.retrying(try system.write(1, rest)) }
             }
             switch written {
             case .success(let count): done += count

@@ -97,7 +97,7 @@ struct ToolsRule: AnswerRule {
     }
 
     var kind: String {
-        let beside = answer.map { " beside \(Hexadecimal.text($0.digest))" } ?? ""
+        let beside = answer.map { " beside \(FileHash.hexadecimal($0.digest))" } ?? ""
         return "tools \(choice.rawValue) \(only ?? "") \(mostCalls ?? 0)\(beside)"
     }
     var text: String { JSONWriter.text(of: told) }
