@@ -167,6 +167,32 @@ def fake(tmp_path: Path, script: str) -> str:
     return str(path)
 
 
+def test_columns_that_nobody_names_are_not_read(model: str, tmp_path: Path) -> None:
+    """One is damaged behind the first rows, which are always read: only who wants it comes to know."""
+    path, count = tmp_path / "wide.parquet", 20_000
+    rows = {
+        "id": [f"r{number}" for number in range(count)],
+        'wi"de': [f"{number} " * 20 for number in range(count)],
+        "topic": ["salt"] * count,
+    }
+    pq.write_table(pa.table(rows), path, row_group_size=count // 2, compression="none", use_dictionary=False)
+    column = pq.ParquetFile(path).metadata.row_group(1).column(1)
+    with path.open("r+b") as file:
+        file.seek(column.data_page_offset)
+        file.write(b"\xff" * column.total_compressed_size)
+    few = ["--prompt", "Say {{ topic }}.", "--shard", "2/9000"]
+    start(model, path, tmp_path / "out.jsonl", *few, "--keep", "topic")
+    made = [json.loads(line) for line in (tmp_path / "out.jsonl.shard-2-of-9000").read_text().splitlines()]
+    assert [(one["id"], one["topic"]) for one in made] == [("r1", "salt"), ("r9001", "salt"), ("r18001", "salt")]
+    for number, kept in enumerate(["all", 'wi"de']):
+        output = tmp_path / f"more-{number}.jsonl"
+        assert "duckdb" in start(model, path, output, *few, "--keep", kept, ok=False)
+    # No column is wanted, and the rows are there all the same.
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "x.parquet")
+    start(model, tmp_path / "x.parquet", tmp_path / "none.jsonl", "--prompt", "Go.")
+    assert [json.loads(line)["id"] for line in (tmp_path / "none.jsonl").read_text().splitlines()] == ["1", "2"]
+
+
 def test_what_is_wrong_is_said(model: str, tmp_path: Path) -> None:
     source, output = tmp_path / "in.parquet", tmp_path / "out.jsonl"
 

@@ -1,5 +1,6 @@
 import Essentials
 import Faults
+import JSON
 import OperatingSystem
 
 /// The program `duckdb`, which reads and writes Parquet. It has the files as its input and its output, so that no name of
@@ -104,22 +105,42 @@ final class DuckDB {
     private static let input = "read_parquet('/dev/fd/0', hive_partitioning=false)"
 
     /// The rows of a Parquet file as JSON objects, one a line, in their order.
-    static func rows(of file: Int32) throws(Fault) -> DuckDB {
+    /// - Parameter wanted: columns of other names are not read; nil for all.
+    static func rows(of file: Int32, only wanted: Set<String>? = nil) throws(Fault) -> DuckDB {
+        var selected = "*"
+        if let wanted {
+            let names = try columns(of: file).map(\.name).filter(wanted.contains)
+            // There must be one; nobody asks for this one.
+            selected = names.isEmpty ? "NULL AS id" : names.map(quoted).joined(separator: ", ")
+        }
+        return try rows(of: file, selected)
+    }
+
+    private static func rows(of file: Int32, _ selected: String) throws(Fault) -> DuckDB {
         // A name that differs from another one only in case would silently become one of DuckDB's own.
         try DuckDB(
             """
             CREATE TEMP TABLE checked AS SELECT error('it has a column that can only be called ' || column_name || ' here; \
             names of columns must differ in more than case, and not be empty') FROM (DESCRIBE FROM \(input)) \
             WHERE column_name NOT IN (SELECT name FROM parquet_schema('/dev/fd/0')); \
-            COPY (FROM \(input)) TO '/dev/stdout' (FORMAT json);
+            COPY (SELECT \(selected) FROM \(input)) TO '/dev/stdout' (FORMAT json);
             """, input: file)
     }
 
-    /// The names of a Parquet file's columns and their types in SQL, as JSON objects, one a line.
-    static func columns(of file: Int32) throws(Fault) -> [UInt8] {
-        try DuckDB(
+    private static func quoted(_ name: String) -> String {
+        "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
+    }
+
+    /// The names of a Parquet file's columns and their types in SQL.
+    static func columns(of file: Int32) throws(Fault) -> [(name: String, type: String)] {
+        let text = try DuckDB(
             "COPY (SELECT column_name AS name, column_type AS type FROM (DESCRIBE FROM \(input))) TO '/dev/stdout' (FORMAT json);",
             input: file
         ).readAll()
+        return text.split(separator: 0x0A).compactMap { line in
+            let json = try? JSONValue(parsing: Array(line), limits: .ownLine)
+            guard let name = json?.string("name"), let type = json?.string("type") else { return nil }
+            return (name, type)
+        }
     }
 }

@@ -15,15 +15,20 @@ package final class ByteSource {
     private var looked: [UInt8]?
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
     private var rows: DuckDB?
+    private let columns: Set<String>?
     /// Whether it is a table, whose rows come as JSON objects, one a line.
     var isTable: Bool { rows != nil }
     /// How Parquet begins and ends.
     static let tableMagic = Array("PAR1".utf8)
 
-    /// - Parameter path: a file, or `-` for stdin.
+    /// - Parameters:
+    ///   - path: a file, or `-` for stdin.
+    ///   - columns: of a table, those that are read; nil for all.
     /// - Throws: `JobError` of kind `missingInput`.
-    package init(path: String, system: any FileSystem = POSIXFileSystem()) throws {
-        self.system = system
+    package init(
+        path: String, columns: Set<String>? = nil, system: any FileSystem = POSIXFileSystem()
+    ) throws {
+        (self.system, self.columns) = (system, columns)
         isOurs = path != "-"
         name = isOurs ? path : "stdin"
         let (name, isOurs) = (name, isOurs)
@@ -97,7 +102,7 @@ package final class ByteSource {
                 throw JobError(
                     .inputOutput, at: name, "is Parquet, which can't be read from a stream; give a file.")
             }
-            rows = try reading { () throws(DuckDB.Fault) in try DuckDB.rows(of: descriptor) }
+            rows = try reading { () throws(DuckDB.Fault) in try DuckDB.rows(of: descriptor, only: columns) }
         } else if let packing = Packing(start: start) {
             unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
         } else if let packing = Packing(name: name.lowercased()),

@@ -10,17 +10,20 @@ package struct InputReader {
     private let format: any InputFormat
     private let chunkSize: Int
     private let system: any FileSystem
+    private let columns: Set<String>?
     private let follow: FollowedInput?
     private var paths: ArraySlice<String>
     private var file: (name: String, bytes: InputBytes?, cursor: any InputCursor)?
     /// Lines of the files before.
     private var earlierLines = 0
 
+    /// - Parameter columns: fields that are looked at; tables need not be read for others. Nil for all.
     package init(
         paths: [String], format: any InputFormat = InputFormats.standard, limit: Int? = defaultLimit,
-        chunkSize: Int = 1 << 18, follow: FollowedInput? = nil,
+        chunkSize: Int = 1 << 18, columns: Set<String>? = nil, follow: FollowedInput? = nil,
         system: any FileSystem = POSIXFileSystem()
     ) {
+        self.columns = columns
         self.follow = follow
         self.paths = paths[...]
         self.format = format
@@ -42,7 +45,7 @@ package struct InputReader {
             if file == nil {
                 if paths.isEmpty, let follow { paths = follow.newPaths()[...] }
                 guard let path = paths.popFirst() else { return nil }
-                let source = try ByteSource(path: path, system: system)
+                let source = try ByteSource(path: path, columns: columns, system: system)
                 let format = format.format(for: path)
                 if follow != nil { try format.checkGrowth(of: source.name) }
                 try format.check(source)

@@ -16,6 +16,19 @@ package struct LineKeys: Sendable {
         self.earlier = earlier.filter { $0 != scheme }
     }
 
+    /// All fields of lines at which anybody looks; nil if that may be any.
+    func fields(of job: JobSettings) -> Set<String>? {
+        var names = Set(PromptRecord.settingNames).union([idField ?? "id", "messages", "prompt"])
+        // Of results of an earlier step, of OpenAI's requests, and those that the job's steps make themselves.
+        names.formUnion(["error", "line_hash", "run", "sample", "custom_id", "method", "url", "body"])
+        names.formUnion(job.steps.map(\.name) + [JobStep.item])
+        for scheme in [scheme] + earlier {
+            guard case .content(let content) = scheme, content.allBut == nil else { return nil }
+            names.formUnion(content.fields + content.settings)
+        }
+        return names
+    }
+
     /// The earlier scheme by which a line is known under a key; nil if it is by the job's own.
     func earlierScheme(of key: WorkKey, _ line: LineIdentity) -> LineScheme? {
         let scheme = line.origin(of: key).scheme

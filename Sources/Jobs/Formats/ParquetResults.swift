@@ -70,14 +70,8 @@ package struct ParquetResults: ResultFormat {
 
     /// The columns of a Parquet file, with their types in SQL; nil if it is none that can be read.
     private static func columns(of path: String) -> [(name: String, type: String)]? {
-        guard let file = try? File.open(path, .read, in: POSIXFileSystem()),
-            let text = try? DuckDB.columns(of: file.descriptor)
-        else { return nil }
-        return text.split(separator: 0x0A).compactMap { line in
-            let json = try? JSONValue(parsing: Array(line), limits: .ownLine)
-            guard let name = json?.string("name"), let type = json?.string("type") else { return nil }
-            return (name, type)
-        }
+        guard let file = try? File.open(path, .read, in: POSIXFileSystem()) else { return nil }
+        return try? DuckDB.columns(of: file.descriptor)
     }
 
     /// The columns that have one type in all of some files; none if one of these is no Parquet file.

@@ -8,7 +8,7 @@ extension JobSettings {
         if let rows { return selection.count(of: rows) }
         guard try canReadTwice() else { return nil }
         // No line is looked into, so none needs to be kept: but for its first bytes, to see if it is blank.
-        var reader = inputReader(limit: nil)
+        var reader = inputReader(limit: nil, columns: ["error"])
         var count = 0
         while let line = try reader.next() {
             if line.isUnterminated || line.isBroken, try isHalf(line, by: reader) { continue }

@@ -66,7 +66,8 @@ final class LineFeeder: @unchecked Sendable {
         plan = RowGates(job) == nil ? nil : try StepPlan(job)
         reuse = try store.use { try RowReuse(job, $0) }
         keys = try LineKeys(job, earlier: store.use { $0.earlierSchemes })
-        reader = piped.map { InputReader($0) } ?? job.inputReader(follow: follow)
+        reader =
+            piped.map { InputReader($0) } ?? job.inputReader(columns: keys.fields(of: job), follow: follow)
         seen = piped == nil ? SeenIDs() : nil
     }
 

@@ -20,7 +20,7 @@ struct LookAhead {
         for key in samples {
             guard try store.lookAhead(at: key) else { return }
         }
-        var reader = job.inputReader()
+        var reader = job.inputReader(columns: keys.fields(of: job))
         var end = InputEnd(lines: lines, hasNumbered: hasNumbered)
         var place = place
         while let line = try reader.next() {
