@@ -200,7 +200,7 @@ extension RequestSetting {
         RequestSetting(
             "ignore_eos", "",
             "go on after the end of sequence, up to max_tokens; for benchmarks (default: stop there)",
-            .flag(\.ignoreEndOfSequence), in: [.job, .library], effect: .always(unset: "false"),
+            .flag(\.ignoreEndOfSequence), in: [.job, .line, .body, .library], effect: .always(unset: "false"),
             formConflict: "an answer of a form ends where the form does"),
 
         RequestSetting(

@@ -62,7 +62,7 @@ enum OpenAIRule {
     /// What vLLM and servers like it add, with their defaults.
     private static let servers: [String: OpenAIRule] = [
         "use_beam_search": .only([false]), "length_penalty": .only([1]),
-        "ignore_eos": .only([false]), "stop_token_ids": .only([[]]), "bad_words": .only([[]]),
+        "stop_token_ids": .only([[]]), "bad_words": .only([[]]),
         "include_stop_str_in_output": .only([false]), "skip_special_tokens": .only([true]),
         "spaces_between_special_tokens": .only([true, false]), "return_token_ids": .only([false]),
         "return_tokens_as_token_ids": .only([false]), "include_reasoning": .only([true, false]),
