@@ -6,7 +6,7 @@ package struct OpenAIReply: Sendable {
 
     /// Its own, without the beginning that the kind of object has.
     package let id: String
-    let model: String
+    package let model: String
     /// Seconds since 1970.
     let created: Int
     let endpoint: Endpoint

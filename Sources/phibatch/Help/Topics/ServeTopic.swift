@@ -24,6 +24,10 @@ extension HelpTopic {
         Lines that fail are in its error file. One that was cancelled has files of what was done before.
         - /health, /metrics :: Whether it answers; numbers in Prometheus' text format.
 
+        With OTEL_EXPORTER_OTLP_ENDPOINT a span of each request goes there (OTLP over HTTP, as JSON), with OpenTelemetry's \
+        attributes for models (gen_ai), below the caller's span where `traceparent` names it. OTEL_SERVICE_NAME and \
+        OTEL_EXPORTER_OTLP_HEADERS count, too. Prompts and answers are in none.
+
         An answer is the one that a job with the same line has. With a `seed` in the request it is the same each time, else \
         each request has a random stream of its own. What the API has and phibatch has not is refused, or, with \
         `--unsupported ignore`, left out where the answer is to the same question.
