@@ -152,7 +152,8 @@ package final class JobSession {
         return Result {
             // A run that was given no line makes no output.
             guard Files.kind(of: settings.output) != nil else { return outcome }
-            try Manifest(settings, cache: job.cache).put(besideOutput: settings.output)
+            let energy = outcome.statistics.joulesPerThousandTokens
+            try Manifest(settings, cache: job.cache, energy: energy).put(besideOutput: settings.output)
             return outcome
         }
     }

@@ -17,8 +17,9 @@ package struct Manifest: Sendable {
     /// - Parameters:
     ///   - job: of the output, with the folder of its model.
     ///   - cache: where hashes of large files are kept.
+    ///   - energy: joules for 1,000 tokens in the run that ends now; nil where nobody knows.
     /// - Throws: `StoreError` or `JobError` if the output is not there or not complete, or a file can't be read.
-    package init(_ job: JobSettings, cache: WeightCacheLocation) throws {
+    package init(_ job: JobSettings, cache: WeightCacheLocation, energy: Double? = nil) throws {
         let format = job.outputFormat.format
         let system = POSIXFileSystem()
         let paths = try OutputPaths(output: job.output, format: format, in: system)
@@ -29,7 +30,16 @@ package struct Manifest: Sendable {
         let parts = Parts(
             output: job.output, errors: job.errors, made: settings.fingerprint, kept: settings.kept,
             results: status.done, failed: status.failed, completionTokens: status.completionTokens)
-        json = .object(JSONObject(try Self.members(job, parts)))
+        var members = try Self.members(job, parts)
+        if let energy {
+            members.append(("energy", ["joules_per_1000_tokens": .double((1000 * energy).rounded() / 1000)]))
+        } else if let old = try? Manifest(ofOutput: job.output)?.json, let known = old["energy"],
+            old["output"] == members.first(where: { $0.0 == "output" })?.1
+        {
+            // Of the run that made it.
+            members.append(("energy", known))
+        }
+        json = .object(JSONObject(members))
     }
 
     /// What it says besides the job.

@@ -34,9 +34,8 @@ struct Summary {
                     "seconds": .figure(statistics.seconds),
                 ]),
         ]
-        lines += [whereTimeWent, howCompletionsEnded, howLongRequestsTook, howManyRanTogether].compactMap {
-            $0
-        }
+        lines += [whereTimeWent, energy, howCompletionsEnded, howLongRequestsTook, howManyRanTogether]
+            .compactMap { $0 }
         if statistics.passedOver > 0 {
             lines.append(
                 LogLine(
@@ -202,6 +201,17 @@ struct Summary {
                 "matmul_seconds": .figure(compute.matmul), "attention_seconds": .figure(compute.attention),
                 "rows_seconds": .figure(compute.rows), "sampling_seconds": .figure(compute.sampling),
             ])
+    }
+
+    /// Nil where the processors don't tell, or worked for other jobs, too.
+    private var energy: LogLine? {
+        let statistics = outcome.statistics
+        guard isAlone, let joules = statistics.joules, let each = statistics.joulesPerThousandTokens else {
+            return nil
+        }
+        return LogLine(
+            "energy: \(rounded(joules)) J, \(rounded(each)) J per 1,000 tokens (of the processors, whatever ran on them)",
+            ["joules": .figure(joules), "joules_per_1000_tokens": .figure(each)])
     }
 
     /// Nil if there are none.

@@ -135,3 +135,36 @@ struct WorkerThreadTests {
         #expect(error?.reason.isEmpty == false)
     }
 }
+
+@Test func energyOfPackagesAddsUp() throws {
+    let folder = "/sys/class/powercap/intel-rapl"
+    var files: [String: String] = [:]
+    func add(_ domain: String, _ name: String, _ energy: Int) {
+        files["\(folder)\(domain)/name"] = name + "\n"
+        files["\(folder)\(domain)/max_energy_range_uj"] = "1000000000\n"
+        files["\(folder)\(domain)/energy_uj"] = "\(energy)\n"
+    }
+    // A part of a package, all of the machine, and a second way to the same counter.
+    for (domain, name) in [(":0:0", "core"), (":2", "psys"), ("-mmio:0", "package-0")] {
+        add(domain, name, 0)
+    }
+    #expect(try withRoot(files) { EnergyMeter(root: $0) } == nil)
+    add(":0", "package-0", 999_000_000)
+    add(":1", "package-1", 5)
+    try withRoot(files) { root in
+        func set(_ domain: String, _ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: "\(root)\(folder)\(domain)/energy_uj"))
+        }
+        var meter = try #require(EnergyMeter(root: root))
+        #expect(meter.joules() == 0)
+        for domain in [":0:0", "-mmio:0"] { try set(domain, "7000000\n") }
+        try set(":0", "999500000\n")
+        try set(":1", "2000005\n")
+        #expect(meter.joules() == 2.5)
+        // The counter goes round.
+        try set(":0", "250000\n")
+        #expect(meter.joules() == 3.25)
+        try set(":1", "")
+        #expect(meter.joules() == nil)
+    }
+}

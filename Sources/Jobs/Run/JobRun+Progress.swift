@@ -62,6 +62,7 @@ extension JobRun {
         statistics.missing = count.missing
         statistics.total = count.isWhole ? count.positions : total.lines.map { $0 * job.sampleCount }
         statistics.seconds = (.now - started).seconds
+        statistics.joules = joules
         statistics.shortLines = gates?.quota?.shortLines ?? 0
         if let gates, let wanted = gates.wanted {
             (statistics.accepted, statistics.wanted, statistics.tally) = (gates.accepted, wanted, gates.tally)

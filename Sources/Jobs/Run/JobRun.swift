@@ -1,5 +1,6 @@
 import BatchEngine
 import Essentials
+import OperatingSystem
 import PhiText
 
 /// One job in a loop: its lines become requests, and what comes of them goes to its store. Its own are input,
@@ -68,6 +69,9 @@ package final class JobRun: RequestSource {
     private var hasBegun = false
     /// What the engine had taken until then.
     var timesBefore: ComputeTimes?
+    private var energy: EnergyMeter?
+    /// What the processors have taken since then; nil where they don't tell.
+    var joules: Double? { energy?.joules() }
     var started = ContinuousClock.now
     var startedAt = Date().timeIntervalSince1970
     var lastSaving = ContinuousClock.now
@@ -212,6 +216,7 @@ package final class JobRun: RequestSource {
     package func admitted(_ sequence: TokenSequence) {
         if !hasBegun {
             hasBegun = true
+            energy = EnergyMeter()
             started = .now
             startedAt = Date().timeIntervalSince1970
             // Not before: a thread takes address space that the check of the model's memory would miss.

@@ -12,10 +12,11 @@ extension HelpTopic {
 
         \(keys)
 
-        One of them at a time. The job's goes before a line's, `text` included. Tokens that lead out of the form are \
-        masked, and what comes always has an end within `max_tokens`: before the limit only ways that still fit \
-        are open. So nothing is cut, and a line whose `max_tokens` allow no answer at all is an error that says how \
-        many would do. With `prefix` the form is that of what follows it. `stop`, `ignore_eos` and `task: score` don't go with it.
+        One of them at a time, and `tools` beside it (`phibatch help tools`). The job's go before a line's, `text` \
+        included. Tokens that lead out of the form are masked, and what comes always has an end within `max_tokens`: \
+        before the limit only ways that still fit are open. So nothing is cut, and a line whose `max_tokens` allow no \
+        answer at all is an error that says how many would do. With `prefix` the form is that of what follows it. `stop`, \
+        `ignore_eos` and `task: score` don't go with it.
 
         JSON comes without white space, or with `indent: 2` as Python's json.dumps writes it. Members come in the \
         schema's order. Drafts 2020-12, 2019-09, 7, 6 and 4 are known, `$ref` within the schema, and the usual formats. \

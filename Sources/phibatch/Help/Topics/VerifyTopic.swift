@@ -20,8 +20,8 @@ extension HelpTopic {
 
         `provenance: true` in a job, or this afterwards, writes `OUTPUT.manifest.json`: the program's version, the \
         arithmetic, the model's files with their SHA-256 and its commit on Hugging Face, the settings, the input and the \
-        output with theirs, and counts. Where it lies beside the results `verify` compares each of its members, and names \
-        those that nothing here can be compared with.
+        output with theirs, counts, and the joules for 1,000 tokens, if the processor tells the run (RAPL). Where it lies \
+        beside the results `verify` compares each of its members, and names those that nothing here can be compared with.
 
           phibatch manifest job.yaml
 
