@@ -36,7 +36,7 @@ package struct Manifest: Sendable {
         } else if let old = try? Manifest(ofOutput: job.output)?.json, let known = old["energy"],
             old["output"] == members.first(where: { $0.0 == "output" })?.1
         {
-            // Of the run that made it.
+            // The run's that made it.
             members.append(("energy", known))
         }
         json = .object(JSONObject(members))

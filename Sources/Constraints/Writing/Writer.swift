@@ -43,7 +43,7 @@ final class Writer: AnswerWriter {
     let wholeRests = OnceEach<WholeKey, WholeRest>()
     let goesOn = OnceEach<TextState, Bool>()
     let stringWalks = OnceEach<StringWalk.Key, StringWalk>()
-    /// Of states from which one state would do to know where texts go on; nil for others.
+    /// States from which one state would do to know where texts go on; nil for others.
     let wholeWalks = OnceEach<StringWalk.Key, StringWalk?>()
     /// Bytes of the shortest names that are not taken; nil where all are.
     let nameBytes = OnceEach<Place, Int?>()

@@ -10,7 +10,7 @@ package struct CompiledAnswer: Sendable {
     /// The text and the calls after it, or one of both, where the rule is of such.
     var calls: CallGrammar?
 
-    /// Of what is asked for; of an answer in words first, where calls are beside it.
+    /// The grammars of what is asked for; that of an answer in words first, where calls are beside it.
     package var grammars: [AnswerGrammar] { [calls?.answer, grammar].compactMap { $0 } }
     var leastTokens: Int { calls?.leastTokens ?? grammar.leastTokens }
 

@@ -19,7 +19,7 @@ package struct LineKeys: Sendable {
     /// All fields of lines at which anybody looks; nil if that may be any.
     func fields(of job: JobSettings) -> Set<String>? {
         var names = Set(PromptRecord.settingNames).union([idField ?? "id", "messages", "prompt"])
-        // Of results of an earlier step, of OpenAI's requests, and those that the job's steps make themselves.
+        // Fields of an earlier step's results, of OpenAI's requests, and those that the job's steps make themselves.
         names.formUnion(["error", "line_hash", "run", "sample", "custom_id", "method", "url", "body"])
         names.formUnion(job.steps.map(\.name) + [JobStep.item])
         for scheme in [scheme] + earlier {

@@ -8,7 +8,7 @@ package struct FieldStatistics: Sendable {
     package private(set) var count = 0
     /// How many values there are of each kind, by a word for it.
     package private(set) var kinds: [String: Int] = [:]
-    /// Of texts, numbers, booleans and nulls.
+    /// The most common texts, numbers, booleans and nulls.
     package private(set) var values = CommonValues()
     package private(set) var numbers = Distribution(exactLimit: Self.exactLimit, isSigned: true)
     package private(set) var areWhole = true

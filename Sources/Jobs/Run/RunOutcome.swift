@@ -79,7 +79,7 @@ public struct RunStatistics: Sendable, Equatable {
     package var compute = ComputeTimes()
     /// What the processors took meanwhile, whatever ran on them; nil where they don't tell.
     public var joules: Double?
-    /// Of it, for 1,000 tokens chosen or scored.
+    /// What 1,000 tokens took, chosen or scored.
     public var joulesPerThousandTokens: Double? {
         let tokens = completionTokens + scoringRows
         return tokens > 0 ? joules.map { 1000 * $0 / Double(tokens) } : nil

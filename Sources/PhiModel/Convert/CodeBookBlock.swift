@@ -107,7 +107,7 @@ enum CodeBookBlock {
         }
     }
 
-    /// Of eight values in a row, where the book has the first four and the others, and the bits of their signs.
+    /// Where the book has a row of eight values, its first four and the others, and the bits of their signs.
     @inline(__always)
     private static func row8(
         _ bytes: UnsafeRawBufferPointer, at offset: Int, group: Int, row: Int, type: GGMLType

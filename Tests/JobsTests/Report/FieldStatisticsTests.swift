@@ -32,7 +32,7 @@ import Testing
         }
         #expect(fields.all.count == 64 && fields.isCut && fields.columns.count == 32)
         #expect(fields.all[1].count == 200 && fields.all[1].kinds == ["null": 200])
-        // Of two origins two fields.
+        // Two origins are two fields.
         var two = FieldsOfResults()
         two.add([ReportedField(["a"], 1), ReportedField(["a"], "text", .line)])
         two.add([ReportedField(["a"], "text", .line)])
