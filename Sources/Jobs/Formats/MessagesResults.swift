@@ -9,7 +9,7 @@ import PhiText
 /// In a job with steps it is that of the last step that has a text sampled. Lines that failed, and rows that were
 /// dropped or passed over that step, have nothing in the output.
 package struct MessagesResults: ResultFormat {
-    private static let member = "messages"
+    static let member = "messages"
 
     package let name = "jsonl+messages"
     package let recordsResults = true

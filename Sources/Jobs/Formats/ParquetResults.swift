@@ -86,8 +86,11 @@ package struct ParquetResults: ResultFormat {
 }
 
 extension JobTask {
-    /// A row that has the columns that are always there.
-    var exampleRow: JSONValue {
+    /// A row that has the columns that are always there, even where no result is.
+    func exampleRow(_ detail: ResultDetail) -> JSONValue {
+        guard detail == .full else {
+            return detail == .messages ? [MessagesResults.member: [["role": "", "content": ""]]] : ["id": ""]
+        }
         let text =
             self == .generate
             ? #""text":"","finish_reason":"","usage":{"prompt_tokens":0,"completion_tokens":0},"seed":0,"#

@@ -78,7 +78,7 @@ extension JobSettings {
         }
         if results != .full, let shown = format.showing(results) { format = shown }
         if let table = format as? ParquetResults {
-            format = table.having(results == .full ? task.exampleRow : [:], types: typesOfKeptFields())
+            format = table.having(task.exampleRow(results), types: typesOfKeptFields())
         }
         if errors != nil { format = PartOfResults(base: format, ofFailedLines: false) }
         outputFormat = FormatChoice(format)
