@@ -6,7 +6,13 @@ import PhiModel
 
 extension CachePrecision {
     /// How the engine calls it; `auto` is no other precision than the one it chooses.
-    package var engineValue: KVPrecision { self == .f16 ? .float16 : .int8 }
+    package var engineValue: KVPrecision {
+        switch self {
+        case .auto, .int8: .int8
+        case .int4: .int4
+        case .f16: .float16
+        }
+    }
 }
 
 extension EngineSettings {

@@ -33,7 +33,7 @@ struct PerplexityCommand: ParsableCommand {
     @Option(help: "What computes: \(EngineKind.placeholder).")
     var engine = EngineKind.cpu
 
-    @Option(help: "Precision of the KV cache: int8 or f16.")
+    @Option(help: "Precision of the KV cache: int8, int4 or f16.")
     var kv: CachePrecision = .auto
 
     @Option(help: "Compute threads.")

@@ -228,7 +228,7 @@ static void broken(const PhiKernels *k, float value, uint32_t kind) {
             k->store_kv(&cache, 0, p, parts[1], parts[2]);
         }
         q.scale = 1;
-        if (kind == PHI_KV_INT8) k->quantize_query(parts[0], dims, dims, 1, query, &q.scale, &q.sum);
+        if (phi_kv_has_integers(kind)) k->quantize_query(parts[0], dims, dims, 1, query, &q.scale, &q.sum);
         k->attend(&cache, 1, &q, 1, 1, 0, state);
         add_finite(result, dims);
         if (phi_find_not_finite((const uint8_t *)result, PHI_F32, dims) == dims)
@@ -249,8 +249,9 @@ int main(void) {
     for (size_t i = phi_kernels_count(); i-- > 0;) {
         const PhiKernels *k = phi_kernels_at(i);
         state = 1, digest = 14695981039346656037ull;
-        products(k), attention(k, PHI_KV_INT8), attention(k, PHI_KV_F16), attention(k, PHI_KV_F32), elementwise(k);
-        for (uint32_t kind = PHI_KV_INT8; kind <= PHI_KV_F32; kind++) {
+        products(k), attention(k, PHI_KV_INT8), attention(k, PHI_KV_F16), attention(k, PHI_KV_F32), attention(k, PHI_KV_INT4);
+        elementwise(k);
+        for (uint32_t kind = PHI_KV_INT8; kind <= PHI_KV_INT4; kind++) {
             broken(k, __builtin_nanf(""), kind), broken(k, -__builtin_nanf(""), kind);
             broken(k, __builtin_inff(), kind), broken(k, -__builtin_inff(), kind);
         }

@@ -138,7 +138,7 @@ def compare(a, llama, original, text, folder):
     print(f"{text.name}: {windows} windows of {CONTEXT} tokens")
 
     values = {}
-    for kv in ("int8", "f16"):
+    for kv in ("int8", "int4", "f16"):
         each = folder / kv
         run([a.phibatch, "perplexity", "--model", a.model, "--windows", windows, "--kv", kv, "--each", each, text])
         values[kv] = np.loadtxt(each)

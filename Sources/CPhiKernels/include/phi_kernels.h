@@ -131,6 +131,7 @@ enum {
     PHI_KV_INT8 = 0,  // 8 bits, with a scale for each position of a head
     PHI_KV_F16 = 1,   // float16
     PHI_KV_F32 = 2,   // float32, laid out as float16 is
+    PHI_KV_INT4 = 3,  // 4 bits, with a factor for 16 of them besides
 };
 
 // Where one head's keys and values of one layer are, in blocks of 64 positions. A block has four parts of
@@ -139,6 +140,10 @@ enum {
 //   8 bits: key_scales [16], value_scales [16]
 //           keys   [dims/4][16 positions][4 dims]     of transformed K, less a share of the block's first; 128 added
 //           values [dims/16][4][16 dims][4 positions] of transformed V
+//   4 bits: the same scales
+//           key_factors [dims/16][16 positions], value_factors alike
+//           keys and values as lines of 64 bytes of those of 8 bits, two in one, 8 added, the first in the lower half of
+//           bytes: dims 8i ..< 8i + 4 of keys and the next 4, dims 32i ..< 32i + 16 of values and the next 16
 //   floats: keys [dims][16 positions], values [16 positions][dims]
 typedef struct {
     uint8_t *memory;     // of block 0
@@ -150,18 +155,31 @@ typedef struct {
     uint32_t fetches_heads;  // whether attention fetches a head ahead (PhiWays)
 } PhiKVHead;
 
-// Bytes of the scales in front of 8-bit keys and values.
+// Bytes of the scales in front of integers.
 #define PHI_KV_SCALES 128
 // Bytes of a head in one part.
 static inline size_t phi_kv_head_bytes(uint32_t kind, uint32_t dims) {
-    return kind == PHI_KV_INT8 ? (size_t)dims * 32 + PHI_KV_SCALES : (size_t)dims * (kind == PHI_KV_F16 ? 64 : 128);
+    switch (kind) {
+    case PHI_KV_INT8: return (size_t)dims * 32 + PHI_KV_SCALES;
+    case PHI_KV_INT4: return (size_t)dims * 10 + (dims + 16) / 32 * 256 + PHI_KV_SCALES;
+    case PHI_KV_F16: return (size_t)dims * 64;
+    default: return (size_t)dims * 128;
+    }
 }
+// Where a head's keys and values begin, for integers.
+static inline size_t phi_kv_keys_at(uint32_t kind, size_t dims) {
+    return PHI_KV_SCALES + (kind == PHI_KV_INT4 ? 2 * dims : 0);
+}
+static inline size_t phi_kv_values_at(uint32_t kind, size_t dims) {
+    return PHI_KV_SCALES + dims * (kind == PHI_KV_INT4 ? 10 : 16);
+}
+static inline int phi_kv_has_integers(uint32_t kind) { return kind == PHI_KV_INT8 || kind == PHI_KV_INT4; }
 
 // One query of attention: one row's head.
 typedef struct {
     const float *x;        // [n]
-    const int8_t *values;  // [dims], from quantize_query; for an 8-bit cache
-    float scale;           // of the scores: the softmax scale, for an 8-bit cache times that of `values`
+    const int8_t *values;  // [dims], from quantize_query; for a cache of integers
+    float scale;           // of the scores: the softmax scale, for a cache of integers times that of `values`
     int32_t sum;           // of values, to take out the 128 of the keys
     uint32_t begin, end;   // the positions it sees: begin ..< end
     const int32_t *blocks; // the cache's block of position / 64

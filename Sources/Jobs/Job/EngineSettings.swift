@@ -18,7 +18,7 @@ public enum MemoryBudget: Sendable, Equatable {
 
 /// In which precision KV caches are kept.
 public enum CachePrecision: String, Sendable, CaseIterable {
-    case auto, int8, f16
+    case auto, int8, int4, f16
 }
 
 /// Whether tokens are guessed ahead of the model, and checked by it in one step.

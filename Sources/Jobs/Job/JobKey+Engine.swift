@@ -20,7 +20,8 @@ extension JobKey {
             }),
         JobKey(
             "kv", "TYPE",
-            "precision of KV caches: int8, f16 (twice the memory), or auto, which is int8 (default auto)",
+            "precision of KV caches: int8, int4 (half the memory, answers are less exact), f16 (twice the memory), or auto, "
+                + "which is int8 (default auto)",
             SettingMember(
                 set: { job, value throws(SettingProblem) in
                     job.engine.kvPrecision = try value.word(CachePrecision.self)

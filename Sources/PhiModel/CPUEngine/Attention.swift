@@ -155,7 +155,7 @@ final class Attention {
             kernels.rotate(q + head * n, cosines, sines, table.half)
             let at = place.row * heads + head
             switch layer.precision {
-            case .int8:
+            case .int8, .int4:
                 kernels.quantize_query(
                     q + head * n, n, dims, layer.softmaxScale, queryValues.pointer + at * dims,
                     queryScales.pointer + at, querySums.pointer + at)

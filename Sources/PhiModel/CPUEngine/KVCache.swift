@@ -5,6 +5,8 @@ import CPhiKernels
 public enum KVPrecision: Sendable {
     /// 8 bits, with a scale for each position of a head.
     case int8
+    /// 4 bits, with a factor for 16 of them besides: little more than half the room.
+    case int4
     /// float16: twice the room and the traffic.
     case float16
     /// float32: four times the room.
@@ -16,6 +18,7 @@ extension KVPrecision {
     var kernelKind: UInt32 {
         switch self {
         case .int8: UInt32(PHI_KV_INT8)
+        case .int4: UInt32(PHI_KV_INT4)
         case .float16: UInt32(PHI_KV_F16)
         case .float32: UInt32(PHI_KV_F32)
         }

@@ -28,6 +28,7 @@ extension KVPrecision {
     var name: String {
         switch self {
         case .int8: "int8"
+        case .int4: "int4"
         case .float16: "f16"
         case .float32: "f32"
         }

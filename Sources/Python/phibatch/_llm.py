@@ -39,7 +39,7 @@ class LLM:
         workers: requests that advance together; None measures how many.
         threads: compute threads; None is the cores that this process may use.
         kv_budget: memory for KV caches: bytes, ``"4GB"`` or ``"25%"``.
-        kv: precision of KV caches: ``int8`` or ``f16``.
+        kv: precision of KV caches: ``int8``, ``int4`` or ``f16``.
         kv_cache: whether beginnings that prompts share are kept in the cache folder: ``auto`` or ``off``.
         prefill_chunk: the most prompt tokens in one step.
         speculate: tokens to guess ahead: ``auto``, ``off`` or a number.

@@ -154,7 +154,7 @@ import Testing
             "kv_budget: lots",
             "job.yaml:4: kv_budget must be a size in bytes, such as 4GB or 512MiB, a share such as 25%, or auto, but is lots."
         ),
-        ("kv: int4", "job.yaml:4: kv must be one of auto, int8, f16, but is int4."),
+        ("kv: int5", "job.yaml:4: kv must be one of auto, int8, int4, f16, but is int5."),
         ("prefill_chunk: 0", "job.yaml:4: prefill_chunk must be a whole number from 1 to 65536, but is 0."),
         (
             "speculate: yes",
@@ -297,7 +297,7 @@ import Testing
         }
         for line in [
             "workers: 3", "threads: 1", "kv_budget: 1GB", "prefill_chunk: 7", "checkpoint_interval: 1",
-            "max_failures: 3", "samples: 2", "kv: int8", "kv: f16", "kv_cache: off", "speculate: off",
+            "max_failures: 3", "samples: 2", "kv: int4", "kv: f16", "kv_cache: off", "speculate: off",
             "speculate: 3", "engine: cpu",
         ] {
             #expect(

@@ -12,7 +12,7 @@ import Testing
     private static let versions: [String: Results] = [
         "5": Results(texts: "693e357a5cfb0507", logits: "345700ebded0f39c", choices: "b27779f68a617459"),
         "6": Results(texts: "9cc2074242d71591", logits: "ecbf1bdc8429013", choices: "a3a7de49ef82a4e"),
-        "7": Results(texts: "cde73cdf42adf735", logits: "d8ec59a920b74392", choices: "976cdb18d51cddba"),
+        "7": Results(texts: "cde73cdf42adf735", logits: "80dba4a2c7eca68a", choices: "976cdb18d51cddba"),
     ]
 
     /// Hashes.
@@ -48,6 +48,7 @@ import Testing
         let ends = "ends <|end|> <|im_end|>"
         #expect(identity(EngineOptions()) == [version, "kv int8", ends])
         #expect(identity(EngineOptions(kvPrecision: .float16)) == [version, "kv f16", ends])
+        #expect(identity(EngineOptions(kvPrecision: .int4)) == [version, "kv int4", ends])
         #expect(
             identity(EngineOptions(threads: 3, kvBudget: 1, kernels: "reference"))
                 == [version, "kv int8", ends])
@@ -77,7 +78,7 @@ import Testing
             "base", "bits8-group32-bf16-tied", "bits3", "phi-4-mini-heads", "longrope", "all-plain-f16",
             "mixed-bits", "sliding-window",
         ] {
-            for precision in [KVPrecision.int8, .float16] {
+            for precision in [KVPrecision.int8, .float16, .int4] {
                 try withEngine(name, precision) { engine in
                     for logit in try engine.logits(LogitsTests.prompts[1]) { hash.add(logit.bitPattern) }
                 }

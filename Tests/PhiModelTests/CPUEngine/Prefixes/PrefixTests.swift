@@ -8,7 +8,7 @@ import Testing
 @Suite struct PrefixTests {
     @Test(arguments: [
         ("base", KVPrecision.int8), ("phi-4-mini-heads", .float16), ("longrope", .int8),
-        ("phi-moe-25", .int8), ("lfm2", .float16),
+        ("phi-moe-25", .int4), ("lfm2", .float16),
     ])
     func aSecondEngineReadsWhatTheFirstComputed(name: String, precision: KVPrecision) throws {
         let geometry = try #require(LogitsTests.geometries.first { $0.name == name })
@@ -175,14 +175,17 @@ import Testing
     @Test func theLayoutHasItsVersion() throws {
         try withPrefixPlace { place in
             var sums: [UInt64] = []
-            for precision in [KVPrecision.int8, .float16] {
+            for precision in [KVPrecision.int8, .float16, .int4] {
                 let engine = try place.engine { $0.kvPrecision = precision }
                 _ = try engine.answer(PrefixPlace.prompt(1))
                 let first = try #require(engine.sequences.blocks.beginnings().first)
                 sums.append(BlockChecksum.of(UnsafeRawBufferPointer(engine.rows.cache.block(first.block))))
             }
             #expect(KVCache.layoutVersion == 2)
-            #expect(sums == [395_750_491_910_766_060, 10_881_945_734_668_330_444])
+            #expect(
+                sums == [
+                    395_750_491_910_766_060, 10_881_945_734_668_330_444, 13_552_322_685_052_827_875,
+                ])
         }
     }
 }
