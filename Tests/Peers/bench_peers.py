@@ -42,6 +42,9 @@ WORKS = {
     # Not by default: with --preset phi-3-mini-4-layers, as a prompt of 16,384 tokens takes minutes with all 32.
     "pp4096": ("prefill, 4,096 tokens", 1, 4096, 0, None),
     "pp16384": ("prefill, 16,384 tokens", 1, 16384, 0, None),
+    "pp65536": ("prefill, 65,536 tokens", 1, 65536, 0, None),
+    "tg1-16384": ("generation after 16,384 tokens, 1 request", 1, 16384, 16, None),
+    "tg8-16384": ("generation after 16,384 tokens, 8 requests", 8, 16384, 16, None),
 }
 
 # The ratios that are asked where phibatch and llama.cpp are held to AVX2.
@@ -104,6 +107,16 @@ def prefills(keys):
     return [int(k[2:]) for k in keys if k.startswith("pp")]
 
 
+def generations(keys):
+    """Works that generate, as (prompt tokens, generated tokens, {requests: key}) for each pair of lengths."""
+    found = {}
+    for key in keys:
+        if key.startswith("tg"):
+            _, requests, *lengths, _ = WORKS[key]
+            found.setdefault(tuple(lengths), {})[requests] = key
+    return [(*lengths, some) for lengths, some in found.items()]
+
+
 def check(engine, key, prompt, generated):
     _, requests, want_prompt, want_generated, _ = WORKS[key]
     # Prefill ends with the first token, which some engines count and others do not.
@@ -128,20 +141,20 @@ class Phibatch:
         self.vocab = json.loads((self.model / "config.json").read_text())["vocab_size"]
 
     def rates(self, keys):
-        batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
-        first, *others = prefills(keys) or [512]
-        found = self.bench(keys, first, batches or ["1"], PROMPT, GENERATE)
-        for length in others:
-            found |= self.bench(keys, length, ["1"], 1, 1)
+        found = {}
+        for length in prefills(keys):
+            found |= self.bench(length, 1, 1, {1: None})
+        for prompt, generate, some in generations(keys):
+            found |= self.bench(16, prompt, generate, some)
         return found
 
-    def bench(self, keys, prefill, batches, prompt, generate):
+    def bench(self, prefill, prompt, generate, some):
         done = run([self.binary, "bench", "--model", self.model, "--json", "--repeats", 1, "--prefill", prefill,
-                    "--batch", ",".join(batches), "--prompt", prompt, "--generate", generate], self.env)
+                    "--batch", ",".join(map(str, some)), "--prompt", prompt, "--generate", generate], self.env)
         found = {}
         for r in json_lines(done.output)[0]["tests"]:
-            key = f"pp{r['prompt_tokens']}" if r["test"] == "prefill" else f"tg{r['requests']}"
-            if key in keys:
+            key = f"pp{r['prompt_tokens']}" if r["test"] == "prefill" else some[r["requests"]]
+            if key in WORKS:
                 check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
                 found[key] = r["tokens_per_second"]
         return found
@@ -202,10 +215,11 @@ class Llama:
             r = self.batched([1, 1], length, 1)[0][-1]
             check(self.name, f"pp{length}", r["pp"] * r["pl"], r["tg"] * r["pl"])
             found[f"pp{length}"] = r["speed_pp"]
-        batches = [WORKS[k][1] for k in keys if k.startswith("tg")]
-        for r in self.batched(batches, PROMPT, GENERATE)[0] if batches else []:
-            check(self.name, f"tg{r['pl']:.0f}", r["pp"] * r["pl"], r["tg"] * r["pl"])
-            found[f"tg{r['pl']:.0f}"] = r["speed_tg"]
+        for prompt, generate, some in generations(keys):
+            for r in self.batched(list(some), prompt, generate)[0]:
+                key = some[int(r["pl"])]
+                check(self.name, key, r["pp"] * r["pl"], r["tg"] * r["pl"])
+                found[key] = r["speed_tg"]
         return found
 
     def job(self, key):
@@ -248,15 +262,16 @@ class OpenVINO:
         return json_lines(run([python(), HERE / f"run_{self.script}.py", self.model, *self.options, *arguments]).output)
 
     def rates(self, keys):
-        runs = [["--prefill", length] for length in prefills(keys)]
-        batches = [str(WORKS[k][1]) for k in keys if k.startswith("tg")]
-        if batches:
-            runs.append(["--generate", ",".join(batches)])
         found = {}
-        for r in [r for arguments in runs for r in self.run(*arguments)]:
-            key = r["test"]
-            check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
-            found[key] = r["prefill_tps"] if key.startswith("pp") else r["generation_tps"]
+        for length in prefills(keys):
+            [r] = self.run("--prefill", length)
+            check(self.name, f"pp{length}", r["prompt_tokens"], r["generated_tokens"])
+            found[f"pp{length}"] = r["prefill_tps"]
+        for prompt, generate, some in generations(keys):
+            for r in self.run("--generate", ",".join(map(str, some)), "--prompt", prompt, "--tokens", generate):
+                key = some[r["requests"]]
+                check(self.name, key, r["prompt_tokens"], r["generated_tokens"])
+                found[key] = r["generation_tps"]
         return found
 
     def job(self, key):

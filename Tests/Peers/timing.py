@@ -5,15 +5,13 @@ import json
 import os
 import time
 
-PROMPT = 128  # tokens of each prompt, but for --prefill
-
-
 def parser(text):
     p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("--prefill", type=int, help="length of a single prompt")
-    p.add_argument("--generate", default="", help="numbers of requests, of 128 + 128 tokens each")
-    p.add_argument("--job", type=int, help="this many requests of 128 + 128 tokens, timed from process start")
+    p.add_argument("--generate", default="", help="numbers of requests")
+    p.add_argument("--job", type=int, help="this many requests, timed from process start")
+    p.add_argument("--prompt", type=int, default=128, help="of each request")
     p.add_argument("--tokens", type=int, default=128, help="generated for each request")
     p.add_argument("--repeat", type=int, default=1)
     p.add_argument("--threads", type=int)
@@ -53,12 +51,12 @@ def measure(a, run, start):
         print(json.dumps({"test": name, **result}), flush=True)
 
     if a.job:
-        result = run(a.job, PROMPT, a.tokens)
+        result = run(a.job, a.prompt, a.tokens)
         show(f"job{a.job}", {**result, "process_s": time.time() - start})
         return
-    run(1, a.prefill or PROMPT, 4)  # warm up: first use compiles kernels and touches memory
+    run(1, a.prefill or min(a.prompt, 512), 4)  # warm up: first use compiles kernels and touches memory
     for _ in range(a.repeat):
         if a.prefill:
             show(f"pp{a.prefill}", run(1, a.prefill, 1))
         for n in filter(None, a.generate.split(",")):
-            show(f"tg{n}", run(int(n), PROMPT, a.tokens))
+            show(f"tg{n}", run(int(n), a.prompt, a.tokens))
