@@ -41,7 +41,7 @@ struct DoctorReport {
     private static let variables = [
         "PHIBATCH_CACHE", "PHIBATCH_KERNELS", "PHIBATCH_MLX", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE",
         "HF_ENDPOINT",
-        "HF_HUB_OFFLINE", "PHIBATCH_CURL", "PHIBATCH_ZSTD", "PHIBATCH_DUCKDB",
+        "HF_HUB_OFFLINE", "PHIBATCH_CURL", "PHIBATCH_ZSTD", "PHIBATCH_DUCKDB", "PHIBATCH_PYTHON",
     ]
 
     /// What engines would load.

@@ -76,6 +76,20 @@ TYPES: List[Any] = [
 NAMES = [name for name, _, _ in TYPES]
 
 
+def looked_at_again(output: Path, job: Path) -> None:
+    """By all that looks at a finished output; who changes it gets it back."""
+    before = output.read_bytes()
+    phibatch("run", job, "--quiet")
+    assert output.read_bytes() == before
+    phibatch("verify", output, job, "--sample", 2)
+    phibatch("report", output, "--output", job.parent / "page.html")
+    assert "complete" in phibatch("status", job).stdout
+    output.write_bytes(before[:40] + bytes([before[40] ^ 255]) + before[41:])
+    phibatch("verify", output, job, "--sample", 1, ok=False)
+    phibatch("run", job, "--quiet")
+    assert output.read_bytes() == before
+
+
 def test_every_type_comes_back(model: str, tmp_path: Path) -> None:
     polars = needs("polars")
     table = pa.table({name: pa.array(values, kind) for name, kind, values in TYPES})
@@ -102,18 +116,7 @@ def test_every_type_comes_back(model: str, tmp_path: Path) -> None:
     assert polars.read_parquet(output.read_bytes()).shape == (3, made.num_columns)
     shown = phibatch("check", tmp_path / "job.json", "--no-estimate").stdout
     assert "1 1 a" in shown and "1.100000 2020-01-02 03:04:05.678901 2.5" in shown, shown
-    # All that looks at it again.
-    before = output.read_bytes()
-    phibatch("run", tmp_path / "job.json", "--quiet")
-    assert output.read_bytes() == before
-    phibatch("verify", output, tmp_path / "job.json", "--sample", 2)
-    phibatch("report", output, "--output", tmp_path / "page.html")
-    assert "complete" in phibatch("status", tmp_path / "job.json").stdout
-    # Whoever changes it gets it back.
-    output.write_bytes(before[:40] + bytes([before[40] ^ 255]) + before[41:])
-    phibatch("verify", output, tmp_path / "job.json", "--sample", 1, ok=False)
-    phibatch("run", tmp_path / "job.json", "--quiet")
-    assert output.read_bytes() == before
+    looked_at_again(output, tmp_path / "job.json")
 
 
 def test_files_of_a_pattern_shards_and_edits(model: str, tmp_path: Path) -> None:

@@ -21,10 +21,15 @@ final class DuckDB {
         // One thread takes the least memory and is as quick as what it feeds. Times have no zone of this machine's.
         let settings =
             "SET threads=1; SET TimeZone='UTC'; SET temp_directory=''; SET autoinstall_known_extensions=false; "
+        child = try Self.start(
+            program, ["-no-init", "-batch", "-bail", "-c", settings + commands], input: input, output: output)
+    }
+
+    static func start(
+        _ program: String, _ arguments: [String], input: Int32, output: Int32?
+    ) throws(Fault) -> ChildProgram {
         do throws(FileFault) {
-            child = try ChildProgram(
-                program, ["-no-init", "-batch", "-bail", "-c", settings + commands], input: input,
-                output: output)
+            return try ChildProgram(program, arguments, input: input, output: output)
         } catch {
             throw Fault(what: "needs the program \(program), which can't be started: \(error.reason).")
         }
@@ -72,17 +77,20 @@ final class DuckDB {
     }
 
     /// Waits until all is done.
-    func finish() throws(Fault) {
+    func finish() throws(Fault) { try Self.finish(child, "duckdb") }
+
+    /// - Parameter name: what messages call the child.
+    static func finish(_ child: ChildProgram, _ name: String) throws(Fault) {
         switch child.wait() {
         case .exit(0): return
         case .exit(let status):
             let said = child.said().split(separator: "\n").map(String.init).first { $0.contains("Error") }
             throw Fault(
-                what: "is refused by duckdb, which ended with \(Int(status)): \(said ?? "without a word").")
+                what: "is refused by \(name), which ended with \(Int(status)): \(said ?? "without a word").")
         case .signal(let number):
             throw Fault(
                 what:
-                    "could not be brought to its end: duckdb was ended by signal \(Int(number)). Run the same command again; what is done is kept."
+                    "could not be brought to its end: \(name) was ended by signal \(Int(number)). Run the same command again; what is done is kept."
             )
         }
     }
@@ -113,12 +121,8 @@ final class DuckDB {
             // There must be one; nobody asks for this one.
             selected = names.isEmpty ? "NULL AS id" : names.map(quoted).joined(separator: ", ")
         }
-        return try rows(of: file, selected)
-    }
-
-    private static func rows(of file: Int32, _ selected: String) throws(Fault) -> DuckDB {
         // A name that differs from another one only in case would silently become one of DuckDB's own.
-        try DuckDB(
+        return try DuckDB(
             """
             CREATE TEMP TABLE checked AS SELECT error('it has a column that can only be called ' || column_name || ' here; \
             names of columns must differ in more than case, and not be empty') FROM (DESCRIBE FROM \(input)) \

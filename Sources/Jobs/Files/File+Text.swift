@@ -18,9 +18,7 @@ extension File {
     }
 
     private func unpacked(_ packing: Packing) throws -> File {
-        let folders = [Paths.folder(of: path), FileManager.default.temporaryDirectory.path]
-        // A folder that is only read is no reason to fail.
-        let text = try (try? Self.nameless(in: folders[0], system)) ?? Self.nameless(in: folders[1], system)
+        let text = try Self.scratch(for: path, system)
         text.path = path
         let unpacker = try Unpacker(packing)
         var (writer, position) = (BufferedWriter(text), 0)
@@ -38,6 +36,13 @@ extension File {
         }
         try writer.flush()
         return text
+    }
+
+    /// A file without a name for what is made of another one.
+    static func scratch(for path: String, _ system: any FileSystem) throws -> File {
+        // A folder that is only read is no reason to fail.
+        try (try? nameless(in: Paths.folder(of: path), system))
+            ?? nameless(in: FileManager.default.temporaryDirectory.path, system)
     }
 
     static func nameless(in folder: String, _ system: any FileSystem) throws -> File {

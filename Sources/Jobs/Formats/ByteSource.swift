@@ -16,10 +16,8 @@ package final class ByteSource {
     private var unpacking: (packing: Packing, unpacker: Unpacker)?
     private var rows: DuckDB?
     private let columns: Set<String>?
-    /// Whether it is a table, whose rows come as JSON objects, one a line.
-    var isTable: Bool { rows != nil }
-    /// How Parquet begins and ends.
-    static let tableMagic = Array("PAR1".utf8)
+    /// What it is if it is a table, whose rows come as JSON objects, one a line.
+    private(set) var table: TableKind?
 
     /// - Parameters:
     ///   - path: a file, or `-` for stdin.
@@ -87,9 +85,11 @@ package final class ByteSource {
     package func look() throws {
         guard looked == nil else { return }
         var start: [UInt8] = []
-        while let magic = (Packing.allCases.map(\.magic) + [Self.tableMagic]).first(where: {
-            $0.starts(with: start)
-        }) {
+        while let magic = (Packing.allCases.map(\.magic) + TableKind.allCases.flatMap(\.magics)).first(
+            where: {
+                $0.starts(with: start)
+            })
+        {
             if start == magic { break }
             var next: UInt8 = 0
             let count = try withUnsafeMutableBytes(of: &next) { try readRaw(into: $0) }
@@ -97,12 +97,16 @@ package final class ByteSource {
             start.append(next)
         }
         looked = start
-        if try isParquet(start) {
+        table = try kindOfTable(start)
+        if let table {
             guard expectedEnd != nil else {
                 throw JobError(
-                    .inputOutput, at: name, "is Parquet, which can't be read from a stream; give a file.")
+                    .inputOutput, at: name,
+                    "is \(table.rawValue), which can't be read from a stream; give a file.")
             }
-            rows = try reading { () throws(DuckDB.Fault) in try DuckDB.rows(of: descriptor, only: columns) }
+            rows = try reading { () throws(DuckDB.Fault) in
+                try DuckDB.rows(of: table.parquet(of: descriptor, at: name), only: columns)
+            }
         } else if let packing = Packing(start: start) {
             unpacking = (packing, try Self.unpacking(name, packing) { try Unpacker(packing) })
         } else if let packing = Packing(name: name.lowercased()),
@@ -113,11 +117,13 @@ package final class ByteSource {
         }
     }
 
-    /// Whether it says so at both ends, or by its name: then it may be cut.
-    private func isParquet(_ start: [UInt8]) throws -> Bool {
-        if isOurs, name.lowercased().hasSuffix(".parquet") { return true }
-        guard start == Self.tableMagic, let end = expectedEnd else { return start == Self.tableMagic }
-        return try bytes(in: end - start.count..<end) == Self.tableMagic
+    /// What its name says: then it may be cut. Or what it begins with, and Parquet ends with as well.
+    private func kindOfTable(_ start: [UInt8]) throws -> TableKind? {
+        if isOurs, let named = TableKind(name: name) { return named }
+        guard let kind = TableKind(start: start), kind == .parquet, let end = expectedEnd else {
+            return TableKind(start: start)
+        }
+        return try bytes(in: end - start.count..<end) == start ? kind : nil
     }
 
     private func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {

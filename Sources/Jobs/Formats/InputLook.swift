@@ -93,11 +93,6 @@ struct InputLook {
                 "It does not end as it begins, with PAR1."
             }
         }
-        if isStart(Array("ARROW1".utf8)) {
-            return Packed(name: "an Arrow file") { _ in
-                "Python's pyarrow makes Parquet of it, which is read: pyarrow.parquet.write_table(pyarrow.feather.read_table(...), ...)."
-            }
-        }
         return nil
     }
 

@@ -1,17 +1,18 @@
 import Faults
 import JSON
 
-/// The rows of a Parquet file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and
+/// The rows of a Parquet or Arrow file: its columns are a line's fields. Numbers, booleans and texts are what they are in JSON, and
 /// so are lists, structs and maps; times, dates and intervals are text, and bytes are text with \xHH for what is not
 /// ASCII. A number that is none, or infinite, is a text.
 ///
 /// A row without an id is known by its number in the file, from 1.
 package struct ParquetRows: InputFormat {
-    package let name = "parquet"
-    package let nameEnds = ["parquet"]
+    let kind: TableKind
+    package var name: String { kind.name }
+    package var nameEnds: [String] { kind.nameEnds }
     package let canGrow = false
 
-    package init() {}
+    package init(_ kind: TableKind = .parquet) { self.kind = kind }
 
     package func makeCursor(over bytes: InputBytes, limit: Int) -> any InputCursor {
         Rows(lines: NativeLines().makeCursor(over: bytes, limit: limit))
@@ -38,13 +39,15 @@ package struct ParquetRows: InputFormat {
 extension InputFormat {
     /// - Throws: `JobError` if a file is a table and this format none of its rows, or the other way round.
     func check(_ source: ByteSource) throws {
-        let isOfRows = self is ParquetRows
+        let own = (self as? ParquetRows)?.kind
         try source.look()
-        guard isOfRows != source.isTable, !source.isTable || !isJSONLines else { return }
+        guard own != source.table, source.table == nil || !isJSONLines else { return }
+        guard let table = source.table else {
+            throw JobError(.badJob, at: source.name, "is no \(own?.rawValue ?? name) file.")
+        }
         throw JobError(
             .badJob, at: source.name,
-            isOfRows
-                ? "is no Parquet file." : "is Parquet, whose rows are no \(name); leave input_format out.")
+            "is \(table.rawValue), whose rows are no \(name); leave input_format out.")
     }
 }
 

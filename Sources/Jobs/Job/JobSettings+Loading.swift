@@ -84,7 +84,7 @@ extension JobSettings {
         outputFormat = FormatChoice(format)
     }
 
-    /// The types, in SQL, of kept fields that are columns of Parquet with one type in all of the input; by their names in
+    /// The types, in SQL, of kept fields that are columns of tables with one type in all of the input; by their names in
     /// results.
     private func typesOfKeptFields() -> [String: String] {
         var fields: [KeptFields.Field] = []
@@ -106,7 +106,7 @@ extension JobSettings {
         if results != .full {
             problem =
                 format.base.showing(results) == nil
-                ? "has no place for results: \(results.rawValue), which are for jsonl, json and parquet"
+                ? "has no place for results: \(results.rawValue), which are for jsonl, json, parquet and arrow"
                 : tokenSetting.map { "has no place for \($0), which results: full has" } ?? problem
         }
         guard let problem else { return }

@@ -24,7 +24,6 @@ import Testing
 
     static let examples: [Example] = [
         Example([0xfd] + Array("7zXZ".utf8), "xz", "xz -dc"), Example("PAR1....", "Parquet", "does not end"),
-        Example("ARROW1..", "Arrow", "pyarrow"),
         Example("PK\u{3}\u{4}..", "ZIP", "unzip -p"), Example(utf16("\u{FEFF}{}"), "UTF-16", "iconv"),
         Example(utf16("{\"a\": 1}"), "UTF-16", "iconv"),
         Example("[{\"prompt\": \"a\"},\n {\"prompt\": \"b\"}]\n", "JSON array", "--input-format json"),

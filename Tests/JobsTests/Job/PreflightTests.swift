@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         ("out.jsonl.xz", "name it out.jsonl.zst, out.jsonl.gz or out.jsonl"),
         ("Out.CSV.BZ2", "name it Out.CSV.zst"),
-        ("out.feather", "out.parquet"), ("out.parquet.gz", "name it out.parquet."),
+        ("out.avro", "out.parquet"), ("out.parquet.gz", "name it out.parquet."),
         ("out.xlsx", "JSON lines, or tables"),
     ])
     func anOutputIsWhatItsNameSays(name: String, what: String) throws {

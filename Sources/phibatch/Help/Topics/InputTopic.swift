@@ -32,8 +32,11 @@ extension HelpTopic {
         - parquet :: Columns are a line's fields, also nested ones: numbers, booleans, texts, lists, structs and maps as \
           in JSON; dates and times as text (in UTC where they have a zone), bytes as text with `\\xHH` for what is not ASCII, \
           and NaN and Infinity as text. Files whose names end in `.parquet`, or that are Parquet whatever their names. It \
-          needs the program duckdb (`pip install duckdb-cli`), which reads a file of any size in 100 MB. Arrow files \
-          (`.arrow`, `.feather`) are not read; pyarrow makes Parquet of them.
+          needs the program duckdb (`pip install duckdb-cli`), which reads a file of any size in 100 MB.
+        - arrow :: As parquet, of a file of Arrow or a stream in a file, as `save_to_disk` of Hugging Face's datasets writes \
+          them. Files whose names end in `.arrow` or `.feather`, or that are Arrow whatever their names. It needs duckdb and \
+          a Python with pyarrow (`pip install pyarrow`), which makes Parquet of the file, once a run and for as long as it \
+          goes on, in the file's folder or else the temporary one: there must be room for it.
         - paragraphs :: A prompt may go over several lines, and ends where a line is blank. No name says so.
 
         An input may lie elsewhere; it is fetched before the run, once:

@@ -68,10 +68,11 @@ extension HelpTopic {
         An output whose name ends in `.parquet` (or `output_format`) is a Parquet file with a row a result: id, index, sample \
         (with `samples`), and the other members that a line of JSON has, but for timing, line_hash, run and sum. So usage \
         and error are structs, and a step's result is one. Whole numbers are int64, other numbers doubles; fields that \
-        `keep` names have the types that they have in an input that is Parquet, else those that all of their values fit; \
+        `keep` names have the types that they have in an input that is Parquet or Arrow, else those that all of their values fit; \
         what has values of several kinds is JSON. `results` says here, too, what is shown. The file is made at the end, by \
         the program duckdb (`pip install duckdb-cli`), without which the job does not begin. `OUTPUT.record` has all results \
-        in full, as with lean. `errors` and a stream are refused.
+        in full, as with lean. `errors` and a stream are refused. A name that ends in `.arrow` or `.feather` makes the same table \
+        an Arrow file, for which a Python with pyarrow must be there, too.
 
         With `output_format: openai` results look as OpenAI's batch API answers; that is the default if the input's \
         first line is one of its requests, and the output's name doesn't say otherwise.
