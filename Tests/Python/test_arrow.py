@@ -175,8 +175,14 @@ def test_what_is_wrong_is_said(model: str, tmp_path: Path) -> None:
     source.write_bytes(whole)
     for name in ("csv", "parquet"):
         assert "is Arrow, whose rows are no" in fails("--input-format", name)
-    write(pa.table({"prompt": ["Hi"], "odd": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), source)
-    assert "interval" in fails("--keep", "odd")
+    for kind, value in [(pa.decimal256(50, 2), decimal.Decimal("1.25")), (pa.month_day_nano_interval(), (1, 2, 3))]:
+        odd = pa.table({"prompt": ["Hi"], "odd": pa.array([value], kind)})
+        write(odd, source)
+        assert ("decimals of 50 digits" if "decimal" in str(kind) else "interval") in fails("--keep", "odd")
+    source = tmp_path / "in.parquet"
+    wide = pa.array([decimal.Decimal("1.25")], pa.decimal256(39, 2))
+    pq.write_table(pa.table({"prompt": ["Hi"], "it's": wide}), source)
+    assert "decimals of 39 digits (it's)" in fails()
     source = tmp_path / "stream.arrow"
     write(table, source)
     for into in (output, tmp_path / "out.arrow"):

@@ -121,12 +121,15 @@ final class DuckDB {
             // There must be one; nobody asks for this one.
             selected = names.isEmpty ? "NULL AS id" : names.map(quoted).joined(separator: ", ")
         }
-        // A name that differs from another one only in case would silently become one of DuckDB's own.
+        // A name that differs from another one only in case would silently become one of DuckDB's own, and decimals of more
+        // digits than it has would become other numbers.
         return try DuckDB(
             """
             CREATE TEMP TABLE checked AS SELECT error('it has a column that can only be called ' || column_name || ' here; \
             names of columns must differ in more than case, and not be empty') FROM (DESCRIBE FROM \(input)) \
             WHERE column_name NOT IN (SELECT name FROM parquet_schema('/dev/fd/0')); \
+            CREATE TEMP TABLE exact AS SELECT error('it has decimals of ' || precision || ' digits (' || name || '), and at most \
+            38 are read') FROM parquet_schema('/dev/fd/0') WHERE precision > 38; \
             COPY (SELECT \(selected) FROM \(input)) TO '/dev/stdout' (FORMAT json);
             """, input: file)
     }

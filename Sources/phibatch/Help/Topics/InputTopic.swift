@@ -31,7 +31,7 @@ extension HelpTopic {
         - text :: A prompt a line. Files whose names end in `.txt`.
         - parquet :: Columns are a line's fields, also nested ones: numbers, booleans, texts, lists, structs and maps as \
           in JSON; dates and times as text (in UTC where they have a zone), bytes as text with `\\xHH` for what is not ASCII, \
-          and NaN and Infinity as text. Files whose names end in `.parquet`, or that are Parquet whatever their names. It \
+          and NaN and Infinity as text. Decimals of more than 38 digits are refused. Files whose names end in `.parquet`, or that are Parquet whatever their names. It \
           needs the program duckdb (`pip install duckdb-cli`), which reads a file of any size in 100 MB.
         - arrow :: As parquet, of a file of Arrow or a stream in a file, as `save_to_disk` of Hugging Face's datasets writes \
           them. Files whose names end in `.arrow` or `.feather`, or that are Arrow whatever their names. It needs duckdb and \
