@@ -39,6 +39,27 @@ struct ByteMachine: Sendable {
         return -1
     }
 
+    /// What `MachineText.next(_:ofKind:)` says.
+    func next(_ state: Int32, ofKind kind: UInt8) -> Int32 {
+        var only: Int32?
+        for lead in ScalarKind.leads[Int(kind - ScalarKind.first)].joined() {
+            let next = next(state, lead)
+            if lead < 0x80 || next < 0 {
+                if only ?? next != next { return MachineText.several }
+                only = next
+                continue
+            }
+            let (scalarState, node) = parts(next)
+            for ending in alphabet.endings(node) {
+                let after = automaton.next(scalarState, ending.classIndex)
+                let whole = after < 0 ? -1 : after * Int32(nodeCount)
+                if only ?? whole != whole { return MachineText.several }
+                only = whole
+            }
+        }
+        return only ?? -1
+    }
+
     func isFinal(_ state: Int32) -> Bool {
         let (scalarState, node) = parts(state)
         return node == 0 && automaton.isFinal[scalarState]

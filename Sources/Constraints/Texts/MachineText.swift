@@ -12,6 +12,8 @@ package final class MachineText: ByteAutomaton {
     private struct Memory {
         /// At state * 256 + byte: the state after it plus 2; 0 where it was not asked yet.
         let known: UnsafeMutablePointer<Atomic<Int32>>
+        /// At state * 16 + kind: the state after any scalar of it plus 3; 0 where it was not asked yet.
+        let kinds: UnsafeMutablePointer<Atomic<Int32>>
         /// By state: what `loops` said; 0 where it was not asked yet.
         let loops: UnsafeMutablePointer<Atomic<UInt64>>
         /// By state: whether it is none within a scalar. Never changed.
@@ -23,6 +25,7 @@ package final class MachineText: ByteAutomaton {
         rows = machine.automaton.count * machine.alphabet.nodeCount
         // Fresh zeros take no memory before they are touched.
         guard rows <= ConstraintLimits.knownRows, let known = Self.zeros(rows * 256, of: Atomic<Int32>.self),
+            let kinds = Self.zeros(rows * 16, of: Atomic<Int32>.self),
             let loops = Self.zeros(rows, of: Atomic<UInt64>.self),
             let isBetween = Self.zeros(rows, of: Bool.self)
         else {
@@ -30,7 +33,7 @@ package final class MachineText: ByteAutomaton {
             return
         }
         for state in stride(from: 0, to: rows, by: machine.alphabet.nodeCount) { isBetween[state] = true }
-        memory = Memory(known: known, loops: loops, isBetween: isBetween)
+        memory = Memory(known: known, kinds: kinds, loops: loops, isBetween: isBetween)
     }
 
     private static func zeros<T: ~Copyable>(_ count: Int, of type: T.Type) -> UnsafeMutablePointer<T>? {
@@ -39,6 +42,7 @@ package final class MachineText: ByteAutomaton {
 
     deinit {
         free(memory?.known)
+        free(memory?.kinds)
         free(memory?.loops)
         free(memory?.isBetween)
     }
@@ -54,6 +58,20 @@ package final class MachineText: ByteAutomaton {
     @inline(never) private func ask(_ state: Int32, _ byte: UInt8, _ memory: Memory) -> Int32 {
         let next = machine.next(state, byte)
         memory.known[Int(state) << 8 | Int(byte)].store(next + 2, ordering: .relaxed)
+        return next
+    }
+
+    /// Where scalars of one kind lead to several states.
+    static let several: Int32 = -2
+
+    /// The state after any scalar of a kind; -1 if no text goes on with one, `several` where they are not alike.
+    @inline(__always) func next(_ state: Int32, ofKind kind: UInt8) -> Int32 {
+        guard let memory else { return machine.next(state, ofKind: kind) }
+        let place = Int(state) << 4 | Int(kind - ScalarKind.first)
+        let known = memory.kinds[place].load(ordering: .relaxed)
+        if known > 0 { return known - 3 }
+        let next = machine.next(state, ofKind: kind)
+        memory.kinds[place].store(next + 3, ordering: .relaxed)
         return next
     }
 

@@ -22,8 +22,10 @@ struct StringTokens: Sendable {
     /// The tokens of each text in `exits`, by its place. Those with nothing after the quote are in `bare`.
     let exitTokens: [[Exit]]
     let bare: [Exit]
-    /// All tokens that end a string.
-    var allExits: [Exit] { bare + exitTokens.joined() }
+    /// All tokens that end a string, by what stands before the quote: first those with nothing there, and then those
+    /// of the texts in `beginnings`.
+    let exitsByBeginning: [Int32]
+    let beginnings: TrieNodes
     /// The most scalars that a token has.
     let most: Int
 
@@ -35,6 +37,7 @@ struct StringTokens: Sendable {
         var bare: [Exit] = []
         var after: [([UInt8], Exit)] = []
         var most = 0
+        var before: [(ArraySlice<UInt8>, Int32)] = []
         for (token, text) in tokens {
             var reader = StringReader(allowsAnySpelling: allowsAnySpelling)
             var place = text.startIndex
@@ -50,6 +53,7 @@ struct StringTokens: Sendable {
             } else if text[place] == UInt8(ascii: "\""), reader.isBetweenScalars {
                 let exit = Exit(token: token, scalars: reader.scalars)
                 most = max(most, reader.scalars)
+                before.append((text[..<place], token))
                 let rest = text[(place + 1)...]
                 if rest.isEmpty { bare.append(exit) } else { after.append((Array(rest), exit)) }
             }
@@ -57,6 +61,9 @@ struct StringTokens: Sendable {
         after.sort {
             $0.0 == $1.0 ? $0.1.token < $1.1.token : $0.0.lexicographicallyPrecedes($1.0)
         }
+        before.sort { $0.0.lexicographicallyPrecedes($1.0) }
+        exitsByBeginning = before.map(\.1)
+        beginnings = TrieNodes(before.lazy.map(\.0).filter { !$0.isEmpty })
         var texts: [ArraySlice<UInt8>] = []
         var exitTokens: [[Exit]] = []
         for (text, exit) in after {

@@ -23,6 +23,7 @@ package final class TokenTrie: Sendable {
     /// What tokens do within a string, where every spelling is allowed and where one is.
     let anyString: StringTokens
     let plainString: StringTokens
+    let kinds: TokenKinds
     private let bytes: [UInt8]
     private let starts: [Int]
 
@@ -80,6 +81,8 @@ package final class TokenTrie: Sendable {
         plainString = StringTokens(
             ids.lazy.map { ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]]) }, count: texts.count,
             allowsAnySpelling: false)
+        kinds = TokenKinds(
+            ids.lazy.map { ($0, bytes[starts[Int($0)]..<starts[Int($0) + 1]]) }, count: texts.count)
     }
 
     /// A token for each byte: enough to see whether there is an answer at all, with no model at hand.

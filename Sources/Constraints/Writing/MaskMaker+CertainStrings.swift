@@ -42,21 +42,25 @@ extension MaskMaker where FollowedBy == Writer {
             result.mask.formUnion(walk.staying)
             return
         }
-        result.mask.insert(tokens.ids) { insert in
-            tokens.scalars.withUnsafeBufferPointer { scalars in
-                for run in walk.runs {
-                    let counts = isIn[Int(run.end)]
-                    let range = Int(run.from)..<Int(run.to)
-                    if counts.areAll {
-                        insert(range)
-                    } else if counts.areSome {
-                        for rank in range where counts.contains(Int(scalars[rank])) {
-                            insert(rank..<rank + 1)
-                        }
+        var pieces: [Range<Int>] = []
+        walk.list.scalars.withUnsafeBufferPointer { scalars in
+            for run in walk.runs where isIn[Int(run.end)].areSome {
+                var place = Int(run.from)
+                let to = Int(run.to)
+                while place < to {
+                    let from = place
+                    place += 1
+                    if isIn[Int(run.end)].areAll {
+                        place = to
+                    } else {
+                        while place < to, scalars[place] == scalars[from] { place += 1 }
+                        guard isIn[Int(run.end)].contains(Int(scalars[from])) else { continue }
                     }
+                    pieces.append(from..<place)
                 }
             }
         }
+        walk.list.insert(pieces, into: &result.mask)
     }
 
     /// Whether a token may lead to an end in a string.

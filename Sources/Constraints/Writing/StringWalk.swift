@@ -10,7 +10,7 @@ struct StringWalk {
         var state: Int32
     }
 
-    /// Tokens in a row of the trie that lead to the same end.
+    /// Tokens in a row of the list that lead to the same end.
     struct Run {
         /// Its place in `ends`.
         let end: Int32
@@ -27,6 +27,8 @@ struct StringWalk {
         var scalars: ScalarCounts
     }
 
+    /// The tokens that runs are of.
+    private(set) var list: TokenList
     var runs: [Run] = []
     /// Each once.
     var ends: [End] = []
@@ -141,54 +143,88 @@ extension StringWalk {
     fileprivate mutating func findExits(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ kind: (Int32) -> Int
     ) {
-        for exit in tokens.plainString.allExits {
-            var state = start
-            for byte in tokens.text(of: exit.token) {
-                if byte == UInt8(ascii: "\""), contents.isBetweenScalars(state) { break }
-                state = contents.next(state, byte)
-                if state < 0 { break }
+        let (ended, nodes) = (tokens.plainString.exitsByBeginning, tokens.plainString.beginnings)
+        let bare = ended.count - nodes.texts(below: 0).to
+        func add(_ tokens: ArraySlice<Int32>, in state: Int32, _ count: Int) {
+            guard !tokens.isEmpty, contents.isFinal(state) else { return }
+            exits[kind(state), default: TokenMask(count: count)].insert(contentsOf: tokens)
+        }
+        add(ended[..<bare], in: start, tokens.count)
+        var path = [Int32](repeating: start, count: tokens.longest + 2)
+        var node = 1
+        while node < nodes.count {
+            let depth = Int(nodes.depth[node])
+            let state = contents.next(path[depth - 1], nodes.byte[node])
+            guard state >= 0 else {
+                node = Int(nodes.end[node])
+                continue
             }
-            guard state >= 0, contents.isFinal(state) else { continue }
-            exits[kind(state), default: TokenMask(count: tokens.count)].insert(exit.token)
+            path[depth] = state
+            let (from, to) = nodes.texts(at: node)
+            add(ended[bare + from..<bare + to], in: state, tokens.count)
+            node += 1
         }
     }
+
+    /// More tokens than that are not looked at one by one.
+    private static let mostAlone = 1 << 14
 
     /// Goes through all tokens that begin in a state.
     /// - Parameter isCounted: whether the numbers of scalars matter.
     init(_ contents: MachineText, from start: Int32, _ tokens: TokenTrie, isCounted: Bool) {
         staying = TokenMask(count: tokens.count)
-        tokens.nodes.withView { walk(contents, from: start, tokens, $0, isCounted: isCounted) }
-        for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
-        staying.insert(tokens.ids) { insert in
-            for run in runs { insert(Int(run.from)..<Int(run.to)) }
+        list = tokens.kinds.list
+        var found: RunList?
+        tokens.kinds.nodes.withView { nodes in
+            found = walk(contents, from: start, tokens, nodes, isOfKinds: true, isCounted: isCounted)
         }
+        if found == nil {
+            list = TokenList(ids: tokens.ids, scalars: tokens.scalars)
+            tokens.nodes.withView { nodes in
+                found = walk(contents, from: start, tokens, nodes, isOfKinds: false, isCounted: isCounted)
+            }
+        }
+        if let all = found?.finished() { (runs, ends) = all }
+        if isCounted { countScalars() }
+        for end in ends { mostBytes = max(mostBytes, contents.fewestBytes(end.state)) }
+        list.insert(runs.lazy.map { Int($0.from)..<Int($0.to) }, into: &staying)
     }
 
-    private mutating func walk(
+    /// - Parameter isOfKinds: whether the nodes are those of kinds of scalars.
+    /// - Returns: nil if too many tokens of a kind are not alike.
+    private func walk(
         _ contents: MachineText, from start: Int32, _ tokens: TokenTrie, _ nodes: TrieNodes.View,
-        isCounted: Bool
-    ) {
+        isOfKinds: Bool, isCounted: Bool
+    ) -> RunList? {
         let path = UnsafeMutablePointer<(state: Int32, scalars: Int32)>.allocate(capacity: tokens.longest + 2)
         defer { path.deallocate() }
         path[0] = (start, 0)
         var list = RunList()
+        var alone: [Range<Int32>] = []
+        var aloneCount = 0
         var node = 1
         while node < nodes.count {
             let depth = Int(nodes.depth[node])
             let (state, scalars) = path[depth - 1]
             let byte = nodes.byte[node]
             let end = Int(nodes.end[node])
-            let next = contents.next(state, byte)
+            let first = nodes.first[node]
+            let isKind = isOfKinds && byte >= ScalarKind.first
+            let next = isKind ? contents.next(state, ofKind: byte) : contents.next(state, byte)
             guard next >= 0 else {
+                if isKind, next == MachineText.several {
+                    alone.append(first..<nodes.first[end])
+                    aloneCount += Int(nodes.first[end] - first)
+                    guard aloneCount <= Self.mostAlone else { return nil }
+                }
                 node = end
                 continue
             }
             let isBetween = contents.isBetweenScalars(next)
             let after = scalars &+ (isBetween ? 1 : 0)
             path[depth] = (next, after)
-            let first = nodes.first[node]
             // Where all bytes below lead back to a state, all tokens below stay in it.
-            if end &- node > 1 {
+            if end &- node > 1, !isOfKinds {
                 let isBack = next == state && isBetween
                 let isWide = !isBetween && byte >= 0xC2 && contents.isBetweenScalars(state)
                 if isBack || isWide, contents.loops(state).holds(nodes, node, fromWithin: isWide) {
@@ -203,9 +239,21 @@ extension StringWalk {
             if first < to { list.add(first, to, next, isCounted ? after &- Int32(nodes.scalars[node]) : 0) }
             node += 1
         }
-        (runs, ends) = list.finished()
-        guard isCounted else { return }
-        tokens.scalars.withUnsafeBufferPointer { scalars in
+        for rank in alone.joined() {
+            var (state, after) = (start, Int32(0))
+            for byte in tokens.text(of: self.list.ids[Int(rank)]) {
+                state = contents.next(state, byte)
+                guard state >= 0 else { break }
+                if contents.isBetweenScalars(state) { after += 1 }
+            }
+            guard state >= 0 else { continue }
+            list.add(rank, rank + 1, state, isCounted ? after - Int32(self.list.scalars[Int(rank)]) : 0)
+        }
+        return list
+    }
+
+    private mutating func countScalars() {
+        list.scalars.withUnsafeBufferPointer { scalars in
             for run in runs {
                 var counts = ends[Int(run.end)].scalars
                 for rank in run.from..<run.to { counts.insert(Int(scalars[Int(rank)])) }
