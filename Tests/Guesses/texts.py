@@ -1,12 +1,15 @@
-"""What guessing ahead gives on real texts: licences and manual pages that are copied with edits, summarized and searched.
+"""What guessing ahead gives on real texts: licences and manual pages that are copied with edits, summarized and searched,
+and jobs as datasets are made with: many prompts of one kind, about as many commands, whose answers have much in common.
 
     python3 Tests/Guesses/texts.py .build/release/phibatch --model FOLDER
         [--workers 1,4,32] [--lines 12] [--tokens 160] [--rounds 3] [--temperature 0] [--json FILE]
 
 Runs each task's job with `speculate: off` and `auto` in turn, at each number of workers, and compares the results: the
-same bytes but for the times. Prints for each the tokens a second, their ratio (the median of the rounds), and how many
-guesses were right. Nothing else may run meanwhile, or the ratios mean little. Exit status 1 if any result differs. The
-texts are those of this system (/usr/share/common-licenses, /usr/share/man); without them it says so and ends well.
+same bytes but for the times. Prints for each the tokens a second, their ratio (the median of the rounds), how many
+guesses were right, and how many tokens came of each row that was not guessed, which doesn't depend on what else runs.
+Nothing else may run meanwhile, or the ratios mean little. At the end the median over the tasks. Jobs have four times as
+many lines. Exit status 1 if any result differs. The texts are those of this system (/usr/share/common-licenses,
+/usr/share/man); without them it says so and ends well.
 """
 
 import argparse
@@ -27,6 +30,15 @@ TASKS = {
     "summarize": "Summarize the text below in three sentences.",
     "free": "Tell a short story that begins as the text below and then turns into a tale of the sea.",
 }
+# Of many commands, each with its purpose.
+JOBS = {
+    "form": "Fill in this form for the command '{0}' ({1}):\n\nName:\nPurpose:\nWho uses it:\nInput:\nOutput:\nExample:",
+    "question": "Write a question that a beginner might ask about the command '{0}' ({1}), and answer it in three "
+                "sentences.",
+    "json": "Describe the command '{0}' ({1}) as a JSON object with the keys name, purpose, audience, input, output and "
+            "example. Write nothing else.",
+}
+LINES_OF_JOBS = 4
 
 
 def parse():
@@ -38,7 +50,7 @@ def parse():
     parser.add_argument("--tokens", type=int, default=160)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--temperature", default="0")
-    parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--tasks", default=",".join([*TASKS, *JOBS]))
     parser.add_argument("--json")
     return parser.parse_args()
 
@@ -61,6 +73,28 @@ def stretches(text):
     words = re.sub(r"\s+", " ", text)
     for start in range(0, len(words) - 600, 3000):
         yield words[start:start + 900].rsplit(" ", 1)[0].split(" ", 1)[-1]
+
+
+def commands():
+    """Names of commands, each with what its manual page says it is for."""
+    for path in sorted(glob.glob("/usr/share/man/man1/*.gz")):
+        with gzip.open(path, "rt", errors="replace") as file:
+            found = re.search(r"^\.SH \"?NAME\"?\n(?:\.\\\".*\n)?(.+)\n", file.read(6000), re.M)
+        line = re.sub(r"\\f.|\\&", "", found[1]).replace("\\-", "-") if found else ""
+        if found := re.match(r"([A-Za-z0-9_+.-]+) +-+ +(\S.{10,80})$", line):
+            yield found.groups()
+
+
+def spread(all, count):
+    return all[::len(all) // count][:count]
+
+
+def prompts(args, texts, known):
+    """For each task its prompts."""
+    for task, instruction in TASKS.items():
+        yield task, [f"{instruction}\n\n{text}" for text in spread(texts, args.lines)]
+    for task, form in JOBS.items():
+        yield task, [form.format(*command) for command in spread(known, LINES_OF_JOBS * args.lines)]
 
 
 def run(args, folder, task, workers, speculate):
@@ -86,17 +120,17 @@ def run(args, folder, task, workers, speculate):
 
 def main():
     args = parse()
-    texts = list(paragraphs())
-    if len(texts) < args.lines:
+    texts, known = list(paragraphs()), list(commands())
+    if len(texts) < args.lines or len(known) < LINES_OF_JOBS * args.lines:
         print("there are no licences and manual pages here to try it with")
         return 0
-    texts = texts[::len(texts) // args.lines][:args.lines]
     differ, figures = 0, []
     with tempfile.TemporaryDirectory() as folder:
-        for task in args.tasks.split(","):
+        for task, lines in prompts(args, texts, known):
+            if task not in args.tasks.split(","):
+                continue
             with open(os.path.join(folder, task + ".jsonl"), "w") as file:
-                for text in texts:
-                    file.write(json.dumps({"prompt": f"{TASKS[task]}\n\n{text}"}) + "\n")
+                file.writelines(json.dumps({"prompt": line}) + "\n" for line in lines)
             for workers in map(int, args.workers.split(",")):
                 ratios, speeds = [], {"off": [], "auto": []}
                 for _ in range(args.rounds):
@@ -109,14 +143,19 @@ def main():
                 figure = {"task": task, "workers": workers, "tokens": tokens,
                           "off": statistics.median(speeds["off"]), "auto": statistics.median(speeds["auto"]),
                           "ratio": round(statistics.median(ratios), 3), "lowest": round(min(ratios), 3),
-                          "guessed": guesses[0], "right": guesses[1]}
+                          "guessed": guesses[0], "right": guesses[1],
+                          "per_row": round(tokens / (tokens - guesses[1]), 3)}
                 figures.append(figure)
                 print("{task:10} {workers:3} workers: {off:7.1f} {auto:7.1f} tokens/s, {ratio:.2f} times as fast "
-                      "(lowest {lowest:.2f}); {guessed} guesses, {right} right, for {tokens} tokens".format(**figure),
+                      "(lowest {lowest:.2f}); {guessed} guesses, {right} right, {tokens} tokens, {per_row:.2f} a row"
+                      .format(**figure),
                       flush=True)
     if args.json:
         with open(args.json, "w") as file:
             json.dump(figures, file, indent=1)
+    for workers in map(int, args.workers.split(",")):
+        ratios = [figure["ratio"] for figure in figures if figure["workers"] == workers]
+        print(f"{workers} workers: {statistics.median(ratios):.2f} times as fast (the median), at least {min(ratios):.2f}")
     print(f"runs whose results differ: {differ}")
     return 1 if differ else 0
 
