@@ -7,8 +7,6 @@ struct GuessIndex: Sendable {
     /// For each place the one before it after the same pair; 0 if there is none.
     private var earlier: [Int32] = []
 
-    /// Stands between texts: no match goes across it.
-    static let gap: Int32 = -1
     /// Places that are looked at, the latest ones first.
     private static let tries = 16
     /// Longer matches are no better.
@@ -23,7 +21,6 @@ struct GuessIndex: Sendable {
     }
 
     mutating func append(_ more: some Collection<Int32>) {
-        tokens.reserveCapacity(tokens.count + more.count)
         for token in more {
             tokens.append(token)
             guard let pair = Self.pair(tokens[...]) else {
@@ -49,19 +46,6 @@ struct GuessIndex: Sendable {
         return best
     }
 
-    /// Up to `count` tokens from `place` on. Where the text ends, it goes on as it has since `place`.
-    func tokens(from place: Int, count: Int) -> [Int32] {
-        var found: [Int32] = []
-        found.reserveCapacity(count)
-        while found.count < count {
-            let at = place + found.count
-            let token = at < tokens.count ? tokens[at] : found[at - tokens.count]
-            if token == Self.gap { break }
-            found.append(token)
-        }
-        return found
-    }
-
     /// How many tokens before `place` are those at the end of `text`.
     private func matchLength(at place: Int, _ text: ArraySlice<Int32>) -> Int {
         let most = min(place, text.count, Self.longestMatch)
@@ -70,11 +54,10 @@ struct GuessIndex: Sendable {
         return length
     }
 
-    /// The last two tokens in one number; nil if they are no two of one text.
+    /// The last two tokens in one number; nil if there are no two.
     private static func pair(_ text: ArraySlice<Int32>) -> UInt64? {
         guard text.count >= 2 else { return nil }
         let (first, second) = (text[text.endIndex - 2], text[text.endIndex - 1])
-        guard first != gap, second != gap else { return nil }
         return UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second))
     }
 }

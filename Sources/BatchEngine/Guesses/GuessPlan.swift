@@ -7,6 +7,9 @@ struct GuessPlan: Sendable {
     /// In less time a step is over before guesses are looked up.
     private static let leastSeconds = 0.0005
 
+    /// So many rows more are looked at to see what one costs.
+    private static let steps = [1, 4]
+
     private(set) var costs = StepCosts()
 
     mutating func note(rows: Int, seconds: Double, isDecoding: Bool) {
@@ -18,8 +21,16 @@ struct GuessPlan: Sendable {
         guard costs.isKnown, rows < Self.rowLimit else { return false }
         let now = costs.seconds(rows: rows)
         guard now > Self.leastSeconds else { return false }
-        return [1, 4].contains { more in
+        return Self.steps.contains { more in
             costs.seconds(rows: rows + more) * Double(rows) * Self.leastGain < now * Double(rows + more)
+        }
+    }
+
+    /// A guess that is less likely isn't worth a row beside so many.
+    func leastLikelihood(rows: Int) -> Double {
+        let now = costs.seconds(rows: rows)
+        return Self.steps.reduce(1) { least, more in
+            min(least, (costs.seconds(rows: rows + more) / now - 1) * Double(rows) / Double(more))
         }
     }
 

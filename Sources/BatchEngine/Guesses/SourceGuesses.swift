@@ -1,23 +1,14 @@
-/// What the completions of one source tell about the next ones.
+/// What the completions of one source tell about the next tokens of any of them.
 struct SourceGuesses: Sendable {
-    /// Completions that are done, the latest ones.
-    private(set) var answers = GuessIndex()
-    /// The record of guesses from a request's own tokens.
-    var own = GuessRecord()
-    /// The record of guesses from `answers`.
-    var foreign = GuessRecord()
+    /// Of completions that are done or under way.
+    private(set) var phrases = PhraseTable()
+    var record = GuessRecord()
 
-    /// Tokens of `answers`, at most: about 10 MB with its index.
-    private static let limit = 1 << 17
-
-    mutating func add(_ completion: [Int32]) {
-        guard completion.count > 2 else { return }
-        if answers.tokens.count + completion.count > Self.limit {
-            var rest = GuessIndex()
-            rest.append(answers.tokens.suffix(Self.limit / 2))
-            answers = rest
-        }
-        answers.append(completion.suffix(Self.limit / 4))
-        answers.append([GuessIndex.gap])
+    /// Learns a completion's tokens from number `start` on. All prompts of a job end alike, so that what comes after
+    /// such an end says how completions begin.
+    mutating func learn(_ completion: [Int32], after prompt: [Int32], from start: Int) {
+        guard start < completion.count else { return }
+        let before = prompt.suffix(PhraseTable.reach) + Array(completion[..<start].suffix(PhraseTable.reach))
+        phrases.learn(Array(before + completion[start...]), from: before.count)
     }
 }

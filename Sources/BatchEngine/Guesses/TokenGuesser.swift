@@ -1,75 +1,57 @@
-/// Guesses how one completion goes on: as it did where its last tokens came before, in its own prompt and text or in
-/// other completions. (Saxena's prompt lookup decoding, 2023, with the longest match instead of the first one.)
+/// Guesses how one completion goes on, token by token: as it did where its last tokens came before in its own prompt
+/// and text, or as the source's completions mostly did after them, whichever has held more often. (Saxena's prompt
+/// lookup decoding, 2023, with the longest match instead of the first one, and beside it counts of what followed.)
 ///
 /// What is guessed changes no result: the model is asked about each token all the same.
 final class TokenGuesser {
     /// Prompt and completion.
     private var own = GuessIndex()
-    /// The latest guesses, as far as they were tested: how many there were, and how many held.
-    private var tests = 0.0
-    private var hits = 0.0
-
-    /// About so many tests count.
-    private static let fading = 0.85
-    /// What tests of this completion are weighed against: so many of all.
-    private static let commonTests = 2.0
-    /// Own tokens are looked at alone if they match so far.
-    private static let sure = 8
-    /// Matches with other completions are accidents more often.
-    private static let leastForeign = 3
 
     /// - Parameters:
     ///   - prompt: the same each time.
     ///   - completion: begins with that of the last time.
     ///   - limit: tokens to guess at most.
+    ///   - least: no token is of use beyond the first if it is less likely.
     func guess(
-        after prompt: [Int32], _ completion: [Int32], from source: SourceGuesses, limit: Int
+        after prompt: [Int32], _ completion: [Int32], from source: SourceGuesses, limit: Int,
+        least: Double = 0
     ) -> Guess? {
         if own.tokens.isEmpty { own.append(prompt) }
-        let known = own.tokens.count - prompt.count
-        own.append(completion[known...])
-        // What lies long ago counts less and less: a new attempt is worth its while then.
-        for _ in known..<completion.count { (hits, tests) = (hits * 0.99, tests * 0.99) }
+        own.append(completion[(own.tokens.count - prompt.count)...])
 
-        let end = own.tokens.suffix(GuessIndex.longestMatch)
-        let match = own.match(for: end)
-        if match?.length ?? 0 < Self.sure, let other = source.answers.match(for: end),
-            other.length >= Self.leastForeign, other.length > match?.length ?? 0
-        {
-            return guess(other, in: source.answers, source.foreign, isForeign: true, limit: limit)
+        var (guess, likelihood) = (Guess(), 1.0)
+        var end = Array(own.tokens.suffix(GuessIndex.longestMatch))
+        while guess.tokens.count < limit, let (token, ground) = next(after: end[...], source) {
+            likelihood *= source.record[ground]
+            guard guess.tokens.isEmpty || likelihood >= least else { break }
+            guess.tokens.append(token)
+            guess.likelihoods.append(likelihood)
+            guess.grounds.append(ground)
+            end.append(token)
         }
-        return match.map { guess($0, in: own, source.own, isForeign: false, limit: limit) }
+        guess.tried = guess.tokens.count
+        return guess.tokens.isEmpty ? nil : guess
     }
 
-    private func guess(
-        _ match: GuessIndex.Match, in index: GuessIndex, _ record: GuessRecord, isForeign: Bool, limit: Int
-    ) -> Guess {
-        let tokens = index.tokens(from: match.place, count: limit)
-        var likelihood = 1.0
-        let likelihoods = tokens.indices.map { offset in
-            // Where all before were right, the match is so much longer.
-            let common = record[match.length + offset]
-            likelihood *= (common * Self.commonTests + hits) / (Self.commonTests + tests)
-            return likelihood
-        }
-        return Guess(
-            tokens: tokens, likelihoods: likelihoods, matchLength: match.length, isForeign: isForeign)
+    /// The likeliest token after `end`, which ends with those that are guessed already.
+    private func next(after end: ArraySlice<Int32>, _ source: SourceGuesses) -> (Int32, Ground)? {
+        let found = source.phrases.find(after: end)
+        guard let match = own.match(for: end) else { return found.map { ($0.token, Ground($0)) } }
+        let token = own.tokens[match.place]
+        guard let found else { return (token, Ground(match: match.length, isDisputed: false)) }
+        if found.token == token { return (token, Ground(match: match.length, and: found)) }
+        let (ground, other) = (Ground(match: match.length, isDisputed: true), Ground(found))
+        return source.record[ground] < source.record[other] ? (found.token, other) : (token, ground)
     }
+}
 
-    /// Learns from what came of a guess.
-    /// - Parameters:
-    ///   - count: tokens of it that were put to the test together.
-    ///   - held: how many of them were right; the one after them was not, if there is one.
-    func learn(_ guess: Guess, count: Int, held: Int, _ source: inout SourceGuesses) {
-        for offset in 0..<min(count, held + 1) {
-            let holds = offset < held
-            tests = tests * Self.fading + 1
-            hits = hits * Self.fading + (holds ? 1 : 0)
-            if guess.isForeign {
-                source.foreign.note(length: guess.matchLength + offset, holds: holds)
-            } else {
-                source.own.note(length: guess.matchLength + offset, holds: holds)
-            }
+extension SourceGuesses {
+    /// Learns from what came in place of a guess, also of tokens that were not tried.
+    mutating func learn(_ guess: Guess, _ choices: [TokenChoice]) {
+        for (number, choice) in choices.prefix(guess.tokens.count).enumerated() where choice.fault == nil {
+            let holds = choice.token == guess.tokens[number]
+            record.note(guess.grounds[number], holds: holds)
+            if !holds { break }
         }
     }
 }

@@ -10,26 +10,28 @@ extension BatchLoop {
         let rows = parts.reduce(0) { $0 + $1.rows }
         let hasRoom = parts.allSatisfy(\.decodes) && plan.hasRoom(rows: rows)
         var guesses = none
+        let least = hasRoom ? plan.leastLikelihood(rows: rows) : 0
         var left = max(0, scheduler.workers + scheduler.prefillChunk - rows)
         for (number, part) in parts.enumerated() where part.samples {
             switch speculations[number] {
             case .off: continue
             case .auto where !hasRoom: continue
-            case .auto: guesses[number] = guess(at: part.place, most: Speculation.limit, engine)
+            case .auto:
+                guesses[number] = guess(at: part.place, most: Speculation.limit, least: least, engine)
             case .always(let most):
-                guesses[number] = guess(at: part.place, most: min(most, left), engine)
-                left -= guesses[number]?.tokens.count ?? 0
+                guesses[number] = guess(at: part.place, most: min(most, left), least: 0, engine)
+                left -= guesses[number]?.tried ?? 0
             }
         }
         let counts = plan.counts(
             zip(guesses, speculations).map { $1 == .auto ? $0 : nil }, rows: rows, most: left)
         for number in guesses.indices where speculations[number] == .auto {
-            guesses[number]?.cut(to: counts[number])
+            guesses[number]?.tried = counts[number]
         }
         return guesses
     }
 
-    private func guess(at place: Int, most: Int, _ engine: any Engine) -> Guess? {
+    private func guess(at place: Int, most: Int, least: Double, _ engine: any Engine) -> Guess? {
         let end = running[place].count
         var limit = min(most, running[place].guessLimit)
         guard limit > 0 else { return nil }
@@ -39,6 +41,6 @@ extension BatchLoop {
             limit = min(limit, running[place].room - end)
         }
         guard limit > 0 else { return nil }
-        return running[place].guess(limit: limit)
+        return running[place].guess(limit: limit, least: least)
     }
 }

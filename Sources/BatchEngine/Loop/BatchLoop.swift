@@ -135,7 +135,7 @@ package final class BatchLoop {
         inputs.reserveCapacity(parts.count)
         let guesses = try guesses(beside: parts, engine)
         for (part, guess) in zip(parts, guesses) {
-            inputs.append(running[part.place].send(part.rows, guess: guess?.tokens ?? []))
+            inputs.append(running[part.place].send(part.rows, guess: guess))
         }
         let (start, attention) = (ContinuousClock.now, engine.times.attention)
         let answers = try engine.step(inputs)
@@ -147,7 +147,7 @@ package final class BatchLoop {
         precondition(answers.count == parts.count, "a step answers each of its inputs")
         for (number, (input, answer)) in zip(inputs, answers).enumerated() {
             let place = parts[number].place
-            if let guess = guesses[number] { running[place].learn(guess, input, answer) }
+            if let guess = guesses[number] { running[place].slot.guesses.learn(guess, answer.choices) }
             take(answer, to: input, at: place)
         }
         retire(engine)
@@ -225,14 +225,14 @@ package final class BatchLoop {
         let finished = running.filter(\.isDone)
         running.removeAll(where: \.isDone)
         isShortOfRoom = false
-        for sequence in finished {
+        for var sequence in finished {
+            if sequence.slot.source.speculation != .off { sequence.teach() }
             let provenance = engine.provenance(of: sequence.id)
             engine.release(sequence.id)
             scheduler.finished()
             let slot = sequence.slot
             slot.running -= 1
             guard let sequence = self.finished(sequence) else { continue }
-            if slot.source.speculation != .off { slot.guesses.add(sequence.course.sampled) }
             slot.attempt {
                 if let fault = sequence.course.fault {
                     try slot.source.failed(sequence, fault)

@@ -23,6 +23,8 @@ package struct TokenSequence {
     var overtaken = 0
     /// Nil before the first guess.
     private var guesser: TokenGuesser?
+    /// How many sampled tokens the source's guesses know.
+    private var taught = 0
 
     init(_ id: RequestID, _ request: Request, slot: SourceSlot, vocabularySize: Int) {
         self.id = id
@@ -101,27 +103,29 @@ package struct TokenSequence {
 
     /// The next rows for the engine.
     /// - Parameter guess: tokens that may come after them. They go along as far as they are allowed, with the last row.
-    mutating func send(_ count: Int, guess: [Int32] = []) -> StepInput {
+    mutating func send(_ count: Int, guess: Guess? = nil) -> StepInput {
         let rows = unsent.prefix(count)
         unsent.removeFirst(count)
         return course.input(
-            id, rows, end: course.following.count - unsent.count, isLast: unsent.isEmpty, guess: guess)
+            id, rows, end: course.following.count - unsent.count, isLast: unsent.isEmpty,
+            guess: guess.map { Array($0.tokens.prefix($0.tried)) } ?? [])
     }
 
     /// How many tokens may be guessed beside those that are certain.
     var guessLimit: Int { isDecoding ? course.guessLimit : 0 }
 
     /// Tokens that may come after those that are certain; nil if nothing suggests any.
-    mutating func guess(limit: Int) -> Guess? {
+    mutating func guess(limit: Int, least: Double) -> Guess? {
         if guesser == nil { guesser = TokenGuesser() }
-        return guesser?.guess(after: request.prompt, course.sampled, from: slot.guesses, limit: limit)
+        teach()
+        return guesser?.guess(
+            after: request.prompt, course.sampled, from: slot.guesses, limit: limit, least: least)
     }
 
-    /// Sees what came of a guess.
-    func learn(_ guess: Guess, _ input: StepInput, _ answer: StepAnswer) {
-        guard input.guessed > 0, !answer.choices.isEmpty else { return }
-        guesser?.learn(
-            guess, count: input.guessed, held: answer.choices.count - 1, &slot.guesses)
+    /// Lets others of its source guess from what it has sampled.
+    mutating func teach() {
+        slot.guesses.learn(course.sampled, after: request.prompt, from: taught)
+        taught = course.sampled.count
     }
 
     /// Takes what a step says of the rows that were sent.

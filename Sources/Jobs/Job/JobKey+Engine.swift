@@ -42,8 +42,8 @@ extension JobKey {
             .int(\.engine.prefillChunk, 1...65_536)),
         JobKey(
             "speculate", "N",
-            "guess tokens ahead from prompts and earlier answers, checked in one step: auto, off, or up to N for each "
-                + "answer whatever it costs (default auto)",
+            "guess tokens ahead from prompts and the job's answers so far, checked in one step: auto, off, or up to N "
+                + "for each answer whatever it costs (default auto)",
             .speculation),
     ]
 }

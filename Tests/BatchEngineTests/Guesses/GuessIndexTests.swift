@@ -4,12 +4,9 @@ import Testing
 @testable import BatchEngine
 
 @Suite struct GuessIndexTests {
-    private func index(_ texts: [Int32]...) -> GuessIndex {
+    private func index(_ text: [Int32]) -> GuessIndex {
         var index = GuessIndex()
-        for (number, text) in texts.enumerated() {
-            if number > 0 { index.append([GuessIndex.gap]) }
-            index.append(text)
-        }
+        index.append(text)
         return index
     }
 
@@ -20,7 +17,6 @@ import Testing
         #expect(index.match(for: [8, 2, 3]) == GuessIndex.Match(place: 7, length: 3))
         #expect(index.match(for: [4, 2, 3]) == GuessIndex.Match(place: 7, length: 2), "the latest")
         #expect(index.match(for: [3]) == nil && index.match(for: [7, 3]) == nil)
-        #expect(index.tokens(from: 3, count: 4) == [9, 8, 2, 3])
     }
 
     @Test func aMatchForItsOwnEndIsBeforeIt() {
@@ -28,23 +24,6 @@ import Testing
         #expect(index(text).match(for: text[...]) == GuessIndex.Match(place: 2, length: 2))
         let once: [Int32] = [1, 2, 3, 4]
         #expect(index(once).match(for: once[...]) == nil)
-    }
-
-    @Test func aRepetitionGoesOn() {
-        let text: [Int32] = [9, 1, 2, 1, 2, 1, 2]
-        let index = index(text)
-        let match = index.match(for: text[...])
-        #expect(match == GuessIndex.Match(place: 5, length: 4))
-        #expect(index.tokens(from: 5, count: 7) == [1, 2, 1, 2, 1, 2, 1])
-    }
-
-    @Test func nothingGoesAcrossAGap() {
-        let index = index([1, 2, 3], [3, 4, 5], [6, 1, 2])
-        #expect(index.match(for: [3, 3]) == nil)
-        #expect(index.match(for: [7, 1, 2]) == GuessIndex.Match(place: 2, length: 2))
-        #expect(index.tokens(from: 2, count: 5) == [3])
-        #expect(index.tokens(from: 4, count: 9) == [3, 4, 5])
-        #expect(index.match(for: [0, 2, 3]).map { index.tokens(from: $0.place, count: 5) } == [])
     }
 
     /// Against a search of the whole text.

@@ -24,5 +24,11 @@ extension HelpTopic {
         MLX computes in the checkpoint's precision on a GPU, and in float32 on a processor, where it is much slower than \
         cpu: that is for trying it out. It has KV caches in the same precision, within `kv_budget`, and threads of its own: \
         `kv` and `threads` are refused. It keeps neither weights nor beginnings of prompts from one run to the next.
+
+        Where few lines run together, a step takes the time in which the weights are read, and some rows more cost little. \
+        So tokens are guessed ahead and checked in one step (`speculate`): as they came before in the line's own prompt \
+        and answer, or as the job's answers so far went on after the same few tokens. The more the lines of a job have \
+        in common, the more guesses hold; where they don't, or where they would cost more than they bring, there are none. \
+        No answer depends on them. The summary says how many there were, and how many held.
         """)
 }
