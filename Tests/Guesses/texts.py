@@ -2,14 +2,15 @@
 and jobs as datasets are made with: many prompts of one kind, about as many commands, whose answers have much in common.
 
     python3 Tests/Guesses/texts.py .build/release/phibatch --model FOLDER
-        [--workers 1,4,32] [--lines 12] [--tokens 160] [--rounds 3] [--temperature 0] [--json FILE]
+        [--workers 1,8,32] [--lines 12] [--tokens 160] [--rounds 3] [--temperature 0] [--json FILE]
 
 Runs each task's job with `speculate: off` and `auto` in turn, at each number of workers, and compares the results: the
-same bytes but for the times. Prints for each the tokens a second, their ratio (the median of the rounds), how many
-guesses were right, and how many tokens came of each row that was not guessed, which doesn't depend on what else runs.
-Nothing else may run meanwhile, or the ratios mean little. At the end the median over the tasks. Jobs have four times as
-many lines. Exit status 1 if any result differs. The texts are those of this system (/usr/share/common-licenses,
-/usr/share/man); without them it says so and ends well.
+same bytes but for the times. Prints for each the tokens a second, their ratio (the median of the rounds), that of the
+times which answers took after their prompts, how many guesses were right, and how many tokens came of each row that was
+not guessed, which doesn't depend on what else runs. Prompts take as long with guesses as without. At the end the
+medians over the tasks. Nothing else may run meanwhile, or the ratios mean little. Jobs have four times as many lines.
+Exit status 1 if any result differs. The texts are those of this system (/usr/share/common-licenses, /usr/share/man);
+without them it says so and ends well.
 """
 
 import argparse
@@ -45,7 +46,7 @@ def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--model", required=True)
-    parser.add_argument("--workers", default="1,4,32")
+    parser.add_argument("--workers", default="1,8,32")
     parser.add_argument("--lines", type=int, default=12)
     parser.add_argument("--tokens", type=int, default=160)
     parser.add_argument("--rounds", type=int, default=3)
@@ -112,10 +113,9 @@ def run(args, folder, task, workers, speculate):
     guesses = (int(found[1]), int(found[2])) if found else (0, 0)
     with open(output) as file:
         results = [json.loads(line) for line in file]
-    for result in results:
-        result.pop("timing", None)
+    decode = sum(result.pop("timing")["decode"] for result in results)
     tokens = sum(result["usage"]["completion_tokens"] for result in results)
-    return speed, guesses, tokens, json.dumps(results)
+    return speed, decode, guesses, tokens, json.dumps(results)
 
 
 def main():
@@ -132,30 +132,35 @@ def main():
             with open(os.path.join(folder, task + ".jsonl"), "w") as file:
                 file.writelines(json.dumps({"prompt": line}) + "\n" for line in lines)
             for workers in map(int, args.workers.split(",")):
-                ratios, speeds = [], {"off": [], "auto": []}
+                ratios, speeds, decodes = [], {"off": [], "auto": []}, {"off": 0, "auto": 0}
                 for _ in range(args.rounds):
                     results = {}
                     for speculate in speeds:
-                        speed, guesses, tokens, results[speculate] = run(args, folder, task, workers, speculate)
+                        speed, decode, guesses, tokens, results[speculate] = run(
+                            args, folder, task, workers, speculate)
+                        decodes[speculate] += decode
                         speeds[speculate].append(speed)
                     differ += results["off"] != results["auto"]
                     ratios.append(speeds["auto"][-1] / speeds["off"][-1])
                 figure = {"task": task, "workers": workers, "tokens": tokens,
                           "off": statistics.median(speeds["off"]), "auto": statistics.median(speeds["auto"]),
                           "ratio": round(statistics.median(ratios), 3), "lowest": round(min(ratios), 3),
+                          "decode": round(decodes["off"] / decodes["auto"], 3),
                           "guessed": guesses[0], "right": guesses[1],
                           "per_row": round(tokens / (tokens - guesses[1]), 3)}
                 figures.append(figure)
                 print("{task:10} {workers:3} workers: {off:7.1f} {auto:7.1f} tokens/s, {ratio:.2f} times as fast "
-                      "(lowest {lowest:.2f}); {guessed} guesses, {right} right, {tokens} tokens, {per_row:.2f} a row"
+                      "(lowest {lowest:.2f}, decode {decode:.2f}); {guessed} guesses, {right} right, {tokens} tokens, {per_row:.2f} a row"
                       .format(**figure),
                       flush=True)
     if args.json:
         with open(args.json, "w") as file:
             json.dump(figures, file, indent=1)
     for workers in map(int, args.workers.split(",")):
-        ratios = [figure["ratio"] for figure in figures if figure["workers"] == workers]
-        print(f"{workers} workers: {statistics.median(ratios):.2f} times as fast (the median), at least {min(ratios):.2f}")
+        ratios, decodes = ([figure[name] for figure in figures if figure["workers"] == workers]
+                           for name in ("ratio", "decode"))
+        print(f"{workers} workers: {statistics.median(ratios):.2f} times as fast (the median), at least "
+              f"{min(ratios):.2f}; decode {statistics.median(decodes):.2f}")
     print(f"runs whose results differ: {differ}")
     return 1 if differ else 0
 
