@@ -11,6 +11,8 @@
 #pragma STDC FP_CONTRACT OFF
 
 #define INLINE static inline __attribute__((always_inline))
+// Before a loop over an array that is to be kept in registers: loops unrolled late leave it in memory.
+#define PHI_UNROLLED _Pragma("clang loop unroll(full)")
 
 typedef float f32x16 __attribute__((vector_size(64)));
 typedef int32_t i32x16 __attribute__((vector_size(64)));

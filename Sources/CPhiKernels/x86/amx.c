@@ -78,39 +78,45 @@ INLINE void unpack(const uint8_t *record, size_t group, uint8_t *to) {
         _tile_stored(tile, to, 64);                                                                        \
     } while (0)
 
+// acc[token] += scale * (x[token] * the integer sums of the token with one group).
+INLINE void scale_sums(const int32_t *sums, __m512 scale, const float *x, __m512 acc[16]) {
+    PHI_UNROLLED
+    for (int i = 0; i < 16; i++)
+        acc[i] = _mm512_fmadd_ps(
+            _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums + 16 * i)), _mm512_set1_ps(x[i])), scale, acc[i]);
+}
+
 // S[token][16] += the scaled sums of groups first ..< first + count, for one tile of tokens and one row block,
-// whose 4-bit integers are in `unpacked`; `width` tokens lie side by side. Fetches `ahead`, as many bytes as the
-// groups' records have.
+// whose 4-bit integers are in `unpacked`; `width` tokens lie side by side, `first` is even. Fetches `ahead`, as many
+// bytes as the groups' records have.
 INLINE void accumulate(const PhiMatrix *w, const uint8_t *block, const uint8_t *unpacked, const size_t group,
                        const int8_t *values, const float *x_scales, size_t width, size_t first, size_t count,
                        const uint8_t *ahead, float *S) {
     _Alignas(64) int32_t sums[2][256];
     __m512 acc[16];
-    const size_t half = phi_record_bytes(w) / 2;
-#define LINES(g) (unpacked ? unpacked + (g) * 128 * 16 : block + phi_integers_at(w, first + (g)))
+    const size_t record = phi_record_bytes(w), scales = phi_scales_at(w, 0), f = phi_float_size(w->float_type);
+    const uint32_t float_type = w->float_type;
+    const size_t second = phi_integers_at(w, 1) - phi_integers_at(w, 0), step = group * width;
+    block += first / 2 * record;
+    // Where the integers of a pair's first group are, from one pair to the next, and from there to the second's.
+    const uint8_t *lines = unpacked ? unpacked : block + phi_integers_at(w, 0);
+    const size_t lines_step = unpacked ? 2 * 128 * 16 : record, to_second = unpacked ? 128 * 16 : second;
+    PHI_UNROLLED
     for (int i = 0; i < 16; i++) acc[i] = _mm512_load_ps(S + 16 * i);
-    MULTIPLY(0, values, LINES(0), sums[0]);
-    for (size_t g = 0; g < count; g++) {
+    MULTIPLY(0, values, lines, sums[0]);
+    for (size_t g = 0; g < count; g += 2, block += record, lines += lines_step, x_scales += 2 * width) {
         // The next group is multiplied while this one's sums are scaled.
-        if (g + 1 < count) {
-            const int8_t *a = values + (g + 1) * group * width;
-            const uint8_t *b = LINES(g + 1);
-            if (g & 1)
-                MULTIPLY(0, a, b, sums[0]);
-            else
-                MULTIPLY(1, a, b, sums[1]);
-        }
+        if (g + 1 < count) MULTIPLY(1, values + step, lines + to_second, sums[1]);
         if (ahead)
-            for (size_t i = 0; i < half; i += 64) _mm_prefetch((const char *)ahead + g * half + i, _MM_HINT_T0);
-        const int32_t *from = sums[g & 1];
-        const __m512 scale = phi_scales512(block + phi_scales_at(w, first + g), w->float_type);
-        const float *x = x_scales + g * width;
-        for (int i = 0; i < 16; i++)
-            acc[i] = _mm512_fmadd_ps(
-                _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_load_si512(from + 16 * i)), _mm512_set1_ps(x[i])), scale,
-                acc[i]);
+            for (const uint8_t *end = ahead + record; ahead < end; ahead += 64)
+                _mm_prefetch((const char *)ahead, _MM_HINT_T0);
+        scale_sums(sums[0], phi_scales512(block + scales, float_type), x_scales, acc);
+        if (g + 1 == count) break;
+        values += 2 * step;
+        if (g + 2 < count) MULTIPLY(0, values, lines + lines_step, sums[0]);
+        scale_sums(sums[1], phi_scales512(block + scales + 16 * f, float_type), x_scales + width, acc);
     }
-#undef LINES
+    PHI_UNROLLED
     for (int i = 0; i < 16; i++) _mm512_store_ps(S + 16 * i, acc[i]);
 }
 
@@ -142,8 +148,8 @@ INLINE void panel(const PhiMatrix *w, const uint32_t kind, const size_t group, c
     const size_t tiles = (tokens + 15) / 16, first = from / 16;
     for (size_t b = begin; b < end; b += 2) {
         const size_t pair = end - b < 2 ? 1 : 2;
-        memset(S, 0, sizeof S[0]);
-        memset(S[1], 0, sizeof S[1]);
+        memset(S[0], 0, tiles * sizeof S[0][0]);
+        memset(S[1], 0, tiles * sizeof S[1][0]);
         for (size_t g = 0; g < groups; g += CHUNK) {
             const size_t count = groups - g < CHUNK ? groups - g : CHUNK;
             if (kind == PHI_INT4)
