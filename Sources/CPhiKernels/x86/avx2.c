@@ -1,4 +1,4 @@
-// AVX2 with FMA and F16C: 8 rows at a time, products of bytes summed in 16 bits.
+// AVX2 with FMA and F16C: 16 rows times 4 tokens, products of bytes summed in 16 bits.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -34,95 +34,101 @@ INLINE __m256i quad(const int8_t *p) {
     return _mm256_set1_epi32(bytes);
 }
 
-// Bytes [4 * i] of the line times the token's four, for `lines` lines; sums[t] in 32 bits.
+// Low or high nibbles of a group's lines times the tokens' bytes, times `factor`, added to 32-bit sums.
 // 15 * 127 * 2 * 8 < 2^15, so eight products of a nibble fit into 16 bits.
-INLINE void group_sums(uint32_t kind, const uint8_t *lines, size_t group, const int8_t *x, int count,
-                       __m256i *sums) {
-    const __m256i nibble = _mm256_set1_epi8(15), one = _mm256_set1_epi16(1), sixteen = _mm256_set1_epi16(16);
-    for (int t = 0; t < count; t++) sums[t] = _mm256_setzero_si256();
-    if (kind == PHI_INT4) {
-        const size_t n = group / 8;
-        for (size_t j = 0; j < n; j += 4) {
-            __m256i part[TOKENS];
-            for (int t = 0; t < count; t++) part[t] = _mm256_setzero_si256();
-            for (size_t k = j; k < j + 4; k++) {
-                const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k));
-                _mm_prefetch((const char *)lines + PREFETCH + 64 * k, _MM_HINT_T0);
-                const __m256i low = _mm256_and_si256(line, nibble);
-                const __m256i high = _mm256_and_si256(_mm256_srli_epi16(line, 4), nibble);
-                for (int t = 0; t < count; t++) {
-                    const int8_t *q = x + (size_t)t * group + 4 * k;
-                    part[t] = _mm256_add_epi16(part[t], _mm256_maddubs_epi16(low, quad(q)));
-                    part[t] = _mm256_add_epi16(part[t], _mm256_maddubs_epi16(high, quad(q + group / 2)));
-                }
+INLINE void add_nibbles(const int high, const uint8_t *lines, const size_t n, const size_t group, const int8_t *x,
+                        const int count, const __m256i factor, __m256i sums[TOKENS][2]) {
+    const __m256i nibble = _mm256_set1_epi8(15);
+    for (size_t j = 0; j < n; j += 8) {
+        __m256i part[TOKENS][2];
+        PHI_UNROLLED
+        for (int t = 0; t < count; t++) part[t][0] = part[t][1] = _mm256_setzero_si256();
+        PHI_UNROLLED
+        for (size_t k = 0; k < (n < 8 ? n : 8); k++, lines += 64) {
+            __m256i w[2];
+            PHI_UNROLLED
+            for (int r = 0; r < 2; r++) {
+                const __m256i line = _mm256_loadu_si256((const __m256i *)lines + r);
+                w[r] = _mm256_and_si256(high ? _mm256_srli_epi16(line, 4) : line, nibble);
             }
-            for (int t = 0; t < count; t++)
-                sums[t] = _mm256_add_epi32(sums[t], _mm256_madd_epi16(part[t], one));
-        }
-    } else {
-        for (size_t j = 0; j < group / 4; j += 8) {
-            __m256i low[TOKENS], high[TOKENS];
-            for (int t = 0; t < count; t++) low[t] = high[t] = _mm256_setzero_si256();
-            for (size_t k = j; k < j + 8; k++) {
-                const __m256i line = _mm256_loadu_si256((const __m256i *)(lines + 64 * k));
-                _mm_prefetch((const char *)lines + PREFETCH + 64 * k, _MM_HINT_T0);
-                const __m256i l = _mm256_and_si256(line, nibble);
-                const __m256i h = _mm256_and_si256(_mm256_srli_epi16(line, 4), nibble);
-                for (int t = 0; t < count; t++) {
-                    const __m256i q = quad(x + (size_t)t * group + 4 * k);
-                    low[t] = _mm256_add_epi16(low[t], _mm256_maddubs_epi16(l, q));
-                    high[t] = _mm256_add_epi16(high[t], _mm256_maddubs_epi16(h, q));
-                }
-            }
+            if (!high) _mm_prefetch((const char *)lines + PREFETCH, _MM_HINT_T0);
+            PHI_UNROLLED
             for (int t = 0; t < count; t++) {
-                sums[t] = _mm256_add_epi32(sums[t], _mm256_madd_epi16(low[t], one));
-                sums[t] = _mm256_add_epi32(sums[t], _mm256_madd_epi16(high[t], sixteen));
+                const __m256i q = quad(x + (size_t)t * group + 4 * (j + k));
+                PHI_UNROLLED
+                for (int r = 0; r < 2; r++)
+                    part[t][r] = _mm256_add_epi16(part[t][r], _mm256_maddubs_epi16(w[r], q));
             }
         }
+        PHI_UNROLLED
+        for (int t = 0; t < count; t++)
+            for (int r = 0; r < 2; r++)
+                sums[t][r] = _mm256_add_epi32(sums[t][r], _mm256_madd_epi16(part[t][r], factor));
     }
 }
 
+// The exact integer products of a group, 16 rows times `count` tokens.
+INLINE void group_sums(const uint32_t kind, const uint8_t *lines, const size_t group, const int8_t *x, const int count,
+                       __m256i sums[TOKENS][2]) {
+    const int is_int4 = kind == PHI_INT4;
+    const size_t n = is_int4 ? group / 8 : group / 4;
+    PHI_UNROLLED
+    for (int t = 0; t < count; t++) sums[t][0] = sums[t][1] = _mm256_setzero_si256();
+    add_nibbles(0, lines, n, group, x, count, _mm256_set1_epi16(1), sums);
+    add_nibbles(1, lines, n, group, is_int4 ? x + group / 2 : x, count, _mm256_set1_epi16(is_int4 ? 1 : 16), sums);
+}
+
 // One block of 16 rows and `count` tokens from token t of the activations.
-INLINE void block_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x, size_t t,
-                         int count, const uint8_t *block, float *out, size_t stride) {
-    const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group);
+INLINE void block_tokens(const PhiMatrix *w, const uint32_t kind, const size_t group, const PhiActivations *x, size_t t,
+                         const int count, const uint8_t *block, float *out, size_t stride) {
+    const size_t groups = w->columns / group, pairs = phi_pairs(w->columns, group), tile = x->tile;
     const size_t record = phi_record_bytes(w), bytes = phi_group_bytes(w), f = phi_float_size(w->float_type);
-    for (size_t half = 0; half < 2; half++) {
-        __m256 S[TOKENS];
-        __m256i B[TOKENS];
-        for (int i = 0; i < count; i++) S[i] = _mm256_setzero_ps(), B[i] = _mm256_setzero_si256();
-        const size_t start = phi_entry(x, t, groups), tile = x->tile;
-        const int8_t *values = x->values + start * group;
-        const float *scales = x->scales + start;
-        const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
-        const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));
-        const uint8_t *base = block + 64;
-        for (size_t p = 0; p < pairs; p++, base += record, factors += 2 * tile) {
-            const uint8_t *floats = base + bytes, *second = floats + 32 * f;
-            for (size_t g = 2 * p; g < 2 * p + 2 && g < groups; g++, values += tile * group, scales += tile) {
-                __m256i sums[TOKENS];
-                group_sums(kind, (g % 2 ? second : base) + half * 32, group, values, count, sums);
-                const __m256 scale = load_scales8(floats + (g % 2 * 16 + half * 8) * f, w->float_type);
-                for (int i = 0; i < count; i++)
-                    S[i] = _mm256_fmadd_ps(
-                        _mm256_mul_ps(_mm256_cvtepi32_ps(sums[i]), _mm256_broadcast_ss(scales + i)), scale, S[i]);
-            }
-            const __m256i biases = _mm256_loadu_si256((const __m256i *)(second + bytes + half * 32));
-            for (int i = 0; i < count; i++)
-                B[i] = _mm256_add_epi32(B[i], _mm256_madd_epi16(biases, quad((const int8_t *)(factors + 2 * i))));
-            if ((p + 1) % PHI_SEGMENT && p + 1 < pairs) continue;
-            const __m256 step = _mm256_loadu_ps((const float *)block + half * 8);
+    const uint32_t float_type = w->float_type;
+    const int8_t *values = x->values + phi_entry(x, t, groups) * group;
+    const float *scales = x->scales + phi_entry(x, t, groups);
+    const int16_t *factors = x->sums + phi_entry(x, t, pairs) * 2;
+    const float *steps = x->sum_steps + phi_entry(x, t, phi_segments(w->columns, group));
+    const uint8_t *base = block + 64, *biases = base + 2 * bytes + 32 * f;
+    __m256 S[TOKENS][2];
+    __m256i sums[TOKENS][2];
+    for (int i = 0; i < count; i++) S[i][0] = S[i][1] = _mm256_setzero_ps();
+    for (size_t first = 0; first < pairs; first += PHI_SEGMENT, steps += tile) {
+        const size_t end = pairs - first < PHI_SEGMENT ? pairs : first + PHI_SEGMENT;
+        for (size_t g = 2 * first; g < 2 * end && g < groups; g++, values += tile * group, scales += tile) {
+            group_sums(kind, base + g % 2 * (bytes + 32 * f), group, values, count, sums);
+            const uint8_t *own = base + bytes + g % 2 * 16 * f;
+            const __m256 scale[2] = {load_scales8(own, float_type), load_scales8(own + 8 * f, float_type)};
+            PHI_UNROLLED
             for (int i = 0; i < count; i++) {
-                S[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(B[i]), _mm256_mul_ps(step, _mm256_broadcast_ss(steps + i)),
-                                       S[i]);
-                B[i] = _mm256_setzero_si256();
+                const __m256 factor = _mm256_broadcast_ss(scales + i);
+                for (int r = 0; r < 2; r++)
+                    S[i][r] = _mm256_fmadd_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sums[i][r]), factor), scale[r], S[i][r]);
             }
-            steps += tile;
+            if (g % 2) base += record;
+        }
+        PHI_UNROLLED
+        for (int i = 0; i < count; i++) sums[i][0] = sums[i][1] = _mm256_setzero_si256();
+        for (size_t p = first; p < end; p++, biases += record, factors += 2 * tile) {
+            const __m256i *line = (const __m256i *)biases;
+            const __m256i bias[2] = {_mm256_loadu_si256(line), _mm256_loadu_si256(line + 1)};
+            PHI_UNROLLED
+            for (int i = 0; i < count; i++) {
+                const __m256i factor = quad((const int8_t *)(factors + 2 * i));
+                for (int r = 0; r < 2; r++)
+                    sums[i][r] = _mm256_add_epi32(sums[i][r], _mm256_madd_epi16(bias[r], factor));
+            }
         }
         for (int i = 0; i < count; i++)
-            _mm256_storeu_ps(out + (t + (size_t)i) * stride + half * 8,
-                             _mm256_mul_ps(S[i], _mm256_broadcast_ss(x->steps + t + i)));
+            for (int r = 0; r < 2; r++) {
+                const __m256 step = _mm256_loadu_ps((const float *)block + r * 8);
+                S[i][r] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[i][r]),
+                                          _mm256_mul_ps(step, _mm256_broadcast_ss(steps + i)), S[i][r]);
+            }
     }
+    for (int i = 0; i < count; i++)
+        for (int r = 0; r < 2; r++)
+            _mm256_storeu_ps(out + (t + (size_t)i) * stride + r * 8,
+                             _mm256_mul_ps(S[i][r], _mm256_broadcast_ss(x->steps + t + i)));
 }
 
 INLINE void all_tokens(const PhiMatrix *w, uint32_t kind, size_t group, const PhiActivations *x, size_t tokens,
